@@ -14,11 +14,16 @@ let strict: [SwiftSetting] = [
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
-    "settings-file", "system-sensor", "sqlite", "poll",
+    "settings-file", "system-sensor", "sqlite", "poll", "folder",
 ]
 
 /// What single adapters need besides `ConnectorKit`.
-let adapterDependencies: [String: [Target.Dependency]] = ["sqlite": ["CSQLite"]]
+let adapterDependencies: [String: [Target.Dependency]] = [
+    "sqlite": ["CSQLite"],
+    "folder": [
+        "ConnectorDigest", .target(name: "CExtendedAttributes", condition: .when(platforms: [.linux])),
+    ],
+]
 
 /// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
 let layers: [Target.Dependency] = [
@@ -83,12 +88,20 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        // Extended attributes of files, which the C library's own module leaves out.
+        .systemLibrary(name: "CExtendedAttributes"),
         // Opens the client of NATS at run time, if it is asked for.
         .target(name: "CNATS"),
         // What a signal handler may do, it does in C.
         .target(name: "CFatalSignal"),
         // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
         .target(name: "ConnectorBase", swiftSettings: strict),
+        // SHA-256 of bytes that come in pieces, for the host and for plugins.
+        .target(
+            name: "ConnectorDigest",
+            dependencies: [.target(name: "CSodium", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict
+        ),
         .target(name: "ConnectorCapabilities", dependencies: ["ConnectorBase"], swiftSettings: strict),
         .target(
             name: "ConnectorManifest",
@@ -161,7 +174,7 @@ let package = Package(
         .target(
             name: "ConnectorHost",
             dependencies: layers + [
-                "ConnectorBase", "ConnectorManifest", "ConnectorOutboxSQLite",
+                "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutboxSQLite",
                 .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -294,7 +307,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ConnectorBaseTests",
-            dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorTestSupport"],
+            dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorDigest", "ConnectorTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -384,8 +397,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorKitTests",
             dependencies: [
-                "CConnector", "ConnectorKit", "ConnectorManifest", "ConnectorServices", "ConnectorSimulator",
-                "ConnectorTestSupport", "connector-manifest",
+                "CConnector", "ConnectorDigest", "ConnectorKit", "ConnectorManifest", "ConnectorServices",
+                "ConnectorSimulator", "ConnectorTestSupport", "connector-manifest",
             ] + adapters.map { .target(name: $0) },
             swiftSettings: strict
         ),

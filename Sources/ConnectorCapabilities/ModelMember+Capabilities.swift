@@ -18,6 +18,7 @@ extension ModelMember {
             default: []
             }
         case "sensor/1": operation == "range" ? SensorRange.members : []
+        case "files/1": operation == "createUpload" ? FileUploadRequest.members : []
         default: []
         }
     }

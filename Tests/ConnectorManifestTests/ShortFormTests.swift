@@ -93,7 +93,7 @@ import Testing
             #"{"own/1": ["a"]}"#,
             "m:2:19: own/1 is not a standard capability, so each of its operations needs a symbol and a signature "
                 + "(invalid-value) [invalid-manifest]; known: analytics/1, crash/1, database/1, geocoder/1, settings/1, "
-                + "sensor/1"
+                + "sensor/1, files/1"
         ),
         (
             #"{"analytics/1": ["track", 1]}"#,

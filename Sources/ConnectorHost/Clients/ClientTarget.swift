@@ -93,7 +93,21 @@ struct ClientTarget: Sendable {
         _ options: CallOptions,
         _ read: (JSONValue) throws(ConnectorError) -> Model
     ) async throws(ConnectorError) -> Model {
-        let answer = try await call(operation, CallArguments(texts: texts), options)
+        try await call(operation, CallArguments(texts: texts), options, read)
+    }
+
+    /// Calls an operation whose result is JSON.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments, encoded for the plugin.
+    ///   - read: Decodes the result; its errors are the plugin's fault.
+    func call<Model>(
+        _ operation: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions,
+        _ read: (JSONValue) throws(ConnectorError) -> Model
+    ) async throws(ConnectorError) -> Model {
+        let answer = try await call(operation, arguments, options)
         return try model(of: operation) { () throws(ConnectorError) in
             try answer.read { () throws(ConnectorError) in
                 try read(JSONValue(parsing: answer.result.text, file: operation))
@@ -182,7 +196,8 @@ struct ClientTarget: Sendable {
         return try model(of: "deliver") { () throws(ConnectorError) in try answer.deliveries(count: count) }
     }
 
-    private func model<Model>(
+    /// Reads an answer; an error is the plugin's fault.
+    func model<Model>(
         of operation: String,
         _ read: () throws(ConnectorError) -> Model
     ) throws(ConnectorError) -> Model {

@@ -40,6 +40,11 @@ extension ConnectorHost {
         SensorClient(try target(path, capability: "sensor/1"), listen: listener(to: path))
     }
 
+    /// Puts, reads and lists files, through a connector that offers `files/1`.
+    public func files(_ path: String) throws(ConnectorError) -> FilesClient {
+        FilesClient(try target(path, capability: "files/1"), environment.calls.workers)
+    }
+
     /// Begins to listen to a connector's events, each time it is called.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
         { [events = environment.services.events] in events.events(of: path) }

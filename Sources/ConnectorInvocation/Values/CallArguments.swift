@@ -5,11 +5,11 @@ package import ConnectorManifest
 
 /// The arguments of a call, independent of the plugin that will receive them.
 package struct CallArguments: Sendable {
-    /// Unchecked JSON by name or by position, or texts already encoded by a typed client.
+    /// Unchecked JSON, by name or by position, or values that a typed client has already encoded.
     package enum Storage: Sendable {
         case json(JSONObject)
         case positional([JSONValue])
-        case texts([(name: String, text: [UInt8]?)])
+        case encoded([(name: String, value: CallValue)])
     }
 
     /// The arguments in the caller's form.
@@ -27,7 +27,12 @@ package struct CallArguments: Sendable {
 
     /// Creates arguments from the bytes of `string`, `json` and `bytes` parameters, by name; nil for no value.
     package init(texts: [(name: String, text: [UInt8]?)]) {
-        storage = .texts(texts)
+        storage = .encoded(texts.map { ($0.name, $0.text.map(CallValue.bytes) ?? .none) })
+    }
+
+    /// Values by name: bytes for `string`, `json` and `bytes` parameters, numbers of the range of theirs for scalar ones.
+    package init(encoded values: [(name: String, value: CallValue)]) {
+        storage = .encoded(values)
     }
 
     /// Checks and converts the arguments to the values of a signature's inputs, in order.
@@ -84,13 +89,17 @@ package struct CallArguments: Sendable {
                     values.append(try converted(object[input.name], input))
                 }
             }
-        case .texts(let texts):
+        case .encoded(let given):
             for input in inputs {
-                let text = texts.first { $0.name == input.name }?.text
-                guard text != nil || input.isOptional, !input.type.isScalar else {
-                    throw wrong("\(operation) cannot be called with texts")
-                }
-                values.append(text.map(CallValue.bytes) ?? .none)
+                let value = given.first { $0.name == input.name }?.value ?? .none
+                let isFit =
+                    switch value {
+                    case .none: input.isOptional
+                    case .bytes: !input.type.isScalar
+                    default: input.type.isScalar
+                    }
+                guard isFit else { throw wrong("\(operation) cannot be called with these values") }
+                values.append(value)
             }
         }
         return values

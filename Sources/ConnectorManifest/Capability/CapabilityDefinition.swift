@@ -58,7 +58,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     }
 
     /// Every capability that the project defines.
-    public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder, settings, sensor]
+    public static let all: [CapabilityDefinition] = [analytics, crash, database, geocoder, settings, sensor, files]
 
     /// User behaviour, in the terms of the Segment specification.
     public static let analytics = CapabilityDefinition(
@@ -148,6 +148,43 @@ public struct CapabilityDefinition: Sendable, Hashable {
         [
             ("latest", "(sensor: string?) async -> json", "Reads the newest reading of each sensor, or of one."),
             ("range", "(range: json) async -> json", "Reads the readings of a sensor between two moments."),
+        ]
+    )
+
+    /// Files.
+    public static let files = CapabilityDefinition(
+        "files/1",
+        "Files by path, put and read in parts of at most 8 MiB.",
+        losses: [
+            "completeUpload": "The file that is at the path, if any, is lost.",
+            "remove": "The file is lost.",
+            "copy": "The file that is at the destination, if any, is lost.",
+        ],
+        [
+            ("head", "(path: string) async -> json", "Reads what the store knows of a file, without its content."),
+            (
+                "list", "(prefix: string?, after: string?, limit: u32?) async -> json",
+                "Lists the files whose paths start with the prefix, in the order of their paths, in pages."
+            ),
+            (
+                "get", "(path: string, offset: u64, count: u32, tag: string?) async -> bytes",
+                "Reads a part of a file, if it still has the tag; nothing after its end."
+            ),
+            (
+                "createUpload", "(file: json) async -> json",
+                "Begins to put a file, which nobody sees until the upload completes."
+            ),
+            (
+                "uploadPart", "(upload: string, offset: u64, content: bytes) async",
+                "Adds a part, the next one, or the last one again."
+            ),
+            (
+                "completeUpload", "(upload: string, size: u64, digest: string?) async -> json",
+                "Puts the file where it belongs, if it has the size and the SHA-256, and the condition is met."
+            ),
+            ("abortUpload", "(upload: string) async", "Ends an upload without a file; an unknown one has ended."),
+            ("remove", "(path: string) async", "Removes a file; it is no error if there is none."),
+            ("copy", "(source: string, destination: string) async -> json", "Copies a file within the store."),
         ]
     )
 }

@@ -19,10 +19,14 @@ import Testing
         }
     }
 
-    private static let places = [
-        Place(Coordinate(latitude: 52.516, longitude: 13.378), formattedAddress: "Berlin, Germany", provider: "test"),
-        Place(Coordinate(latitude: 46.948, longitude: 7.447), formattedAddress: "Bern, Switzerland", provider: "test"),
-    ]
+    private static let places = [("Berlin, Germany", 52.516, 13.378), ("Bern, Switzerland", 46.948, 7.447)].compactMap {
+        address,
+        latitude,
+        longitude in
+        Coordinate(latitude: latitude, longitude: longitude).map {
+            Place($0, formattedAddress: address, provider: "test")
+        }
+    }
 
     @Test func `only the last text is looked up, and what is known shows first`() async {
         let screen = Screen()

@@ -1,0 +1,150 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The content to put: bytes, a sequence of pieces, or a file of this machine.
+public struct FileSource: Sendable {
+    /// Reads one piece after the other; nil at the end.
+    typealias Pieces = () async throws(ConnectorError) -> [UInt8]?
+
+    private let begin: @Sendable (WorkerThreads) async throws(ConnectorError) -> (pieces: Pieces, size: UInt64?)
+
+    /// Bytes in memory.
+    public static func bytes(_ bytes: [UInt8]) -> FileSource {
+        FileSource { _ throws(ConnectorError) in
+            var rest: [UInt8]? = bytes
+            return ({ () throws(ConnectorError) in rest.take() }, UInt64(bytes.count))
+        }
+    }
+
+    /// Pieces of any size, as they come. An error of the sequence fails the put as `failed`, unless it is a
+    /// `ConnectorError` itself.
+    public static func pieces<Pieces: AsyncSequence & Sendable>(
+        _ sequence: Pieces
+    ) -> FileSource where Pieces.Element == [UInt8] {
+        FileSource { _ throws(ConnectorError) in
+            var iterator = sequence.makeAsyncIterator()
+            return (
+                { () throws(ConnectorError) in
+                    do {
+                        return try await iterator.next(isolation: #isolation)
+                    } catch {
+                        throw failure(error)
+                    }
+                }, nil
+            )
+        }
+    }
+
+    /// A file of this machine, read on threads that may wait for the disk.
+    ///
+    /// - Parameter path: Absolute, or relative to the working directory. Without such a file the put throws `unreadable`.
+    public static func file(_ path: String) -> FileSource {
+        FileSource { workers throws(ConnectorError) in
+            let file = try await workers.result { () throws(ConnectorError) in try LocalFile(path) }
+            return (
+                { () throws(ConnectorError) in
+                    try await workers.result { () throws(ConnectorError) in try file.piece() }
+                }, file.size
+            )
+        }
+    }
+
+    /// Begins to read.
+    func open(_ workers: WorkerThreads) async throws(ConnectorError) -> Reader {
+        let (pieces, size) = try await begin(workers)
+        return Reader(size: size, pieces: pieces)
+    }
+
+    private static func failure(_ error: any Error) -> ConnectorError {
+        switch error {
+        case let error as ConnectorError: error
+        case is CancellationError: ConnectorError(.cancelled, "the content ended because the task was cancelled")
+        default: ConnectorError(.failed, "the content could not be read to its end: \(error)")
+        }
+    }
+
+    /// Makes parts of one size out of pieces.
+    struct Reader {
+        /// The size of the whole content; nil if unknown.
+        let size: UInt64?
+        private let pieces: Pieces
+        private var rest: ArraySlice<UInt8> = []
+
+        init(size: UInt64?, pieces: @escaping Pieces) {
+            self.size = size
+            self.pieces = pieces
+        }
+
+        /// The next part, which has the size unless it is the last; nil at the end.
+        mutating func part(of size: Int) async throws(ConnectorError) -> [UInt8]? {
+            var part: [UInt8] = []
+            while part.count < size {
+                if rest.isEmpty {
+                    guard let piece = try await pieces() else { break }
+                    rest = piece[...]
+                }
+                let piece = rest.prefix(size - part.count)
+                rest = rest.dropFirst(piece.count)
+                part += piece
+            }
+            return part.isEmpty ? nil : part
+        }
+    }
+}
+
+/// An open file of this machine. Used on one thread at a time.
+private final class LocalFile: Sendable {
+    let size: UInt64
+    private let path: String
+    private let descriptor: Int32
+
+    /// The size of the pieces.
+    private static let pieceSize = 1 << 20
+
+    init(_ path: String) throws(ConnectorError) {
+        self.path = path
+        // Without waiting for the other end of a pipe.
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        var status = stat()
+        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
+            let error = SystemError()
+            if descriptor >= 0 { close(descriptor) }
+            throw Self.failure(path, error)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw ConnectorError(.unreadable, "\(path) is not a file")
+        }
+        size = UInt64(clamping: status.st_size)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Reads on; nil at the end.
+    func piece() throws(ConnectorError) -> [UInt8]? {
+        var count = 0
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { target, filled in
+            repeat {
+                count = unsafe read(descriptor, target.baseAddress, target.count)
+            } while count < 0 && errno == EINTR
+            filled = max(0, count)
+        }
+        guard count >= 0 else { throw Self.failure(path, SystemError()) }
+        return piece.isEmpty ? nil : piece
+    }
+
+    private static func failure(_ path: String, _ error: SystemError) -> ConnectorError {
+        ConnectorError(.unreadable, "\(path) cannot be read: \(error.text)", cause: error.description)
+    }
+}

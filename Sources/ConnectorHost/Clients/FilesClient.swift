@@ -1,0 +1,226 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+internal import ConnectorDigest
+internal import ConnectorInvocation
+internal import ConnectorPlatform
+
+/// Puts, reads and lists files through the connector that `connectors.json` names.
+///
+/// ```swift
+/// let files = try host.files("files")
+/// try await files.put("reports/2026.pdf", .file("/tmp/report.pdf"), contentType: "application/pdf")
+/// let text = try await files.get("notes/today.txt").collect(upTo: 1 << 20)
+/// ```
+///
+/// Content travels in parts of at most 8 MiB, so a file may be larger than memory. The `timeout` of the options covers
+/// each call, which is one part, and not the whole transfer.
+///
+/// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is no
+/// such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full disk
+/// and for a store that cannot be reached; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
+///
+/// A client gives access to its connector alone. Use it from any thread.
+public struct FilesClient: Sendable {
+    let target: ClientTarget
+    /// Reads local files, on threads that may wait for the disk.
+    private let workers: WorkerThreads
+
+    init(_ target: ClientTarget, _ workers: WorkerThreads) {
+        self.target = target
+        self.workers = workers
+    }
+
+    /// Reads what the store knows of a file, without its content.
+    ///
+    /// - Throws: `missing` if there is no such file.
+    public func head(_ path: String, options: CallOptions = CallOptions()) async throws(ConnectorError) -> FileEntry {
+        try await entry("head", [("path", .text(path))], options)
+    }
+
+    /// Lists files in the order of their paths' bytes, one page at a time.
+    ///
+    /// - Parameters:
+    ///   - prefix: What their paths start with, such as `reports/`; empty for all files.
+    ///   - after: The path that the page begins after: the last one of the previous page; empty for the first page.
+    ///   - limit: The most files, within `FilePage.limitRange`.
+    ///   - options: The timeout of the call.
+    public func list(
+        prefix: String = "",
+        after: String = "",
+        limit: Int = 1000,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> FilePage {
+        let arguments = CallArguments(encoded: [
+            ("prefix", .text(prefix)), ("after", .text(after)),
+            ("limit", .unsigned(UInt64(UInt32(clamping: limit)))),
+        ])
+        return try await target.call("list", arguments, options) { json throws(ConnectorError) in
+            try FilePage(json: json)
+        }
+    }
+
+    /// Puts a file, and replaces one that is there. Nobody sees it before all of it is there.
+    ///
+    /// If it fails, and if the task is cancelled, what was sent is given up, and the path is as it was. Only if the very
+    /// last call times out or is cancelled may the file be there.
+    ///
+    /// - Parameters:
+    ///   - path: Where it will be.
+    ///   - source: Its content, which is read once, part by part.
+    ///   - contentType: Its media type, such as `text/plain`.
+    ///   - condition: What must be true of the path, or nothing is put: `conflict`.
+    ///   - options: The timeout of each call.
+    ///   - progress: Is told after each part, by the task that puts.
+    /// - Returns: What the store knows of the file now.
+    /// - Throws: `unsupported` for a composite, because the parts of an upload belong to one store; what reading the
+    ///   source throws.
+    @discardableResult
+    public func put(
+        _ path: String,
+        _ source: FileSource,
+        contentType: String? = nil,
+        condition: FileCondition = .any,
+        options: CallOptions = CallOptions(),
+        progress: (@Sendable (FileProgress) -> Void)? = nil
+    ) async throws(ConnectorError) -> FileEntry {
+        guard try target.node.gate != nil else {
+            throw ConnectorError(
+                .unsupported,
+                "a composite takes no uploads, whose parts belong to one store",
+                fix: "name one of its leaves",
+                connector: target.path
+            )
+        }
+        var reader = try await source.open(workers)
+        let request = FileUploadRequest(path, contentType: contentType, condition: condition)
+        let upload = try await target.call("createUpload", texts: [("file", request.json.utf8())], options) {
+            json throws(ConnectorError) in try FileUpload(json: json)
+        }
+        do throws(ConnectorError) {
+            let (size, digest) = try await send(&reader, to: upload, options, progress)
+            return try await entry(
+                "completeUpload",
+                [("upload", .text(upload.id)), ("size", .unsigned(size)), ("digest", .text(digest))],
+                options
+            )
+        } catch {
+            // A task of its own, because this one may have been cancelled.
+            await Task { await abort(upload, options) }.value
+            throw error
+        }
+    }
+
+    /// Reads a file, or a range of it, part by part.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - range: The bytes to read, as far as the file has them; nil for all.
+    ///   - options: The timeout of each call.
+    ///   - progress: Is told after each part, by the task that reads.
+    /// - Returns: The file's entry, and its content, which is read as it is consumed.
+    /// - Throws: `missing` if there is no such file.
+    public func get(
+        _ path: String,
+        range: Range<UInt64>? = nil,
+        options: CallOptions = CallOptions(),
+        progress: (@Sendable (FileProgress) -> Void)? = nil
+    ) async throws(ConnectorError) -> FileContents {
+        let entry = try await head(path, options: options)
+        let range = (range ?? 0..<entry.size).clamped(to: 0..<entry.size)
+        return FileContents(entry: entry, range: range, progress: progress) { offset, count throws(ConnectorError) in
+            let arguments = CallArguments(encoded: [
+                ("path", .text(path)), ("offset", .unsigned(offset)), ("count", .unsigned(UInt64(count))),
+                ("tag", .text(entry.tag)),
+            ])
+            let part = try await target.call("get", arguments, options).result.text
+            return try target.model(of: "get") { () throws(ConnectorError) in
+                guard part.count == count else {
+                    throw ConnectorError(.invalid, "the part of \(count) bytes from byte \(offset) has \(part.count)")
+                }
+                return part
+            }
+        }
+    }
+
+    /// Removes a file; it is no error if there is none.
+    public func remove(_ path: String, options: CallOptions = CallOptions()) async throws(ConnectorError) {
+        _ = try await target.call("remove", CallArguments(encoded: [("path", .text(path))]), options)
+    }
+
+    /// Copies a file within the store, and replaces one that is there.
+    ///
+    /// - Returns: What the store knows of the copy.
+    /// - Throws: `missing` if there is no source.
+    @discardableResult
+    public func copy(
+        _ source: String,
+        to destination: String,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> FileEntry {
+        try await entry("copy", [("source", .text(source)), ("destination", .text(destination))], options)
+    }
+
+    /// Sends all parts of a source.
+    ///
+    /// - Returns: The size and the digest of what was sent.
+    private func send(
+        _ reader: inout FileSource.Reader,
+        to upload: FileUpload,
+        _ options: CallOptions,
+        _ progress: (@Sendable (FileProgress) -> Void)?
+    ) async throws(ConnectorError) -> (size: UInt64, digest: String) {
+        var state = FileProgress(transferred: 0, total: reader.size)
+        var hash = SHA256()
+        while let part = try await reader.part(of: upload.partSize) {
+            hash.update(part)
+            let arguments = CallArguments(encoded: [
+                ("upload", .text(upload.id)), ("offset", .unsigned(state.transferred)), ("content", .bytes(part)),
+            ])
+            _ = try await target.call("uploadPart", arguments, options)
+            state.transferred += UInt64(part.count)
+            progress?(state)
+        }
+        // A sequence may end without an error because the task was cancelled: then this is not all of it.
+        guard !Task.isCancelled else {
+            throw ConnectorError(.cancelled, "the put was cancelled", connector: target.path)
+        }
+        return (state.transferred, hash.hexadecimal)
+    }
+
+    /// Gives an upload up. If that fails, the store does so when it is opened again.
+    private func abort(_ upload: FileUpload, _ options: CallOptions) async {
+        _ = try? await target.call("abortUpload", CallArguments(encoded: [("upload", .text(upload.id))]), options)
+    }
+
+    private func entry(
+        _ operation: String,
+        _ arguments: [(name: String, value: CallValue)],
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> FileEntry {
+        try await target.call(operation, CallArguments(encoded: arguments), options) { json throws(ConnectorError) in
+            try FileEntry(json: json)
+        }
+    }
+}
+
+/// How far a transfer is.
+public struct FileProgress: Sendable, Hashable {
+    /// The bytes that were sent or read.
+    public var transferred: UInt64
+    /// All bytes that there are to send or read; nil if the source does not know.
+    public var total: UInt64?
+
+    /// Creates a value, for tests.
+    public init(transferred: UInt64, total: UInt64?) {
+        self.transferred = transferred
+        self.total = total
+    }
+}
+
+extension CallValue {
+    /// The UTF-8 of a text.
+    fileprivate static func text(_ text: String) -> CallValue { .bytes(Array(text.utf8)) }
+}

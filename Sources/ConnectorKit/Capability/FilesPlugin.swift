@@ -1,0 +1,137 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+
+/// A plugin of `files/1`. Its manifest omits the operations that the store cannot do.
+///
+/// Paths, digests and sizes of parts are checked before they get here: see `FilePathRule`.
+public protocol FilesPlugin: Plugin {
+    /// Reads what the store knows of a file.
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound` if there is none.
+    func head(_ path: String) async throws -> FileEntry
+
+    /// Lists files in the order of their paths' bytes.
+    ///
+    /// - Parameters:
+    ///   - prefix: What the paths start with; empty for all.
+    ///   - after: The path that the page begins after, whether or not there is such a file; empty for the first page.
+    ///   - limit: The most files, 1 to 1000.
+    func list(prefix: String, after: String, limit: Int) async throws -> FilePage
+
+    /// Reads a part of a file: `count` bytes, fewer at its end, none after it.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - offset: Where the part begins, in bytes.
+    ///   - count: The size of the part, 1 to `FileEntry.partLimit`.
+    ///   - tag: The tag that the file must still have; nil for any.
+    /// - Throws: A ``PluginError`` of status `notFound` if there is no such file, `conflict` if it has another tag.
+    func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8]
+
+    /// Begins an upload, which nobody sees until it completes.
+    func createUpload(_ request: FileUploadRequest) async throws -> FileUpload
+
+    /// Adds a part, which has the upload's part size unless it is the last.
+    ///
+    /// Parts come one after the other. One whose outcome is unclear may come again before the next.
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound` for an unknown upload, `invalid` for a part out of order.
+    func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws
+
+    /// Puts the file where it belongs, as one step: others see the old file or the new one, whole.
+    ///
+    /// - Parameters:
+    ///   - upload: The upload, which is over if this succeeds.
+    ///   - size: The size that the file must have, in bytes.
+    ///   - digest: The SHA-256 that it must have, 64 hexadecimal digits in lower case; nil if the caller does not know.
+    /// - Throws: A ``PluginError`` of status `conflict` if the request's condition is not met, `invalid` if size or
+    ///   digest differ, `notFound` for an unknown upload. Nothing has changed then.
+    func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry
+
+    /// Ends an upload without a file; one that is unknown has ended.
+    func abortUpload(_ upload: String) async throws
+
+    /// Removes a file; it is no error if there is none.
+    func remove(_ path: String) async throws
+
+    /// Copies a file, and replaces one that is there.
+    ///
+    /// - Throws: A ``PluginError`` of status `notFound` if there is no source.
+    func copy(_ source: String, to destination: String) async throws -> FileEntry
+}
+
+extension FilesPlugin {
+    /// The operation `head`.
+    public func head(path: String) async throws -> JSONValue {
+        try FilePathRule.check(path)
+        return try await head(path).json
+    }
+
+    /// The operation `list`.
+    public func list(prefix: String?, after: String?, limit: UInt32?) async throws -> JSONValue {
+        let (prefix, after, limit) = (prefix ?? "", after ?? "", Int(limit ?? UInt32(FilePage.limitRange.upperBound)))
+        try FilePathRule.checkText(prefix, "prefix")
+        try FilePathRule.checkText(after, "text \"after\"")
+        guard FilePage.limitRange.contains(limit) else {
+            throw PluginError(.invalid, "limit is \(limit); it must be 1 to \(FilePage.limitRange.upperBound)")
+        }
+        return try await list(prefix: prefix, after: after, limit: limit).json
+    }
+
+    /// The operation `get`.
+    public func get(path: String, offset: UInt64, count: UInt32, tag: String?) async throws -> [UInt8] {
+        try FilePathRule.check(path)
+        guard (1...FileEntry.partLimit).contains(Int(count)), offset <= UInt64(Int64.max) - UInt64(count) else {
+            throw PluginError(
+                .invalid,
+                "a part of \(count) bytes from byte \(offset) cannot be read; count must be 1 to \(FileEntry.partLimit)"
+            )
+        }
+        return try await get(path, from: offset, count: Int(count), tag: tag)
+    }
+
+    /// The operation `createUpload`.
+    public func createUpload(file: JSONValue) async throws -> JSONValue {
+        try await createUpload(FileUploadRequest(json: file)).json
+    }
+
+    /// The operation `uploadPart`.
+    public func uploadPart(upload: String, offset: UInt64, content: [UInt8]) async throws {
+        guard (1...FileEntry.partLimit).contains(content.count),
+            offset <= UInt64(Int64.max) - UInt64(content.count)
+        else {
+            throw PluginError(
+                .invalid,
+                "a part of \(content.count) bytes at byte \(offset) cannot be put; it must have 1 to \(FileEntry.partLimit)"
+            )
+        }
+        try await uploadPart(content, of: upload, at: offset)
+    }
+
+    /// The operation `completeUpload`.
+    public func completeUpload(upload: String, size: UInt64, digest: String?) async throws -> JSONValue {
+        if let digest { try FileEntry.checkDigest(digest) }
+        return try await completeUpload(upload, size: size, digest: digest).json
+    }
+
+    /// The operation `abortUpload`.
+    public func abortUpload(upload: String) async throws {
+        try await abortUpload(upload)
+    }
+
+    /// The operation `remove`.
+    public func remove(path: String) async throws {
+        try FilePathRule.check(path)
+        try await remove(path)
+    }
+
+    /// The operation `copy`.
+    public func copy(source: String, destination: String) async throws -> JSONValue {
+        try FilePathRule.check(source)
+        try FilePathRule.check(destination)
+        return try await copy(source, to: destination).json
+    }
+}

@@ -1,0 +1,134 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorHostTesting
+import ConnectorTestSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Files as an application uses them, kept in a directory.
+@Suite(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+struct FilesClientTests {
+    private let directory = ScratchDirectory()
+
+    private func host() async throws -> ConnectorHost {
+        let leaf = #"{"name": "a", "plugin": "folder", "config": {"directory": "\#(directory.path)/files"}}"#
+        let host = try ConnectorHost.testing(
+            #"[{"name": "files", "policy": "first", "connectors": [\#(leaf)]}]"#,
+            plugins: [try BuiltProducts.library("folder")]
+        )
+        try await host.open().requireReady()
+        return host
+    }
+
+    private var uploads: [String] { directory.names(in: "/files/.connector-uploads") }
+
+    @Test func `the adapter keeps the contract of its capability`() async throws {
+        let host = try await host()
+        #expect(try await FilesConformance.check(host.files("files/a")) == [])
+        await host.close()
+        #expect(directory.names(in: "/files") == [".connector-uploads"])
+        #expect(uploads == [])
+    }
+
+    @Test func `content comes from memory, from a sequence, and from a file, with progress`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        let content = Array(repeatElement(Array("0123456789abcdef".utf8), count: 160_000).joined())
+        directory.write(content, to: "local")
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            for start in stride(from: 0, to: content.count, by: 300_007) {
+                continuation.yield(Array(content[start..<min(start + 300_007, content.count)]))
+                continuation.yield([])
+            }
+            continuation.finish()
+        }
+        let total = UInt64(content.count)
+        for (source, size) in [
+            (.bytes(content), total), (.pieces(pieces), nil), (.file("\(directory.path)/local"), total),
+        ] as [(FileSource, UInt64?)] {
+            let told = Journal<FileProgress>()
+            let put = try await files.put("a", source) { told.note($0) }
+            #expect(put.size == total && put.digest?.utf8.count == 64)
+            #expect(told.values.map(\.transferred) == [1 << 20, 2 << 20, total])
+            #expect(told.values.allSatisfy { $0.total == size })
+            let read = Journal<FileProgress>()
+            var found: [UInt8] = []
+            for try await part in try await files.get("a", progress: { read.note($0) }) { found += part }
+            #expect(found == content)
+            #expect(read.values == [FileProgress(transferred: total, total: total)])
+        }
+        await host.close()
+    }
+
+    @Test func `a put whose task is cancelled leaves nothing`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        continuation.yield([UInt8](repeating: 1, count: 1 << 20))
+        let (sent, told) = AsyncStream<Void>.makeStream()
+        let put = Task { try await files.put("a", .pieces(pieces)) { _ in told.yield() } }
+        for await _ in sent { break }
+        #expect(uploads.count == 1)
+        put.cancel()
+        let error = await #expect(throws: ConnectorError.self) { try await put.value }
+        #expect(error?.code == .cancelled)
+        #expect(uploads == [])
+        #expect(try await files.list().files == [])
+        await host.close()
+    }
+
+    @Test func `a source that cannot be read is told before anything is sent`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        for path in ["\(directory.path)/none", directory.path] {
+            let error = try await failure { () async throws(ConnectorError) in try await files.put("a", .file(path)) }
+            #expect(error.code == .unreadable && error.message.contains(path))
+        }
+        await host.close()
+    }
+
+    @Test func `content beyond the limit is not read into memory`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        try await files.put("a", .bytes([1, 2, 3]))
+        let contents = try await files.get("a")
+        let error = try await failure { () async throws(ConnectorError) in try await contents.collect(upTo: 2) }
+        #expect(error.code == .tooLarge)
+        #expect(try await contents.collect(upTo: 3) == [1, 2, 3])
+        await host.close()
+    }
+
+    @Test func `a composite reads, and takes no uploads`() async throws {
+        let host = try await host()
+        try await host.files("files/a").put("a", .bytes([1]))
+        let files = try host.files("files")
+        #expect(try await files.get("a").collect(upTo: 1) == [1])
+        let error = try await failure { () async throws(ConnectorError) in try await files.put("b", .bytes([1])) }
+        #expect(error.code == .unsupported && error.fix == "name one of its leaves")
+        await host.close()
+    }
+
+    @Test func `content that was damaged on the disk is an error, and no content`() async throws {
+        let host = try await host()
+        let files = try host.files("files/a")
+        try await files.put("a", .bytes(Array("content".utf8)))
+        let path = "\(directory.path)/files/a"
+        var status = stat()
+        #expect(unsafe stat(path, &status) == 0)
+        // As a disk does it: other bytes, of the same size, at the same time.
+        directory.write(Array("kontent".utf8), to: "files/a")
+        let times = [status.st_atim, status.st_mtim]
+        #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+        let contents = try await files.get("a")
+        let error = try await failure { () async throws(ConnectorError) in try await contents.collect(upTo: 100) }
+        #expect(error.code == .misbehaved && error.message.contains("was damaged"))
+        await host.close()
+    }
+}
