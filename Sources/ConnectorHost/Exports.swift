@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-// Applications import `ConnectorHost` alone: what is public of the layers below, such as `JSONValue`, `CallOptions` or `HTTPOptions`,
-// belongs to its interface.
+// Applications import `ConnectorHost` alone: the public types of lower layers, such as `JSONValue`, `CallOptions` and
+// `HTTPOptions`, are part of its interface.
 @_exported public import ConnectorConfiguration
 @_exported public import ConnectorInvocation
 @_exported public import ConnectorManifest

@@ -4,9 +4,9 @@
 public import ConnectorBase
 public import ConnectorOutbox
 
-/// The same calls, with values of the application's own types.
+/// The same calls, with `Encodable` values.
 extension Analytics {
-    /// Records that the user did something, as ``track(_:_:options:)`` does.
+    /// Records an action of the user, as ``track(_:_:options:)`` does.
     ///
     /// ```swift
     /// struct Order: Encodable {
@@ -18,7 +18,7 @@ extension Analytics {
     /// ```
     ///
     /// - Parameters:
-    ///   - event: The action of the user.
+    ///   - event: The name of the action.
     ///   - properties: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
     ///   - options: The timeout of the call.
     /// - Throws: `invalid` for properties that do not encode as an object, before anything is sent.
@@ -31,8 +31,8 @@ extension Analytics {
         try await track(event, JSONObject(encoding: properties), options: options)
     }
 
-    /// Identifies the user from now on, with traits that encode as an object.
-    @_disfavoredOverload  // A literal stays a JSONObject, in the order it is written in.
+    /// Identifies the user of all later events, with traits that encode as an object.
+    @_disfavoredOverload  // A literal stays a JSONObject and keeps its order.
     @discardableResult
     public func identify(
         _ userId: String,
@@ -42,7 +42,7 @@ extension Analytics {
         try await identify(userId, traits: JSONObject(encoding: traits), options: options)
     }
 
-    /// Records that the user saw a screen of an application, with properties that encode as an object.
+    /// Records that the user saw a screen of the application, with properties that encode as an object.
     @discardableResult
     public func screen(
         _ name: String,

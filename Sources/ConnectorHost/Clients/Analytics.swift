@@ -5,7 +5,8 @@ public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorOutbox
 
-/// What an application needs of `analytics/1`: an ``AnalyticsClient`` of a host, or `InMemoryAnalytics` in its tests.
+/// The `analytics/1` interface an application depends on: an ``AnalyticsClient`` in production, `InMemoryAnalytics` in
+/// tests.
 ///
 /// ```swift
 /// struct Checkout {
@@ -22,27 +23,27 @@ public protocol Analytics: Sendable {
     /// The user of the events: nil until ``identify(_:traits:options:)`` or an assignment sets it.
     var userId: String? { get nonmutating set }
 
-    /// The identity of the events while the user is unknown.
+    /// The identity of events without a known user.
     var anonymousId: String { get nonmutating set }
 
-    /// Fills in the user and the current time, where the event has none of its own.
+    /// Fills in the user and the current time if the event lacks them.
     func stamped(_ event: AnalyticsEvent) -> AnalyticsEvent
 
-    /// Sends an event as it is.
+    /// Sends an event unchanged.
     ///
-    /// - Throws: `invalid` for an event that breaks the specification; otherwise as ``AnalyticsClient`` says.
+    /// - Throws: `invalid` for an event that breaks the specification; otherwise as ``AnalyticsClient`` describes.
     @discardableResult
     func send(_ event: AnalyticsEvent, options: CallOptions) async throws(ConnectorError) -> Receipt
 
-    /// Delivers a batch, with one answer for each event, in order.
+    /// Delivers a batch and returns one answer per event, in order.
     func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer]
 
-    /// Sends the events that are still held.
+    /// Sends the events still held.
     ///
-    /// - Returns: The outcome of each vendor.
+    /// - Returns: Each vendor's outcome.
     @discardableResult
     func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome]
 }
@@ -58,7 +59,7 @@ extension Analytics {
         try await send(stamped(.track(event, properties)), options: options)
     }
 
-    /// Identifies the user from now on.
+    /// Identifies the user of all later events.
     @discardableResult
     public func identify(
         _ userId: String,
@@ -71,7 +72,7 @@ extension Analytics {
         return try await send(stamped(event), options: options)
     }
 
-    /// Records that the user saw a screen of an application.
+    /// Records that the user saw a screen of the application.
     @discardableResult
     public func screen(
         _ name: String,
@@ -125,18 +126,18 @@ extension Analytics {
         return try await send(stamped(event), options: options)
     }
 
-    /// Sends an event as it is, with the default timeout.
+    /// Sends an event unchanged, with the default timeout.
     @discardableResult
     public func send(_ event: AnalyticsEvent) async throws(ConnectorError) -> Receipt {
         try await send(event, options: CallOptions())
     }
 
-    /// Delivers a batch with the default timeout, with one answer for each event, in order.
+    /// Delivers a batch with the default timeout and returns one answer per event, in order.
     public func deliver(_ events: [AnalyticsEvent]) async throws(ConnectorError) -> [DeliveryAnswer] {
         try await deliver(events, options: CallOptions())
     }
 
-    /// Sends the events that are still held, with the default timeout.
+    /// Sends the events still held, with the default timeout.
     @discardableResult
     public func flush() async throws(ConnectorError) -> [CallOutcome] { try await flush(options: CallOptions()) }
 }

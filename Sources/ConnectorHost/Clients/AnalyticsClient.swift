@@ -6,29 +6,28 @@ public import ConnectorCapabilities
 public import ConnectorOutbox
 internal import Synchronization
 
-/// Records what users do, in the terms of the Segment specification, through the connector that `connectors.json`
-/// names.
+/// Records user actions, in the terms of the Segment specification, through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let analytics = try host.analytics("analytics")
 /// try await analytics.track("Order Completed", ["total": 42.5])
 /// ```
 ///
-/// A call returns once the event is in the outbox, on stable storage; from there the vendors get it at least once, even if
-/// they are away now: see <doc:Outbox>. The ``Receipt`` tells what becomes of it. A call throws `storage` if the event could
-/// not be stored, and `invalid` for an event that breaks the specification.
+/// A call returns once the event is in the outbox, on stable storage. The outbox then delivers it to each vendor at
+/// least once, even after an outage: see <doc:Outbox>. The ``Receipt`` tracks the delivery. A call throws `storage` if
+/// the event could not be stored, and `invalid` for an event that breaks the specification.
 ///
-/// Where `"delivery": "direct"` stands in `connectors.json`, a call returns once the vendor has taken the event, with the
-/// outcome of each vendor in the receipt, tolerated failures included. It then throws the vendor's own error in the codes of
-/// <doc:Errors>; `partial` if only some vendors of a composite took the event; `not-open`; `timed-out`; `cancelled` if the
-/// caller's task was cancelled. The `timeout` of the options covers the whole call, including the wait for the gate's turn
-/// and the adapter's retries.
+/// With `"delivery": "direct"` in `connectors.json`, a call returns once the vendor has accepted the event. The receipt
+/// holds each vendor's outcome, including tolerated failures. The call then throws the vendor's own error with a code
+/// from <doc:Errors>; `partial` if only some vendors of a composite accepted the event; `not-open`; `timed-out`;
+/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
+/// queueing at the gate and the adapter's retries.
 ///
-/// ``Analytics`` has the calls by name. Code that takes an `any Analytics` is tested without a host.
+/// ``Analytics`` declares the named calls. Code that takes an `any Analytics` can be tested without a host.
 ///
-/// To retry, make the event once with ``stamped(_:)``, and send it as often as needed.
+/// To retry, stamp the event once with ``stamped(_:)``, then send the same event again.
 ///
-/// The client remembers its user between calls; make one client for each user. Use it from any thread.
+/// The client remembers its user between calls; create one client per user. Use it from any thread.
 public final class AnalyticsClient: Analytics {
     private let target: ClientTarget
     private let identity: Mutex<Identity>
@@ -49,15 +48,15 @@ public final class AnalyticsClient: Analytics {
         set { identity.withLock { $0.userId = newValue } }
     }
 
-    /// The identity of the events while the user is unknown: random, unless it is set.
+    /// The identity of events without a known user: random unless set.
     public var anonymousId: String {
         get { identity.withLock(\.anonymousId) }
         set { identity.withLock { $0.anonymousId = newValue } }
     }
 
-    /// Fills in this client's user and the current time, where the event has none of its own.
+    /// Fills in this client's user and the current time if the event lacks them.
     ///
-    /// A stamped event stays the same event however often it is sent, so that it counts once:
+    /// A stamped event keeps its identity however often it is sent, so vendors count it once:
     ///
     /// ```swift
     /// let event = analytics.stamped(.track("Order Completed", ["total": 42.5]))
@@ -79,10 +78,10 @@ public final class AnalyticsClient: Analytics {
         return event
     }
 
-    /// Sends an event as it is. Its `messageId` lets the vendor recognise a repetition.
+    /// Sends an event unchanged. Its `messageId` lets the vendor recognise duplicates.
     ///
-    /// The outbox stores a `messageId` once. Direct deliveries through a composite of the policy `all` send the event to
-    /// every child again, even to those that took it before: vendors drop a `messageId` they know.
+    /// The outbox stores a `messageId` once. Direct delivery through a composite with the policy `all` sends the event
+    /// to every child again, even to those that accepted it before: vendors discard a `messageId` they have seen.
     @discardableResult
     public func send(
         _ event: AnalyticsEvent,
@@ -98,10 +97,10 @@ public final class AnalyticsClient: Analytics {
         )
     }
 
-    /// Delivers a batch, with one answer for each event, in order.
+    /// Delivers a batch and returns one answer per event, in order.
     ///
-    /// A composite of the policy `all` accepts an event if every required child accepts it, or as many children as the
-    /// quorum demands.
+    /// A composite with the policy `all` accepts an event if every required child accepts it, or as many children as
+    /// its quorum demands.
     public func deliver(
         _ events: [AnalyticsEvent],
         options: CallOptions = CallOptions()
@@ -109,9 +108,9 @@ public final class AnalyticsClient: Analytics {
         try await target.deliver(AnalyticsEvent.utf8(events), count: events.count, as: "events", options)
     }
 
-    /// Sends the events that adapters still hold.
+    /// Sends the events adapters still hold.
     ///
-    /// - Returns: The outcome of each vendor.
+    /// - Returns: Each vendor's outcome.
     @discardableResult
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
         try await target.call("flush", CallArguments(texts: []), options).outcomes

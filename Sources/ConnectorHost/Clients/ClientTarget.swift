@@ -7,20 +7,20 @@ internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import ConnectorServices
 
-/// The connector that a client calls, and all that a client holds of the host: a path in the current tree.
+/// The connector a client calls: a path in the current tree. Clients hold no other reference to the host.
 struct ClientTarget: Sendable {
     private let reference: NodeReference
-    /// The capability of the client; nil for one that has any.
+    /// The client's capability; nil for a client of any capability.
     private let capability: String?
     private let outbox: Outbox
     private let clock: any HostClock
     private let redactor: Redactor
-    /// Whether the application has a tracer, for which every call gets a span.
+    /// Whether the application has a tracer, so that every call gets a span.
     private let isTraced = CallSpan.isWanted
 
     /// Finds a connector.
     ///
-    /// - Parameter capability: The capability that it, or a connector below it, must offer; nil for any.
+    /// - Parameter capability: The capability that the connector, or one below it, must offer; nil for any.
     /// - Throws: `unknown-connector` if no connector has the path, `unsupported` if it lacks the capability.
     init(
         _ path: String,
@@ -49,13 +49,13 @@ struct ClientTarget: Sendable {
 
     /// The connector in the current snapshot of the tree.
     ///
-    /// - Throws: `unknown-connector` if the connector is gone.
+    /// - Throws: `unknown-connector` if the connector no longer exists.
     var node: Node { get throws(ConnectorError) { try reference.node } }
 
     /// The time of day.
     var now: Timestamp { clock.wallTime() }
 
-    /// The capabilities of the connector and everything below it; none once it is gone.
+    /// The capabilities of the connector and everything below it; none once it no longer exists.
     var capabilities: [Capability] { (try? node.capabilities) ?? [] }
 
     /// The error without secrets, and with the connector's path if it has none yet.
@@ -65,7 +65,7 @@ struct ClientTarget: Sendable {
         return error
     }
 
-    /// Calls an operation that its manifest calls prompt; see ``Node/callPromptly(_:_:)``.
+    /// Calls an operation marked `prompt` in its manifest; see ``Node/callPromptly(_:_:)``.
     func callPromptly(
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
@@ -82,11 +82,11 @@ struct ClientTarget: Sendable {
         try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
     }
 
-    /// Calls an operation whose parameters are all texts and whose result is JSON.
+    /// Calls an operation whose parameters are all text and whose result is JSON.
     ///
     /// - Parameters:
     ///   - texts: The arguments, encoded for the plugin.
-    ///   - read: Decodes the result; its errors are the plugin's fault.
+    ///   - read: Decodes the result; its errors are reported as `misbehaved`.
     func call<Model>(
         _ operation: String,
         texts: [(name: String, text: [UInt8]?)],
@@ -115,15 +115,15 @@ struct ClientTarget: Sendable {
         }
     }
 
-    /// Sends an event: stores it in the outboxes of the connectors that have one, and calls the others.
+    /// Sends an event: stores it in the outbox of each connector that has one, and calls the others directly.
     ///
     /// - Parameters:
     ///   - id: The event's own id.
-    ///   - operation: The operation that takes it.
-    ///   - payload: JSON: the only argument of the operation, or all of them by name.
-    ///   - parameter: The name of the only argument; empty for several.
-    /// - Returns: Once the event is stable, and the connectors without an outbox have it.
-    /// - Throws: `storage` if it could not be stored; if no connector has an outbox, what the call throws.
+    ///   - operation: The operation that receives it.
+    ///   - payload: JSON: the operation's only argument, or all its arguments by name.
+    ///   - parameter: The name of the only argument; empty if there are several.
+    /// - Returns: Once the event is on stable storage and every connector without an outbox has received it.
+    /// - Throws: `storage` if it could not be stored; the call's own error if no connector has an outbox.
     func send(
         id: String,
         _ operation: String,
@@ -167,7 +167,7 @@ struct ClientTarget: Sendable {
         return Receipt(id: id, connectors: paths, outcomes: outcomes, outbox: outbox)
     }
 
-    /// A payload as the only argument of an operation, or as all of them by name.
+    /// A payload as an operation's only argument, or as all its arguments by name.
     private static func arguments(
         _ payload: [UInt8],
         of operation: String,
@@ -182,7 +182,7 @@ struct ClientTarget: Sendable {
         capability ?? capabilities.first { $0.operations.contains { $0.name == operation } }?.id.description ?? ""
     }
 
-    /// Delivers a batch, a JSON array of some elements.
+    /// Delivers a batch, a JSON array of `count` elements.
     ///
     /// - Returns: The outcome of each event or report, in the order of the batch.
     func deliver(

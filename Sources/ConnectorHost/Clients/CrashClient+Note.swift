@@ -8,7 +8,7 @@ public import ConnectorOutbox
 public import ConnectorPlatform
 
 extension CrashClient {
-    /// Reports how an earlier process ended, if it left a note, and removes the note once the report is safe.
+    /// Reports the crash note of an earlier process, if there is one, and removes the note once the report is stored.
     ///
     /// ```swift
     /// CrashNote.install(file: "/var/lib/shop/crash")
@@ -16,9 +16,9 @@ extension CrashClient {
     /// try await host.crash("crash").reportLastCrash(in: "/var/lib/shop/crash")
     /// ```
     ///
-    /// - Parameter file: What `CrashNote.install(file:)` was given.
+    /// - Parameter file: The file passed to `CrashNote.install(file:)`.
     /// - Returns: Nil if there is no note.
-    /// - Throws: `storage` if the report could not be stored; the note then stays for the next start.
+    /// - Throws: `storage` if the report could not be stored; the note is then kept for the next start.
     @discardableResult
     public func reportLastCrash(
         in file: String,
@@ -32,7 +32,7 @@ extension CrashClient {
 }
 
 extension CrashReport {
-    /// The report of a process that a signal, or a plugin's call of `exit`, ended.
+    /// The report of a process ended by a signal or by a plugin's call to `exit`.
     public init(of note: CrashNote) {
         self.init(level: .fatal)
         isHandled = false

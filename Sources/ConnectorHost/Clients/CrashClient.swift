@@ -5,26 +5,27 @@ public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorOutbox
 
-/// Reports crashes and errors through the connector that `connectors.json` names.
+/// Reports crashes and errors through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let crash = try host.crash("crash")
 /// do { try work() } catch { try await crash.report(error) }
 /// ```
 ///
-/// ``CrashReporter`` has the calls by name. Code that takes an `any CrashReporter` is tested without a host.
+/// ``CrashReporter`` declares the named calls. Code that takes an `any CrashReporter` can be tested without a host.
 ///
-/// A call returns once the vendor has taken the report, and throws a `ConnectorError` otherwise: the vendor's own in
-/// the codes of <doc:Errors>; `partial` if only some vendors of a composite took the report; `not-open`; `timed-out`;
-/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including the
-/// wait for the gate's turn and the adapter's retries.
+/// A call returns once the report is in the outbox, or with direct delivery once the vendor has accepted it. Otherwise
+/// it throws a `ConnectorError`: `storage` if the report could not be stored; the vendor's own error with a code from
+/// <doc:Errors>; `partial` if only some vendors of a composite accepted the report; `not-open`; `timed-out`;
+/// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
+/// queueing at the gate and the adapter's retries.
 ///
-/// To retry, make the `CrashReport` once, and ``send(_:options:)`` it as often as needed: vendors know it by its `id`.
+/// To retry, create the `CrashReport` once and ``send(_:options:)`` it again: vendors recognise it by its `id`.
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct CrashClient: CrashReporter {
     private let target: ClientTarget
-    /// Fills in what a report leaves out: release, environment, tags, user.
+    /// Defaults for what a report leaves out: release, environment, tags, user, breadcrumbs.
     public var defaults = CrashReport(level: .error)
 
     init(_ target: ClientTarget) {
@@ -40,7 +41,7 @@ public struct CrashClient: CrashReporter {
         try await send(report, as: "exception", options)
     }
 
-    /// Delivers a batch, with one answer for each report, in order.
+    /// Delivers a batch and returns one answer per report, in order.
     public func deliver(
         _ reports: [CrashReport],
         options: CallOptions = CallOptions()
@@ -58,9 +59,9 @@ public struct CrashClient: CrashReporter {
         try await send(report, as: report.exceptions.isEmpty ? "message" : "exception", options)
     }
 
-    /// Sends the reports that adapters still hold.
+    /// Sends the reports adapters still hold.
     ///
-    /// - Returns: The outcome of each vendor.
+    /// - Returns: Each vendor's outcome.
     @discardableResult
     public func flush(options: CallOptions = CallOptions()) async throws(ConnectorError) -> [CallOutcome] {
         try await target.call("flush", CallArguments(texts: []), options).outcomes

@@ -5,7 +5,8 @@ public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorOutbox
 
-/// What an application needs of `crash/1`: a ``CrashClient`` of a host, or `InMemoryCrashReporter` in its tests.
+/// The `crash/1` interface an application depends on: a ``CrashClient`` in production, `InMemoryCrashReporter` in
+/// tests.
 public protocol CrashReporter: Sendable {
     /// Reports an exception.
     @discardableResult
@@ -15,15 +16,15 @@ public protocol CrashReporter: Sendable {
     @discardableResult
     func send(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt
 
-    /// Delivers a batch, with one answer for each report, in order.
+    /// Delivers a batch and returns one answer per report, in order.
     func deliver(
         _ reports: [CrashReport],
         options: CallOptions
     ) async throws(ConnectorError) -> [DeliveryAnswer]
 
-    /// Sends the reports that are still held.
+    /// Sends the reports still held.
     ///
-    /// - Returns: The outcome of each vendor.
+    /// - Returns: Each vendor's outcome.
     @discardableResult
     func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome]
 }
@@ -35,7 +36,7 @@ extension CrashReporter {
     ///   - error: The error; its type and description become the exception. Swift errors carry no stack.
     ///   - tags: Short values to search by.
     ///   - options: The timeout of the call.
-    /// - Returns: Once the report is safe in the outbox, or with direct deliveries once the vendors have it.
+    /// - Returns: Once the report is in the outbox, or with direct delivery once the vendors have accepted it.
     @discardableResult
     public func report(
         _ error: any Error,
@@ -67,12 +68,12 @@ extension CrashReporter {
         try await send(report, options: CallOptions())
     }
 
-    /// Delivers a batch with the default timeout, with one answer for each report, in order.
+    /// Delivers a batch with the default timeout and returns one answer per report, in order.
     public func deliver(_ reports: [CrashReport]) async throws(ConnectorError) -> [DeliveryAnswer] {
         try await deliver(reports, options: CallOptions())
     }
 
-    /// Sends the reports that are still held, with the default timeout.
+    /// Sends the reports still held, with the default timeout.
     @discardableResult
     public func flush() async throws(ConnectorError) -> [CallOutcome] { try await flush(options: CallOptions()) }
 }

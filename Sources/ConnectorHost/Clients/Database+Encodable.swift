@@ -4,9 +4,9 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// The same calls, with values of the application's own types.
+/// The same calls, with `Encodable` values.
 ///
-/// Where both JSON and an `Encodable` value fit, a literal is JSON, in the order it is written in.
+/// A literal that fits both forms is JSON and keeps its member order.
 extension Database {
     /// Stores a value as a new record.
     ///
@@ -22,7 +22,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - value: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
-    ///   - collection: The collection to store it in; a vendor that creates none says `missing`.
+    ///   - collection: The collection to store it in; vendors that do not create collections throw `missing`.
     ///   - id: The record's id, for vendors that let the caller choose it; nil lets the vendor choose.
     ///   - options: The timeout of the call.
     /// - Returns: The record as stored.
@@ -40,7 +40,8 @@ extension Database {
 
     /// Replaces a record with a value.
     ///
-    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as with JSON.
+    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as in the JSON
+    ///   form.
     @_disfavoredOverload
     public func replace(
         _ id: String,
@@ -52,9 +53,10 @@ extension Database {
         try await replace(id, with: JSONObject(encoding: value), in: collection, version: version, options: options)
     }
 
-    /// Merges the members of a value into a record; a nil optional encodes no member.
+    /// Merges the members of a value into a record; a nil optional encodes no member and changes none.
     ///
-    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as with JSON.
+    /// - Throws: `invalid` for a value that does not encode as an object; `conflict` and `unsupported` as in the JSON
+    ///   form.
     @_disfavoredOverload
     public func update(
         _ id: String,

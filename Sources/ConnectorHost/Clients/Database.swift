@@ -4,9 +4,10 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// What an application needs of `database/1`: a ``DatabaseClient`` of a host, or `InMemoryDatabase` in its tests.
+/// The `database/1` interface an application depends on: a ``DatabaseClient`` in production, `InMemoryDatabase` in
+/// tests.
 ///
-/// The functions mean and throw what those of ``DatabaseClient`` do.
+/// ``DatabaseClient`` documents what the functions do and throw.
 public protocol Database: Sendable {
     /// Stores a new record.
     func create(
@@ -32,7 +33,7 @@ public protocol Database: Sendable {
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord
 
-    /// Merges members into a record; the others stay.
+    /// Merges members into a record; other members stay unchanged.
     func update(
         _ id: String,
         with data: JSONObject,
@@ -93,9 +94,9 @@ extension Database {
     ///
     /// - Parameters:
     ///   - id: The record's id.
-    ///   - data: The members of the record from now on.
+    ///   - data: The record's new members.
     ///   - collection: The record's collection.
-    ///   - version: The version that the record must still have; nil accepts any.
+    ///   - version: The version the record must still have; nil accepts any.
     public func replace(
         _ id: String,
         with data: JSONObject,
@@ -105,13 +106,13 @@ extension Database {
         try await replace(id, with: data, in: collection, version: version, options: CallOptions())
     }
 
-    /// Merges members into a record; the others stay.
+    /// Merges members into a record; other members stay unchanged.
     ///
     /// - Parameters:
     ///   - id: The record's id.
     ///   - data: The members to change.
     ///   - collection: The record's collection.
-    ///   - version: The version that the record must still have; nil accepts any.
+    ///   - version: The version the record must still have; nil accepts any.
     public func update(
         _ id: String,
         with data: JSONObject,
@@ -126,7 +127,7 @@ extension Database {
     /// - Parameters:
     ///   - id: The record's id.
     ///   - collection: The record's collection.
-    ///   - version: The version that the record must still have; nil accepts any.
+    ///   - version: The version the record must still have; nil accepts any.
     public func delete(
         _ id: String,
         in collection: String,

@@ -4,22 +4,22 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// Stores and finds records through the connector that `connectors.json` names.
+/// Stores and finds records through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let database = try host.database("database")
 /// let record = try await database.create(["name": "Ada"], in: "people")
 /// ```
 ///
-/// A call that fails throws a `ConnectorError`: the vendor's own in the codes of <doc:Errors>; `unsupported` for a
-/// feature that the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. The
-/// `timeout` of the options covers the whole call, including the wait for the gate's turn and the adapter's retries.
+/// A call that fails throws a `ConnectorError`: the vendor's own error with a code from <doc:Errors>; `unsupported` for
+/// a feature the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. The `timeout`
+/// of the options covers the whole call, including queueing at the gate and the adapter's retries.
 ///
 /// Records are JSON, or values of the application's own `Codable` types: see ``get(_:in:as:options:)``.
 ///
-/// Code that takes an `any Database` is tested without a host: see ``Database``.
+/// Code that takes an `any Database` can be tested without a host: see ``Database``.
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct DatabaseClient: Database {
     let target: ClientTarget
 
@@ -31,7 +31,7 @@ public struct DatabaseClient: Database {
     ///
     /// - Parameters:
     ///   - data: The members of the record.
-    ///   - collection: The collection to store it in; a vendor that creates none says `missing`.
+    ///   - collection: The collection to store it in; vendors that do not create collections throw `missing`.
     ///   - id: The record's id, for vendors that let the caller choose it; nil lets the vendor choose.
     ///   - options: The timeout of the call.
     /// - Returns: The record as stored, with its id, and its version if the vendor has versions.
@@ -68,9 +68,9 @@ public struct DatabaseClient: Database {
     ///
     /// - Parameters:
     ///   - id: The record's id.
-    ///   - data: The members of the record from now on.
+    ///   - data: The record's new members.
     ///   - collection: The record's collection.
-    ///   - version: The version that the record must still have, from `DatabaseRecord.version`; nil accepts any.
+    ///   - version: The version the record must still have, from `DatabaseRecord.version`; nil accepts any.
     ///   - options: The timeout of the call.
     /// - Throws: `conflict` if the record has another version, `unsupported` if the vendor has no versions.
     public func replace(
@@ -83,7 +83,7 @@ public struct DatabaseClient: Database {
         try await record("replace", change(id, data, collection, version), options)
     }
 
-    /// Merges members into a record; the others stay.
+    /// Merges members into a record; other members stay unchanged.
     ///
     /// - Parameters:
     ///   - id: The record's id.

@@ -4,7 +4,7 @@
 public import ConnectorBase
 public import ConnectorInvocation
 
-/// The same calls, with values of the application's own types.
+/// The same calls, with `Codable` values.
 extension GateClient {
     /// Calls an operation and decodes its result.
     ///
@@ -17,7 +17,7 @@ extension GateClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name.
     ///   - arguments: The arguments by parameter.
     ///   - type: The type to decode the result as, as `JSONValue.decode(as:)` describes.
     ///   - options: The timeout of the call.
@@ -39,9 +39,9 @@ extension GateClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name.
     ///   - first: The first value.
-    ///   - rest: The other values; optional parameters at the end may be left out.
+    ///   - rest: The other values; trailing optional parameters may be omitted.
     ///   - type: The type to decode the result as.
     ///   - options: The timeout of the call.
     /// - Throws: `invalid`, with the path to the part that does not fit the type; otherwise as ``call(_:_:options:)``
@@ -59,13 +59,13 @@ extension GateClient {
     /// Calls an operation with the members of a value as arguments, and decodes its result.
     ///
     /// - Parameters:
-    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name.
     ///   - arguments: A value that encodes as an object, as `JSONValue.init(encoding:)` describes.
     ///   - type: The type to decode the result as; `JSONValue` accepts any.
     ///   - options: The timeout of the call.
     /// - Throws: `invalid` for arguments that do not encode as an object, before any call; otherwise as the other form
     ///   does.
-    @_disfavoredOverload  // A literal stays a JSONObject, in the order it is written in.
+    @_disfavoredOverload  // A literal stays a JSONObject and keeps its order.
     public func call<Value: Decodable>(
         _ operation: String,
         _ arguments: some Encodable,

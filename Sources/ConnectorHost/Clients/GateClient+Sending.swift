@@ -5,7 +5,7 @@ public import ConnectorManifest
 public import ConnectorOutbox
 
 extension GateClient {
-    /// Sends an event by an operation whose events the outbox delivers: see <doc:Outbox>.
+    /// Sends an event through an operation whose events the outbox delivers: see <doc:Outbox>.
     ///
     /// ```swift
     /// let receipt = try await host.gate("orders").send("placed", ["number": 42])
@@ -15,11 +15,11 @@ extension GateClient {
     /// An event of `analytics/1` or `crash/1` is checked against its model, and gets an id and a time if it has none.
     ///
     /// - Parameters:
-    ///   - operation: The operation, which its capability marks as delivered.
-    ///   - arguments: The arguments by parameter. For `analytics/1` and `crash/1` also the event or the report itself.
-    ///   - options: The timeout of the call, where the connector's delivery is direct.
+    ///   - operation: The operation; its capability must mark it as delivered.
+    ///   - arguments: The arguments by parameter. `analytics/1` and `crash/1` also accept the event or report itself.
+    ///   - options: The timeout of the call if the connector's delivery is direct.
     /// - Throws: `unsupported` for an operation whose events are not delivered; `invalid` for an event that breaks its
-    ///   model, or arguments that the operation does not take; `storage` if it could not be stored.
+    ///   model, or arguments the operation does not accept; `storage` if it could not be stored.
     @discardableResult
     public func send(
         _ operation: String,
@@ -35,7 +35,7 @@ extension GateClient {
             )
         }
         let parameter = definition.operation.signature.onlyJSON
-        // An event may itself have a member of the parameter's name, as those of `analytics/1` have.
+        // An event may itself have a member with the parameter's name, as `analytics/1` events do.
         let named = arguments.members.count == 1 ? parameter.flatMap { arguments[$0] } : nil
         let value = named?.object == nil ? .object(arguments) : named ?? .null
         let (id, payload): (String, JSONValue)
@@ -58,8 +58,8 @@ extension GateClient {
 }
 
 extension Operation {
-    /// Throws `invalid` for arguments that the operation does not take: the caller could not learn of it once they are
-    /// stored.
+    /// Throws `invalid` for arguments the operation does not accept: once stored, the caller would never learn of the
+    /// fault.
     ///
     /// Handles come from the instance, not from the caller.
     fileprivate func check(_ arguments: JSONObject) throws(ConnectorError) {

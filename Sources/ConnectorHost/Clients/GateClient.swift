@@ -5,13 +5,13 @@ public import ConnectorBase
 public import ConnectorInvocation
 public import ConnectorManifest
 
-/// Calls any operation of a connector by name, even of a capability unknown when the application was compiled.
+/// Calls any operation of a connector by name, even of a capability that was unknown at compile time.
 ///
 /// ```swift
 /// let answer = try await host.gate("calculator").call("add", ["a": 1, "b": 2])
 /// ```
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct GateClient: OperationCaller {
     let target: ClientTarget
 
@@ -27,22 +27,22 @@ public struct GateClient: OperationCaller {
 
     /// Calls an operation.
     ///
-    /// The call keeps its deadline whatever the plugin does: the function runs on a thread that it may hold. Nothing
-    /// stops a function that does not return. Its thread is lost to the process until it does, which is counted as
-    /// misbehaviour. A gate has 32 such threads: calls beyond wait for one, and fail at once while all are lost.
+    /// The call keeps its deadline whatever the plugin does: the function runs on a separate thread, which it may
+    /// block. A function that does not return cannot be stopped; it occupies its thread until it returns, which counts
+    /// as misbehaviour. A gate has 32 such threads: further calls wait for one, and fail at once while all are blocked
+    /// beyond their deadlines.
     ///
-    /// That costs the way to the thread and back, some tens of microseconds. An operation whose manifest says
-    /// `"prompt": true` runs on the caller's thread instead, and its deadline then ends no function that breaks that word.
-    /// For many calls in a row of a function that does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)``
-    /// call it directly.
+    /// Switching threads costs some tens of microseconds. An operation with `"prompt": true` in its manifest runs on
+    /// the caller's thread instead; the deadline then cannot end a function that blocks after all. For many consecutive
+    /// calls of a function that does not block, ``withPrepared(_:options:_:)`` and ``typed(_:_:as:)`` call it directly.
     ///
     /// - Parameters:
-    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
-    ///   - arguments: The arguments by parameter. `bytes` are `{"base64": "…"}` or a string; a handle is one that an
-    ///     earlier call answered.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name.
+    ///   - arguments: The arguments by parameter. `bytes` are `{"base64": "…"}` or a string; a handle is one returned
+    ///     by an earlier call.
     ///   - options: The timeout of the call.
-    /// - Returns: The result: null if there is none, an object if there are several. A composite of the policy `all`
-    ///   answers every child's result or error by path.
+    /// - Returns: The result: null if there is none, an object if there are several. A composite with the policy `all`
+    ///   returns every child's result or error by path.
     /// - Throws: A `ConnectorError`. Before any plugin code runs: `invalid` with the signature, `not-open` with the
     ///   state. After that: the plugin's own error, or `timed-out`. `cancelled` only if the caller's own task is: see
     ///   <doc:Errors>.
@@ -55,15 +55,15 @@ public struct GateClient: OperationCaller {
         try await target.call(operation, CallArguments(arguments), options).json()
     }
 
-    /// Calls an operation, and returns the outcome of each leaf that was asked.
+    /// Calls an operation, and returns the outcome of each leaf it called.
     ///
     /// ```swift
     /// let outcomes = try await host.gate("analytics").outcomes(of: "flush")
     /// let lost = outcomes.filter { !$0.isSuccess }
     /// ```
     ///
-    /// - Returns: One outcome for a leaf. For a composite, one for every leaf below it that its policy asked, including
-    ///   failures that the policy tolerates.
+    /// - Returns: One outcome for a leaf. For a composite, one for every leaf its policy called, including failures the
+    ///   policy tolerates.
     /// - Throws: As ``call(_:_:options:)`` does; the error's ``ConnectorError/outcomes`` holds the same outcomes.
     public func outcomes(
         of operation: String,
@@ -82,10 +82,10 @@ public struct GateClient: OperationCaller {
     /// Costs what ``call(_:_:options:)`` costs, and keeps its deadline in the same way.
     ///
     /// - Parameters:
-    ///   - operation: The operation; `capability/operation` where two capabilities share a name.
+    ///   - operation: The operation; `capability/operation` if two capabilities share the name.
     ///   - first: The first value.
-    ///   - rest: The other values; optional parameters at the end may be left out.
-    ///   - options: The timeout of the call, including the wait for its turn.
+    ///   - rest: The other values; trailing optional parameters may be omitted.
+    ///   - options: The timeout of the call, including queueing at the gate.
     /// - Throws: As ``call(_:_:options:)`` does.
     @inlinable
     @discardableResult
@@ -126,7 +126,8 @@ public struct GateClient: OperationCaller {
         try await target.call(operation, CallArguments(positional: values), options).json()
     }
 
-    /// Lends an operation for many calls in a row at the cost of libffi alone, and keeps the gate open meanwhile.
+    /// Prepares an operation for many consecutive calls that each cost only libffi, and keeps the gate open while the
+    /// body runs.
     ///
     /// ```swift
     /// let total = try await gate.withPrepared("add") { add throws(ConnectorError) in
@@ -141,16 +142,16 @@ public struct GateClient: OperationCaller {
     /// }
     /// ```
     ///
-    /// The calls are made on the caller's own thread, as C makes them: a function that blocks holds that thread, and no
-    /// deadline ends it. The gate cannot close before the body returns, so keep it short. On a `serial` gate no other
-    /// caller is let in.
+    /// The calls run on the caller's own thread, as in C: a function that blocks holds that thread, and no deadline
+    /// ends it. The gate cannot close before the body returns, so keep it short. A `serial` gate admits no other caller
+    /// meanwhile.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
-    ///   - options: The longest wait for a turn on a `serial` gate. The body and its calls are not interrupted.
+    ///   - options: The longest wait for admission to a `serial` gate. The body and its calls are not interrupted.
     ///   - body: Calls the operation.
-    /// - Throws: `unsupported` for a composite, for a foreign library's operation, and for one that completes later;
-    ///   `not-open`; `timed-out` and `cancelled` while waiting for a turn; the body's own errors.
+    /// - Throws: `unsupported` for a composite, a foreign library's operation, or an asynchronous operation;
+    ///   `not-open`; `timed-out` and `cancelled` while waiting for admission; the body's own errors.
     public func withPrepared<Result>(
         _ operation: String,
         options: CallOptions = CallOptions(),
@@ -161,12 +162,12 @@ public struct GateClient: OperationCaller {
 
     /// Makes an operation callable through its own C type, for a typed client of your own capability.
     ///
-    /// The function runs on the caller's own thread, as in C: one that blocks holds that thread, and no deadline ends it.
-    /// Where that matters, call the operation by name.
+    /// The function runs on the caller's own thread, as in C: one that blocks holds that thread, and no deadline ends
+    /// it. If that matters, call the operation by name.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
-    ///   - signature: The signature that the client was written for; it must equal the manifest's.
+    ///   - signature: The signature the client was written for; it must equal the manifest's.
     ///   - function: The C type of the signature: see `connector/operation.h`.
     /// - Throws: `signature-mismatch` with both signatures, `unsupported` for a composite, `invalid` for an unknown
     ///   operation.
@@ -178,7 +179,7 @@ public struct GateClient: OperationCaller {
         try TypedOperation(leaf(), operation, Signature(parsing: signature))
     }
 
-    /// An operation, and the capability that it belongs to.
+    /// An operation and its capability.
     ///
     /// - Throws: `unsupported` if neither the connector nor anything below it has the operation.
     package func definition(

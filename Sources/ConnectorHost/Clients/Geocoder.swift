@@ -4,7 +4,8 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// What an application needs of `geocoder/1`: a ``GeocoderClient`` of a host, or `InMemoryGeocoder` in its tests.
+/// The `geocoder/1` interface an application depends on: a ``GeocoderClient`` in production, `InMemoryGeocoder` in
+/// tests.
 public protocol Geocoder: Sendable {
     /// Finds places by free text or by the parts of an address.
     ///
@@ -15,8 +16,8 @@ public protocol Geocoder: Sendable {
     ///
     /// - Parameters:
     ///   - coordinate: In degrees of WGS 84.
-    ///   - limit: The most places to return, 1 to 50.
-    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - limit: The maximum number of places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil lets the vendor choose.
     ///   - options: The timeout of the call.
     /// - Returns: The places, nearest first; empty if none are there.
     func reverse(
@@ -32,9 +33,9 @@ extension Geocoder {
     ///
     /// - Parameters:
     ///   - text: An address, a name, or both.
-    ///   - limit: The most places to return, 1 to 50.
-    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
-    ///   - countries: Two letters of ISO 3166-1 each; empty means everywhere.
+    ///   - limit: The maximum number of places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil lets the vendor choose.
+    ///   - countries: ISO 3166-1 alpha-2 codes; empty means everywhere.
     ///   - options: The timeout of the call.
     /// - Returns: The places, best first; empty if none match.
     public func geocode(
@@ -57,8 +58,8 @@ extension Geocoder {
     ///
     /// - Parameters:
     ///   - coordinate: In degrees of WGS 84.
-    ///   - limit: The most places to return, 1 to 50.
-    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - limit: The maximum number of places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil lets the vendor choose.
     public func reverse(
         _ coordinate: Coordinate,
         limit: Int = 1,

@@ -4,20 +4,20 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// Finds places by name, and names by coordinate, through the connector that `connectors.json` names.
+/// Finds places by name, and names by coordinate, through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let places = try await host.geocoder("geocoder").geocode("Brandenburg Gate, Berlin")
 /// ```
 ///
-/// ``Geocoder`` has the calls by free text. Code that takes an `any Geocoder` is tested without a host.
+/// ``Geocoder`` declares the free-text calls. Code that takes an `any Geocoder` can be tested without a host.
 ///
-/// A call that fails throws a `ConnectorError`: the vendor's own in the codes of <doc:Errors>; `unsupported` for a
-/// feature that the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. Finding
-/// nothing is not an error. The `timeout` of the options covers the whole call, including the wait for the gate's turn
-/// and the adapter's retries.
+/// A call that fails throws a `ConnectorError`: the vendor's own error with a code from <doc:Errors>; `unsupported` for
+/// a feature the vendor lacks; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. An empty result
+/// is not an error. The `timeout` of the options covers the whole call, including queueing at the gate and the
+/// adapter's retries.
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct GeocoderClient: Geocoder {
     private let target: ClientTarget
 
@@ -37,8 +37,8 @@ public struct GeocoderClient: Geocoder {
     ///
     /// - Parameters:
     ///   - coordinate: In degrees of WGS 84.
-    ///   - limit: The most places to return, 1 to 50.
-    ///   - language: A BCP 47 tag; nil leaves the language to the vendor.
+    ///   - limit: The maximum number of places to return, 1 to 50.
+    ///   - language: A BCP 47 tag; nil lets the vendor choose.
     ///   - options: The timeout of the call.
     /// - Returns: The places, nearest first; empty if none are there.
     public func reverse(

@@ -5,17 +5,17 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import ConnectorServices
 
-/// Reads sensors through the connector that `connectors.json` names.
+/// Reads sensors through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let sensors = try host.sensor("system")
 /// for try await readings in sensors.readings() { show(readings) }
 /// ```
 ///
-/// A call that fails throws a `ConnectorError`: `missing` if there is no such sensor, `misbehaved` for a reading without
-/// a unit, `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
+/// A call that fails throws a `ConnectorError`: `missing` if there is no such sensor; `misbehaved` for a reading
+/// without a unit; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct SensorClient: Sendable {
     private let target: ClientTarget
     private let listen: @Sendable () -> ConnectorEvents
@@ -25,7 +25,7 @@ public struct SensorClient: Sendable {
         self.listen = listen
     }
 
-    /// Reads the newest reading of each sensor, or of one.
+    /// Returns the latest reading of each sensor, or of one.
     public func latest(
         _ sensor: String? = nil,
         options: CallOptions = CallOptions()
@@ -36,7 +36,7 @@ public struct SensorClient: Sendable {
         }
     }
 
-    /// Reads the readings of one sensor in a range.
+    /// Returns the readings of one sensor in a range.
     ///
     /// - Returns: The readings, oldest first; empty if there are none in the range.
     public func range(
@@ -48,10 +48,10 @@ public struct SensorClient: Sendable {
         }
     }
 
-    /// The readings from now on, as they are measured.
+    /// New readings, as they are measured.
     ///
-    /// Listening begins with this call, and ends when the host closes or the sequence is dropped. A consumer that is
-    /// slow loses the oldest readings; ``range(_:options:)`` has them.
+    /// Listening begins with this call, and ends when the host closes or the sequence is released. A slow consumer
+    /// loses the oldest readings; ``range(_:options:)`` has them.
     ///
     /// - Returns: A sequence for one consumer.
     public func readings() -> SensorReadings {
@@ -61,9 +61,9 @@ public struct SensorClient: Sendable {
 
 /// New readings of a connector's sensors: see ``SensorClient/readings()``.
 public struct SensorReadings: AsyncSequence, Sendable {
-    /// What was measured at once.
+    /// Readings measured together.
     public typealias Element = [SensorReading]
-    /// What readings that break the capability's rules throw.
+    /// Thrown for readings that break the capability's rules.
     public typealias Failure = ConnectorError
 
     private let events: ConnectorEvents
@@ -72,12 +72,12 @@ public struct SensorReadings: AsyncSequence, Sendable {
         self.events = events
     }
 
-    /// Begins to take readings.
+    /// Starts consuming readings.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: events.makeAsyncIterator())
     }
 
-    /// Awaits one set of readings after another; finishes when the task is cancelled.
+    /// Awaits each set of readings; finishes when the task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private var events: ConnectorEvents.Iterator
 
@@ -87,7 +87,8 @@ public struct SensorReadings: AsyncSequence, Sendable {
 
         /// Awaits the next readings; nil at the end.
         ///
-        /// - Throws: `misbehaved` for readings that break the rules; the next call awaits the readings after them.
+        /// - Throws: `misbehaved` for readings that break the rules; the next call continues with the readings after
+        ///   them.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ConnectorError) -> Element? {
             while let event = await events.next(isolation: actor) {
                 guard event.name == SensorReading.event else { continue }

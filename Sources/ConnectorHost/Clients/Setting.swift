@@ -4,7 +4,7 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// A value that an application reads from settings: of one setting, or computed from several.
+/// A value an application reads from settings: one setting, or a value computed from several.
 public protocol ReadableSetting<Value>: Sendable {
     /// The type of the value.
     associatedtype Value: Sendable
@@ -12,13 +12,13 @@ public protocol ReadableSetting<Value>: Sendable {
     /// The keys of the settings that the value depends on.
     var keys: [String] { get }
 
-    /// The value among settings.
+    /// Reads the value from settings.
     ///
-    /// - Throws: `invalid`, with the key, for a setting whose value has another type.
+    /// - Throws: `invalid`, with the key, if a setting's value has the wrong type.
     func value(in settings: JSONObject) throws(ConnectorError) -> Value
 }
 
-/// A setting with a type and a default, which an application declares once.
+/// A setting with a type and a default value, declared once.
 ///
 /// ```swift
 /// enum Settings {
@@ -32,14 +32,14 @@ public protocol ReadableSetting<Value>: Sendable {
 public struct Setting<Value: Codable & Sendable>: ReadableSetting {
     /// The key: see `SettingsChange.checkKey(_:)`.
     public let key: String
-    /// The value while the connector has none.
+    /// The value if the connector has none.
     public let defaultValue: Value
 
     /// Declares a setting.
     ///
     /// - Parameters:
-    ///   - key: 1 to 128 letters and digits of ASCII, `.`, `_` and `-`; the calls throw `invalid` for any other.
-    ///   - defaultValue: The value while the connector has none.
+    ///   - key: 1 to 128 ASCII letters, digits, `.`, `_` and `-`; calls throw `invalid` for any other key.
+    ///   - defaultValue: The value if the connector has none.
     public init(_ key: String, default defaultValue: Value) {
         self.key = key
         self.defaultValue = defaultValue
@@ -57,14 +57,14 @@ public struct Setting<Value: Codable & Sendable>: ReadableSetting {
             throw ConnectorError(
                 .invalid,
                 "the setting \"\(key)\" is \(json.kind), which does not fit \(Value.self)",
-                fix: "set a value of the type, or remove the setting to use the default",
+                fix: "set a value of that type, or remove the setting to use the default",
                 cause: error.message
             )
         }
     }
 }
 
-/// A value computed from other settings, always from one moment's values of all of them.
+/// A value computed from other settings, all read at the same moment.
 ///
 /// ```swift
 /// let name = ComputedSetting(firstName, lastName) { first, last in "\(first) \(last)" }
@@ -77,8 +77,8 @@ public struct ComputedSetting<Value: Sendable>: ReadableSetting {
     /// Declares a computed value.
     ///
     /// - Parameters:
-    ///   - parts: The settings to compute from, which may be computed themselves.
-    ///   - compute: Computes the value, on the thread of whoever reads it.
+    ///   - parts: The settings to compute from; they may be computed themselves.
+    ///   - compute: Computes the value, on the reader's thread.
     public init<each Part: ReadableSetting>(
         _ parts: repeat each Part,
         compute: @escaping @Sendable (repeat (each Part).Value) throws(ConnectorError) -> Value
@@ -100,13 +100,13 @@ public struct ComputedSetting<Value: Sendable>: ReadableSetting {
 extension SettingsChange {
     /// Changes a setting.
     ///
-    /// - Throws: `invalid` for a value that JSON cannot express, and for a key that is none.
+    /// - Throws: `invalid` for a value that JSON cannot express, or a malformed key.
     public mutating func set<Value>(_ value: Value, for setting: Setting<Value>) throws(ConnectorError) {
         let json = try JSONValue(encoding: value)
         guard json != .null else {
             throw ConnectorError(
                 .invalid,
-                "nil is no value of the setting \"\(setting.key)\"",
+                "the setting \"\(setting.key)\" cannot be set to nil",
                 fix: "remove the setting"
             )
         }
@@ -115,7 +115,7 @@ extension SettingsChange {
 
     /// Removes a setting.
     ///
-    /// - Throws: `invalid` for a key that is none.
+    /// - Throws: `invalid` for a malformed key.
     public mutating func remove<Value>(_ setting: Setting<Value>) throws(ConnectorError) {
         try set(setting.key, to: .null)
     }

@@ -4,13 +4,13 @@
 public import ConnectorCapabilities
 internal import ConnectorServices
 
-/// The changes of settings from now on, in their order: see ``SettingsClient/changes()``.
+/// New changes of settings, in order: see ``SettingsClient/changes()``.
 public struct SettingsChanges: AsyncSequence, Sendable {
-    /// A change, and what was lost before it.
+    /// A change, and how many events were lost before it.
     public struct Element: Sendable, Hashable {
-        /// The new values; null for a setting that has none any more.
+        /// The new values; null for a removed setting.
         public var change: SettingsChange
-        /// How many events of the connector were lost just before this one, because the consumer was slow. If any were,
+        /// How many events of the connector were lost just before this one because the consumer was slow. If not zero,
         /// read the settings again.
         public var missed: Int
     }
@@ -24,15 +24,15 @@ public struct SettingsChanges: AsyncSequence, Sendable {
         self.events = events
     }
 
-    /// Begins to take changes.
+    /// Starts consuming changes.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: events.makeAsyncIterator())
     }
 
-    /// Awaits one change after another; finishes when the task is cancelled.
+    /// Awaits each change; finishes when the task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private var events: ConnectorEvents.Iterator
-        /// Lost before an event that was none of settings.
+        /// Events lost before an event unrelated to settings.
         private var missed = 0
 
         init(events: ConnectorEvents.Iterator) {

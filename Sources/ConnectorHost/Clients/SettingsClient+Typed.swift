@@ -4,11 +4,11 @@
 public import ConnectorBase
 internal import ConnectorCapabilities
 
-/// The same calls, with settings that have a type.
+/// The same calls, with typed settings.
 extension SettingsClient {
-    /// Reads a setting, or a value computed from several settings of one moment.
+    /// Reads a setting, or a value computed from several settings read at the same moment.
     ///
-    /// - Throws: `invalid`, with the key, for a setting whose value has another type; it is never replaced by the default.
+    /// - Throws: `invalid`, with the key, if a setting's value has the wrong type; the default never replaces it.
     public func value<Value>(
         of setting: some ReadableSetting<Value>,
         options: CallOptions = CallOptions()
@@ -27,7 +27,7 @@ extension SettingsClient {
         }
     }
 
-    /// Gives a setting a value.
+    /// Sets a value.
     ///
     /// - Returns: Once the value is stored.
     /// - Throws: `invalid` for a value that JSON cannot express, before anything is stored.
@@ -41,7 +41,7 @@ extension SettingsClient {
         try await self.change(change, options: options)
     }
 
-    /// Takes a setting's value away, so that it has its default again.
+    /// Removes a setting's value, which restores its default.
     public func remove<Value>(
         _ setting: Setting<Value>,
         options: CallOptions = CallOptions()
@@ -49,11 +49,10 @@ extension SettingsClient {
         try await remove(setting.key, options: options)
     }
 
-    /// The value now, and again whenever it differs after a change; values that follow each other faster than they are
-    /// read become one.
+    /// The current value, then every new value after a change. A slow reader gets only the latest value.
     ///
-    /// Watching begins with this call, so no change in between is lost. The sequence ends when the host closes or the
-    /// task is cancelled, and throws what ``value(of:options:)`` throws.
+    /// Watching begins with this call, so no later change is lost. The sequence ends when the host closes or the task
+    /// is cancelled, and throws what ``value(of:options:)`` throws.
     ///
     /// - Returns: A sequence for one consumer.
     public func values<Value: Equatable>(
@@ -71,7 +70,7 @@ extension SettingsClient {
 public struct SettingValues<Value: Equatable & Sendable>: AsyncSequence, Sendable {
     /// The value.
     public typealias Element = Value
-    /// What reading the value throws.
+    /// Thrown if reading the value fails.
     public typealias Failure = ConnectorError
 
     typealias Read = @Sendable () async throws(ConnectorError) -> Value
@@ -86,12 +85,12 @@ public struct SettingValues<Value: Equatable & Sendable>: AsyncSequence, Sendabl
         self.read = read
     }
 
-    /// Begins to read values.
+    /// Starts consuming values.
     public func makeAsyncIterator() -> Iterator {
         Iterator(changes: changes.makeAsyncIterator(), keys: keys, read: read)
     }
 
-    /// Reads the value, and again after each change of it.
+    /// Reads the value, then reads it again after each change.
     public struct Iterator: AsyncIteratorProtocol {
         private var changes: SettingsChanges.Iterator
         private let keys: Set<String>

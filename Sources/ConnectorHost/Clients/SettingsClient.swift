@@ -5,21 +5,21 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import ConnectorServices
 
-/// Reads, changes and watches settings through the connector that `connectors.json` names.
+/// Reads, changes and watches settings through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let settings = try host.settings("settings")
 /// try await settings.set("dark", for: "theme")
 /// ```
 ///
-/// Give each setting a type and a default once, as a ``Setting``, and no value of another type gets in or out.
+/// Declare each setting once as a ``Setting``, with a type and a default; values of any other type are rejected.
 ///
-/// A call that fails throws a `ConnectorError`: `invalid` for a text that is no key and for a value of the wrong type,
-/// `too-large` beyond the plugin's limits, `unavailable` if a change could not be stored, and then nothing has changed;
-/// `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. A change that timed out or was cancelled may
-/// have taken effect.
+/// A call that fails throws a `ConnectorError`: `invalid` for a malformed key or a value of the wrong type; `too-large`
+/// beyond the plugin's limits; `unavailable` if a change could not be stored, in which case nothing has changed;
+/// `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled. A change that timed out or was cancelled
+/// may have taken effect.
 ///
-/// A client gives access to its connector alone. Use it from any thread. Settings are no place for secrets.
+/// A client gives access to its own connector only. Use it from any thread. Do not store secrets in settings.
 public struct SettingsClient: Sendable {
     let target: ClientTarget
     private let listen: @Sendable () -> ConnectorEvents
@@ -40,7 +40,7 @@ public struct SettingsClient: Sendable {
         return try await target.call("get", texts: texts, options) { json in json == .null ? JSONValue?.none : json }
     }
 
-    /// Gives a setting a value.
+    /// Sets a value.
     ///
     /// - Returns: Once the value is stored.
     public func set(
@@ -52,17 +52,17 @@ public struct SettingsClient: Sendable {
         _ = try await target.call("set", CallArguments(texts: texts), options)
     }
 
-    /// Takes a setting's value away; one without a value is not an error. The plugin's default, if it has one, stays.
+    /// Removes a setting's value; a setting without a value is not an error. The plugin's default, if any, remains.
     public func remove(_ key: String, options: CallOptions = CallOptions()) async throws(ConnectorError) {
         _ = try await target.call("remove", CallArguments(texts: [("key", Array(key.utf8))]), options)
     }
 
-    /// Reads several settings, as they were at one moment.
+    /// Reads several settings, all at the same moment.
     ///
     /// - Parameters:
-    ///   - prefix: What their keys start with; empty for all settings.
+    ///   - prefix: The prefix of their keys; empty for all settings.
     ///   - options: The timeout of the call.
-    /// - Returns: Values by key, in the order of the keys' bytes.
+    /// - Returns: Values by key, in byte order of the keys.
     public func list(
         startingWith prefix: String = "",
         options: CallOptions = CallOptions()
@@ -76,7 +76,7 @@ public struct SettingsClient: Sendable {
         }
     }
 
-    /// Changes several settings: all of them, or none if it throws.
+    /// Changes several settings atomically: all of them, or none if it throws.
     ///
     /// ```swift
     /// var change = SettingsChange()
@@ -91,10 +91,10 @@ public struct SettingsClient: Sendable {
         _ = try await target.call("change", CallArguments(texts: [("changes", change.json.utf8())]), options)
     }
 
-    /// The changes from now on that this host's own gate makes, whoever asks it to.
+    /// New changes made through this host's own gate, whichever client makes them.
     ///
-    /// Watching begins with this call, and ends when the host closes or the sequence is dropped. A change by another
-    /// process is not told. Secrets of the connector's own are removed from the values, as from every event.
+    /// Watching begins with this call, and ends when the host closes or the sequence is released. Changes made by
+    /// another process are not reported. The connector's secrets are redacted from the values, as in every event.
     ///
     /// - Returns: A sequence for one consumer.
     public func changes() -> SettingsChanges {

@@ -7,7 +7,7 @@ internal import ConnectorPlatform
 internal import Synchronization
 
 extension Gate {
-    /// Ends the instance and stops healing. A second caller awaits the same end.
+    /// Ends the instance and stops healing. A second caller awaits the closing in progress.
     ///
     /// An attempt in progress is abandoned. ``Generation/end()`` says how long closing can take.
     func close() async {
@@ -43,7 +43,7 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Keeps the gate closed for good: its host closes.
+    /// Keeps the gate closed permanently, because its host is closing.
     func retire() {
         storage.withLock { $0.machine.retire() }
     }

@@ -6,11 +6,11 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a failed gate heals, and how an open gate takes on new secrets.
+/// How a failed gate heals, and how an open gate picks up new secrets.
 extension Gate {
     /// Logs the failure and schedules the next attempt.
     ///
-    /// - Parameter isNews: False for an attempt to heal: its gate has been reported as failed already.
+    /// - Parameter isNews: False for a healing attempt, whose gate is already reported as failed.
     func hasFailed(isNews: Bool = true) {
         let error = storage.withLock { $0.error }
         let wait = scheduleHealing()
@@ -18,7 +18,7 @@ extension Gate {
             level: isNews && environment.heals ? .warning : .debug,
             "gate failed",
             metadata: [
-                "error": "\(error.map { "\($0)" } ?? "the deadline left no time for an attempt")",
+                "error": "\(error.map { "\($0)" } ?? "the deadline passed before an attempt could begin")",
                 "next attempt": "\(wait.map { "in \(Duration.nanoseconds(Int64(clamping: $0)).brief)" } ?? "none")",
             ]
         )
@@ -26,11 +26,12 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Schedules the next attempt to heal, at random up to half of the outage, within the bounds of the policy.
+    /// Schedules the next healing attempt after a random wait of up to half the outage so far, within the policy's
+    /// bounds.
     ///
-    /// Attempts thin out exponentially, gates that failed together do not return together, and a vendor that was away
-    /// for ten seconds is found within fifteen. After an error that does not pass by itself, the wait is drawn from the
-    /// longest one. The wait is never shorter than the vendor's `Retry-After`.
+    /// Attempts back off exponentially, gates that failed together do not retry together, and a vendor that was down
+    /// for ten seconds is found within fifteen. After a permanent error the wait is drawn from the policy's maximum.
+    /// The wait is never shorter than the vendor's `Retry-After`.
     ///
     /// - Returns: The wait in nanoseconds; nil if no attempt follows.
     private func scheduleHealing() -> UInt64? {
@@ -41,7 +42,7 @@ extension Gate {
             let outage = now - min(now, storage.outageStart ?? now)
             let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
             let error = storage.error
-            let bound = error?.mayPass ?? true ? min(max(outage / 2, initial), longest) : longest
+            let bound = error?.isTransient ?? true ? min(max(outage / 2, initial), longest) : longest
             let wait = max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
             let round = storage.machine.round
             stopTimer(&storage)
@@ -55,9 +56,9 @@ extension Gate {
         }
     }
 
-    /// Makes one attempt to heal.
+    /// Makes one healing attempt.
     ///
-    /// - Parameter round: The round that scheduled the attempt; nil for an attempt at once.
+    /// - Parameter round: The round that scheduled the attempt; nil for an immediate one.
     /// - Returns: False if the gate needs no healing.
     @discardableResult
     private func heal(_ round: Int? = nil) async -> Bool {
@@ -77,7 +78,7 @@ extension Gate {
         return true
     }
 
-    /// Acts at once, ahead of any timer: opens a gate that has failed, proves one that is open.
+    /// Opens a failed gate, or proves an open one, without waiting for a timer.
     func retry() async {
         if await heal() { return }
         if storage.withLock({ $0.machine.isProved }) { return await probe(isScheduled: false) }
@@ -86,7 +87,7 @@ extension Gate {
 
     // MARK: Secrets
 
-    /// The plugin's configuration, with its secrets read again; the last one if they cannot be read.
+    /// The plugin's configuration with its secrets read again; the last known one if they cannot be read.
     func renewedConfiguration() -> GatePlan.InstanceConfiguration {
         guard let configuration = plan.renewed() else { return storage.withLock { $0.configuration } }
         environment.redactor.add(configuration.secrets.values)
@@ -94,7 +95,7 @@ extension Gate {
         return configuration
     }
 
-    /// Reads the secrets again after the vendor refused them, and replaces the instance if it was made with others.
+    /// Reads the secrets again after the vendor rejected them, and replaces the instance if they have changed.
     func renewAfterRefusal() {
         let begins = storage.withLock { storage in
             guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
@@ -110,7 +111,8 @@ extension Gate {
         }
     }
 
-    /// Opens a successor, leads calls to it, and ends the predecessor. A successor that fails to open changes nothing.
+    /// Opens a successor, directs calls to it, and ends the predecessor. A successor that fails to open changes
+    /// nothing.
     private func replace(by configuration: GatePlan.InstanceConfiguration) async {
         let successor = generation(configuration)
         let isWanted = storage.withLock { storage in

@@ -8,9 +8,9 @@ internal import Logging
 internal import Synchronization
 
 extension Gate {
-    /// Attempts to open until one succeeds, `retry` allows no more, the deadline passes, or the gate closes.
+    /// Attempts to open until one succeeds, `retry` allows no more attempts, the deadline passes, or the gate closes.
     ///
-    /// A second caller awaits the attempts in progress. A gate that fails here heals by itself.
+    /// A second caller awaits the attempts in progress. A gate that fails here heals automatically.
     ///
     /// - Parameter deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
     func open(by deadline: UInt64 = .max) async {
@@ -32,7 +32,7 @@ extension Gate {
             case .begin:
                 environment.onChange()
                 await attempts(of: round, by: deadline)
-                // A gate that closed in the meantime is done when its closing is.
+                // If the gate was closed meanwhile, await its closing.
                 _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: environment.clock)
                 return
             }
@@ -48,7 +48,7 @@ extension Gate {
         stopTimer(&storage)
     }
 
-    /// Cancels the next proof or attempt.
+    /// Cancels the next scheduled proof or attempt.
     func stopTimer(_ storage: inout Storage) {
         if let timer = storage.timer.take() { environment.clock.cancel(timer) }
         storage.nextAttempt = nil
@@ -67,7 +67,7 @@ extension Gate {
         }
     }
 
-    /// Makes a generation and opens it. A failed attempt leaves nothing behind.
+    /// Creates a generation and opens it. A failed attempt is cleaned up.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
         let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
         let configuration = isRepeated ? renewedConfiguration() : storage.withLock { $0.configuration }
@@ -91,25 +91,25 @@ extension Gate {
                 result = .failure(error)
             }
         }
-        // End the failed generation before the next attempt begins, unless the plugin still holds its thread.
+        // End the failed generation before the next attempt begins, unless the plugin still blocks its thread.
         if case .failure = result, !generation.isHeld { await generation.end() }
         return finish(generation, result, round, by: deadline)
     }
 
-    /// The most threads that attempts to open a gate may lose in its plugin.
+    /// The maximum number of threads that attempts to open a gate may leave blocked in its plugin.
     static let heldLimit = 8
 
-    /// The error of an attempt that would lose another thread.
+    /// The error of an attempt that would risk another blocked thread.
     private static var exhaustion: ConnectorError {
         ConnectorError(
             .unavailable,
-            "\(heldLimit) earlier attempts to open lost their threads in functions of the plugin that do not return",
-            fix: "fix the plugin, and restart the application",
+            "\(heldLimit) earlier attempts to open are still blocked in functions of the plugin",
+            fix: "fix the plugin and restart the application",
             isRetryable: true
         )
     }
 
-    /// Leads calls to an opened generation, if the gate still wants it.
+    /// Directs calls to an opened generation, unless the round is over.
     private func install(_ generation: Generation, _ round: Int) throws(ConnectorError) {
         try storage.withLock { storage throws(ConnectorError) in
             if storage.machine.isTrying(round: round) { try generation.takeCalls() }
@@ -185,7 +185,7 @@ extension Gate {
         return storage.withLock { $0.machine.isTrying(round: round) }
     }
 
-    /// Resumes everyone who awaits the attempts.
+    /// Resumes every caller that awaits the attempts.
     func settle() {
         storage.withLock { $0.settled.take() }?.send()
     }

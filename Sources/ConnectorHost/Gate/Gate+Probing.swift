@@ -10,7 +10,7 @@ internal import Synchronization
 extension Gate {
     /// Schedules the next proof, if the gate is open and its plugin can be probed.
     ///
-    /// A degraded gate is proved sooner: after the first wait of healing, doubled with every failed proof.
+    /// A degraded gate is proved sooner: after the initial healing wait, doubled with each failed proof.
     func scheduleProbe() {
         guard let interval = plan.probeInterval else { return }
         storage.withLock { storage in
@@ -29,8 +29,8 @@ extension Gate {
 
     /// Proves that the outside world still answers, then schedules the next proof.
     ///
-    /// - Parameter isScheduled: False for a proof that an operator asked for. If that one fails, the gate degrades and no more,
-    ///   and the scheduled proofs stay where they are.
+    /// - Parameter isScheduled: False for a proof requested by an operator. If it fails, the gate degrades but does not
+    ///   fail, and the schedule of proofs is unchanged.
     func probe(isScheduled: Bool = true) async {
         let generation = storage.withLock { storage -> Generation? in
             guard storage.machine.isProved else { return nil }
@@ -41,7 +41,7 @@ extension Gate {
         let result = await generation.probe()
         let now = environment.clock.now()
         let action = storage.withLock { storage -> GateStateMachine.ProofAction? in
-            // The gate has closed, or another generation has taken over.
+            // The gate has closed, or another generation has replaced this one.
             guard storage.machine.isProved, storage.current === generation else { return nil }
             switch result {
             case .success(let evidence):
@@ -67,7 +67,7 @@ extension Gate {
             detach { _ in await generation.end() }
             hasFailed()
         } else {
-            // Those that fail at an operator's request do not put off the proofs that count.
+            // A failed proof requested by an operator must not postpone the scheduled ones.
             if isScheduled || action == .degrade || (try? result.get()) != nil { scheduleProbe() }
             environment.onChange()
         }

@@ -13,14 +13,14 @@ internal import Synchronization
 /// A leaf of the tree at run time: a connection to the outside world, with a state and evidence for it.
 ///
 /// A gate has a target, at most one current ``Generation``, and at most one successor. It replaces its instance by
-/// opening the successor, leading calls to it, and ending the predecessor. ``GateStateMachine`` decides each step; the
-/// gate takes it. Plugin code never runs under the mutex.
+/// opening the successor, directing calls to it, and ending the predecessor. ``GateStateMachine`` decides each step;
+/// the gate carries it out. Plugin code never runs under the mutex.
 final class Gate: CalledGate {
     /// The leaf to open.
     let plan: GatePlan
-    /// The services that all gates of the host share.
+    /// Services shared by all gates of the host.
     let environment: GateEnvironment
-    /// Where calls enter.
+    /// Admits and counts calls.
     let rundown: RundownGuard
     /// The host's logger, tagged with the gate's path.
     let logger: Logger
@@ -31,11 +31,11 @@ final class Gate: CalledGate {
     struct Storage: ~Copyable {
         /// Decides each step.
         var machine: GateStateMachine
-        /// The generation that takes calls, from opening to its end.
+        /// The generation that receives calls.
         var current: Generation?
         /// The generation being opened, which will replace the current one.
         var successor: Generation?
-        /// The generations of failed attempts whose plugin may still hold the thread it was opened on.
+        /// Generations of failed attempts whose plugin may still block the thread that opened it.
         var held: [Generation] = []
         /// The plugin's configuration and secrets, as last read.
         var configuration: GatePlan.InstanceConfiguration
@@ -43,7 +43,7 @@ final class Gate: CalledGate {
         var evidence: [Evidence] = []
         /// The loaded bytes.
         var content: ImageContent?
-        /// HTTP traffic of the last generation, kept after its end.
+        /// HTTP traffic of the last generation, kept after it ends.
         var counters: HTTPCounters?
         /// When the current opening began.
         var openStart: UInt64 = 0
@@ -57,23 +57,23 @@ final class Gate: CalledGate {
         var successCount: UInt64 = 0
         /// How many attempts to open have failed with each code.
         var failureCounts: [ConnectorError.Code: UInt64] = [:]
-        /// How many rules of the ABI the plugin has broken.
+        /// How many times the plugin has broken a rule of the ABI.
         var misbehaviourCount = 0
-        /// The next proof, or the next attempt to heal.
+        /// The timer of the next proof or healing attempt.
         var timer: HostTimer?
-        /// When the next attempt to heal begins.
+        /// When the next healing attempt begins.
         var nextAttempt: Timestamp?
-        /// Ends the pause between two attempts when sent.
+        /// Sent to end the pause between two attempts.
         var pause: OneShot<Void>?
-        /// Arrives when the attempts in progress have ended.
+        /// Sent when the attempts in progress have ended.
         var settled: OneShot<Void>?
-        /// Arrives when the closing in progress has ended.
+        /// Sent when the closing in progress has ended.
         var closed: OneShot<Void>?
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
     }
 
-    /// Loads nothing and starts nothing.
+    /// Creates a closed gate; loads and starts nothing.
     init(_ plan: GatePlan, environment: GateEnvironment) {
         self.plan = plan
         self.environment = environment
@@ -84,7 +84,7 @@ final class Gate: CalledGate {
         storage = Mutex(Storage(machine: GateStateMachine(retry: plan.retry), configuration: plan.configuration))
     }
 
-    /// Ends the instance of a gate that was never closed: its host and every client of it are gone.
+    /// Ends the instance of a gate that was never closed before its host and clients were released.
     deinit {
         rundown.shut()
         let generations = storage.withLock { storage in
@@ -96,7 +96,7 @@ final class Gate: CalledGate {
         }
     }
 
-    /// The gate's place in the tree.
+    /// The gate's path in the tree.
     var path: String { plan.path }
 
     /// The plugin's manifest; nil if no plugin was found.
@@ -105,7 +105,7 @@ final class Gate: CalledGate {
     /// The state as the report shows it.
     var state: GateState { storage.withLock { $0.machine.state } }
 
-    /// The error of a call that the gate turns away.
+    /// The error of a call the gate rejects.
     var refusal: ConnectorError {
         let (state, error) = storage.withLock { ($0.machine.state, $0.error) }
         return ConnectorError(
@@ -132,14 +132,14 @@ final class Gate: CalledGate {
         return environment.redactor.redact(error)
     }
 
-    /// Counts and logs a broken rule of the ABI. Call it from any thread.
+    /// Counts and logs a violation of the ABI. Call it from any thread.
     func misbehaved(_ what: String) {
         storage.withLock { $0.misbehaviourCount += 1 }
         logger.warning("plugin misbehaved", metadata: ["what": "\(environment.redactor.redact(what))"])
         environment.onChange()
     }
 
-    /// Makes a generation, without running any plugin code.
+    /// Creates a generation without running plugin code.
     func generation(_ configuration: GatePlan.InstanceConfiguration) -> Generation {
         var plan = plan
         plan.configuration = configuration

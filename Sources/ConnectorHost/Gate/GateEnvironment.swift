@@ -8,7 +8,7 @@ internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
 
-/// The services that all gates of a host share.
+/// Services shared by all gates of a host.
 struct GateEnvironment: Sendable {
     /// Pending operations, threads and time, shared by calls.
     let calls: CallEnvironment
@@ -16,30 +16,30 @@ struct GateEnvironment: Sendable {
     let loader: PluginLoader
     /// HTTP, timers, events, storage.
     let services: HostServices
-    /// Takes the secrets out of every text of a plugin or vendor.
+    /// Removes secrets from all text of plugins and vendors.
     let redactor: Redactor
     /// The host's own logger.
     let logger: Logger
-    /// Whether gates that fail are tried again.
+    /// Whether failed gates are retried.
     let heals: Bool
-    /// Draws the wait of a retry: a number of nanoseconds between zero and its argument.
+    /// Draws a random wait between zero and its argument, in nanoseconds.
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.
     let onChange: @Sendable () -> Void
-    /// The instances that live.
+    /// The live generations.
     let generations = LiveGenerations()
 
-    /// The time.
+    /// The host's clock.
     var clock: any HostClock { calls.clock }
 }
 
 extension GateEnvironment {
-    /// The deadline of work that starts now and may take this long.
+    /// The deadline of work that starts now and may take `duration`.
     func deadline(after duration: Duration) -> UInt64 { calls.deadline(after: duration) }
 
-    /// Reads the evidence that `open` or `probe` completed with.
+    /// Reads the evidence with which `open` or `probe` completed.
     ///
-    /// - Parameter isForeign: Whether the completion is the host's own, because the library knows no evidence.
+    /// - Parameter isForeign: Whether the host completes on behalf of a foreign library, which supplies no evidence.
     func evidence(
         in text: [UInt8],
         of phase: InstancePhase,

@@ -8,25 +8,25 @@ internal import ConnectorServices
 
 /// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
 struct GatePlan: Sendable {
-    /// The gate's place in the tree.
+    /// The gate's path in the tree.
     var path: String
     /// The image to load, or why there is none.
     var plugin: Result<PluginCandidate, ConnectorError>
     /// The plugin's configuration and secrets.
     var configuration: InstanceConfiguration
-    /// Reads them again, since secrets change; nil if the leaf has none, or they cannot be read.
+    /// Reads the configuration again with current secrets; nil if the leaf has no secrets or they cannot be read.
     var renewed: @Sendable () -> InstanceConfiguration?
-    /// The longest that one attempt to open, one proof, or closing may take.
+    /// The timeout of one attempt to open, of one proof, and of closing.
     var timeout: Duration
-    /// How many attempts opening has before it fails.
+    /// How many attempts opening makes before the gate fails.
     var retry: RetryPolicy
-    /// How a failed gate is tried again; nil for never.
+    /// How a failed gate is retried; nil for never.
     var heal: HealPolicy?
     /// How often an open gate is proved; nil for never.
     var probeInterval: Duration?
-    /// Whether the plugin's requests carry the trace that they belong to.
+    /// Whether the plugin's requests propagate their trace.
     var propagatesTrace = false
-    /// What the user should know about the plugin, though it does not keep the gate from opening.
+    /// Problems with the plugin that do not prevent the gate from opening.
     var warnings: [String] = []
 
     /// A plugin's configuration, secrets and reachable hosts.

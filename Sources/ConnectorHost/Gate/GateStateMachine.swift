@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 
-/// Decides a gate's next step from each event, and does nothing itself.
+/// Decides a gate's next step after each event; performs no I/O.
 ///
 /// ```
 /// closed    ── open ──────────────► opening
@@ -12,35 +12,35 @@ internal import ConnectorConfiguration
 /// opening   ── attempt succeeded ─► open
 /// open      ── proof failed ──────► degraded
 /// degraded  ── proof succeeded ───► open
-/// degraded  ── third proof failed ► failed, not counting those that an operator asked for
+/// degraded  ── third proof failed ► failed, not counting those requested by an operator
 /// failed    ── healed ────────────► open
 /// failed    ── open ──────────────► opening
 /// any other than closed ── close ─► closing ── instance ended ─► closed
 /// ```
 ///
-/// A gate whose target is `open` is tried again after every failure, until it opens or closes.
+/// A gate whose target is `open` is retried after every failure until it opens or closes.
 struct GateStateMachine: ~Copyable {
-    /// How many proofs in a row must fail before the gate has failed.
+    /// How many consecutive proofs must fail before the gate fails.
     static let toleratedProbeFailures = 3
 
     private enum State {
         case closed
         case opening(attempt: Int)
         case open
-        /// - Parameter failures: How many scheduled proofs have failed in a row.
+        /// - Parameter failures: How many consecutive scheduled proofs have failed.
         case degraded(failures: Int)
-        /// - Parameter isTrying: Whether an attempt to heal is in progress.
+        /// - Parameter isTrying: Whether a healing attempt is in progress.
         case failed(isTrying: Bool)
         case closing
     }
 
     private var current: State = .closed
     private let retry: RetryPolicy
-    /// Whether the host has closed the gate for good.
+    /// Whether the host has closed the gate permanently.
     private var isRetired = false
-    /// The state last asked for: open or closed.
+    /// The state last requested: open or closed.
     private(set) var target: GateState = .closed
-    /// How many attempts have begun since the gate was last open, or asked to open.
+    /// How many attempts have begun since the gate was last open, or since it was last requested to open.
     private(set) var attempts = 0
     /// Numbers each series of attempts, so that a late result of an earlier series is ignored.
     private(set) var round = 0
@@ -71,7 +71,7 @@ struct GateStateMachine: ~Copyable {
         case join
         /// Await the closing in progress, then ask again.
         case awaitClosing
-        /// Nothing: the gate is open, or closed for good.
+        /// Nothing: the gate is open or permanently closed.
         case nothing
     }
 
@@ -91,9 +91,9 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// Begins an attempt to heal.
+    /// Begins a healing attempt.
     ///
-    /// - Parameter round: The round that scheduled the attempt; nil for an attempt at once.
+    /// - Parameter round: The round that scheduled the attempt; nil for an immediate one.
     /// - Returns: False if the gate needs no healing.
     mutating func heal(round: Int? = nil) -> Bool {
         guard !isRetired, case .failed(isTrying: false) = current, target == .open, round ?? self.round == self.round
@@ -108,7 +108,7 @@ struct GateStateMachine: ~Copyable {
 
     /// An attempt succeeded, with evidence.
     ///
-    /// - Returns: Whether the gate still wants the instance.
+    /// - Returns: Whether the gate should use the instance.
     mutating func attemptSucceeded(round: Int) -> Bool {
         guard isTrying(round: round) else { return false }
         current = .open
@@ -121,16 +121,16 @@ struct GateStateMachine: ~Copyable {
         case retry(within: Duration, after: Duration)
         /// The gate has failed.
         case fail
-        /// Nothing: the attempt belongs to an earlier round, or the gate closes.
+        /// Nothing: the attempt belongs to an earlier round, or the gate is closing.
         case nothing
     }
 
     /// An attempt failed.
     ///
-    /// - Parameter isLast: Whether the time of all attempts is over.
+    /// - Parameter isLast: Whether the deadline of all attempts has passed.
     mutating func attemptFailed(_ error: ConnectorError, round: Int, isLast: Bool = false) -> FailureAction {
         guard isTrying(round: round) else { return .nothing }
-        guard case .opening(let attempt) = current, error.mayPass, !isLast, attempt < retry.attempts else {
+        guard case .opening(let attempt) = current, error.isTransient, !isLast, attempt < retry.attempts else {
             current = .failed(isTrying: false)
             return .fail
         }
@@ -140,14 +140,14 @@ struct GateStateMachine: ~Copyable {
         return .retry(within: retry.bound(afterAttempt: attempt), after: .zero)
     }
 
-    /// The deadline leaves no time for the next attempt.
+    /// The deadline precludes another attempt.
     mutating func gaveUp(round: Int) {
         guard isTrying(round: round) else { return }
         attempts -= 1
         current = .failed(isTrying: false)
     }
 
-    /// Whether the gate still wants the result of an attempt of this round.
+    /// Whether an attempt of this round is still in progress.
     func isTrying(round: Int) -> Bool {
         switch current {
         case .opening, .failed(isTrying: true): round == self.round
@@ -186,7 +186,8 @@ struct GateStateMachine: ~Copyable {
 
     /// A proof failed: the first degrades the gate, the third scheduled one in a row fails it.
     ///
-    /// - Parameter isScheduled: False for a proof that an operator asked for: three quick ones say nothing of the time between them.
+    /// - Parameter isScheduled: False for a proof requested by an operator: three in quick succession do not show a
+    ///   lasting outage.
     mutating func probeFailed(isScheduled: Bool = true) -> ProofAction {
         switch current {
         case .open:
@@ -205,7 +206,7 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
-    /// How many waits of a growing series have passed since the gate degraded, the next one included; nil unless it is degraded.
+    /// The number of the next wait in the backoff of a degraded gate; nil unless it is degraded.
     var degradedProofs: Int? {
         if case .degraded(let failures) = current { max(1, failures) } else { nil }
     }
@@ -222,7 +223,7 @@ struct GateStateMachine: ~Copyable {
         case nothing
     }
 
-    /// The host closes: the gate never opens again.
+    /// The host is closing; the gate never opens again.
     mutating func retire() {
         isRetired = true
     }

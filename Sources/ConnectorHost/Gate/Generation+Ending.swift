@@ -9,13 +9,13 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// How an instance is ended, once.
+/// Ends an instance, once.
 extension Generation {
-    /// Drains, closes and destroys the instance, which calls no longer reach.
+    /// Drains, closes and destroys the instance, to which no further calls are directed.
     ///
-    /// Calls inside may finish within the gate's timeout; those still pending then end with `not-open`. Closing may
-    /// take as long again, and so may destroying. A plugin that holds a thread for longer stays in memory, and the log
-    /// says so.
+    /// Calls in flight may finish within the gate's timeout; those still pending then end with `not-open`. Closing and
+    /// destroying may each take as long again. A plugin that blocks a thread for longer stays in memory, and the host
+    /// logs it.
     func end() async {
         let (isFirst, seat) = state.withLock { state in
             defer { state.isEnding = true }
@@ -29,8 +29,7 @@ extension Generation {
         ended.send()
     }
 
-    /// Waits until the last caller has left. Functions that have outlived their callers' deadlines get
-    /// little further time.
+    /// Waits until the last caller has left, but not long for functions that have exceeded their callers' deadlines.
     private func isDrained(_ seat: Int?, _ empty: OneShot<Void>?) async -> Bool {
         guard let seat, let empty else { return true }
         let end = environment.deadline(after: plan.timeout)
@@ -38,7 +37,7 @@ extension Generation {
         while empty.value == nil {
             let overdue = functionsInside.count(where: \.isOverdue)
             let now = environment.clock.now()
-            // A caller's deadline may pass meanwhile, so look again soon.
+            // A caller's deadline may pass meanwhile, so check again soon.
             guard now < end, isFirst || overdue == 0 || rundown.callerCount(inside: seat) > overdue else {
                 return false
             }
@@ -54,17 +53,17 @@ extension Generation {
         return await event.wait(by: environment.deadline(after: plan.timeout), on: environment.clock) != nil
     }
 
-    /// How long the end waits for what a plugin that holds a thread must not do either, in nanoseconds.
+    /// The shorter timeout for a plugin that already blocks a thread past its deadline, in nanoseconds.
     private static let shortPatience: UInt64 = 250_000_000
 
-    /// The deadline for `close` and `destroy`: soon, if the plugin holds a thread beyond another deadline already.
+    /// The deadline of `close` and `destroy`: shorter if the plugin already blocks a thread past its deadline.
     private func deadline() -> UInt64 {
         let timeout = plan.timeout.nanoseconds
         let isHeld = functionsInside.contains(where: \.isOverdue)
         return environment.clock.deadline(after: isHeld ? min(timeout, Self.shortPatience) : timeout)
     }
 
-    /// The functions whose time is over once the instance is being destroyed.
+    /// The functions that must have returned before the instance is destroyed.
     private static let ended: Set<String> = ["open", "probe", "close", "cancel"]
 
     /// Waits until the instance is destroyed, but not long for functions that should have returned by now.
@@ -85,9 +84,9 @@ extension Generation {
 
     /// Closes and destroys.
     ///
-    /// - Parameter empty: Arrives when the last caller has left; nil if none is inside.
+    /// - Parameter empty: Sent when the last caller has left; nil if there are none.
     private func finish(after empty: OneShot<Void>?) async {
-        // A plugin that did not return in time to open is not given as much time again.
+        // A plugin that missed its deadline to open gets no further wait.
         if state.withLock({ $0.isCreating && !$0.isOverdue }) { _ = await isOver(created) }
         let (channel, opening, hasOpened) = state.withLock { state in
             state.isAbandoned = state.isCreating
@@ -97,7 +96,7 @@ extension Generation {
             guard state.withLock(\.isAbandoned) else { return await release() }
             return warnOfHeldThread()
         }
-        // A foreign library's `close` must not run while another of its functions still does.
+        // A foreign library's `close` must not run concurrently with its other functions.
         if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
             if case .failure(let error) = await run(.close, on: channel, by: deadline()) {
                 logger.warning("close failed", metadata: ["error": "\(environment.redactor.redact(error))"])
@@ -108,11 +107,11 @@ extension Generation {
         }
     }
 
-    /// Destroys an instance once no caller is inside it.
+    /// Destroys an instance once its last caller has left.
     ///
-    /// - Parameter opening: An opening that never completed. The plugin is told to stop before its requests end, so
-    ///   that it does not complete a call that is no longer awaited.
-    /// - Returns: Arrives when the instance is destroyed.
+    /// - Parameter opening: An opening that never completed. It is cancelled before the plugin's requests end, so that
+    ///   the plugin does not complete a call that is no longer awaited.
+    /// - Returns: A value sent when the instance is destroyed.
     private func destruction(
         of channel: any Channel,
         after empty: OneShot<Void>?,
@@ -144,7 +143,7 @@ extension Generation {
     private func warnOfHeldThread() {
         let inside = Set(functionsInside.map(\.description)).sorted()
         logger.warning(
-            "plugin holds a thread of the host, its instance stays in memory",
+            "plugin blocks a thread of the host; its instance stays in memory",
             metadata: [
                 "function": "\(inside.isEmpty ? "a typed call" : inside.joined(separator: ", "))",
                 "plugin": "\(plugin)", "file": "\((try? plan.plugin.get().path) ?? "")",

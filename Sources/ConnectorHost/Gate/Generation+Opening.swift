@@ -8,11 +8,11 @@ internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
 
-/// How an instance is made and opened, on a thread that the plugin may hold.
+/// Creates and opens an instance, on a thread the plugin may block.
 extension Generation {
     /// Loads the plugin, creates an instance, opens it, and reads its evidence. Call it once.
     ///
-    /// Fails as soon as the deadline passes, even while the plugin holds the thread.
+    /// Fails as soon as the deadline passes, even while the plugin blocks the thread.
     ///
     /// - Parameter deadline: In the clock's monotonic time.
     func open(by deadline: UInt64) async -> Result<[Evidence], ConnectorError> {
@@ -46,10 +46,10 @@ extension Generation {
         return result
     }
 
-    /// Whether the plugin holds the thread it opens on, so that the end has to wait for it.
+    /// Whether the plugin still blocks the thread that opens it, which ending then has to await.
     var isHeld: Bool { state.withLock { $0.step != nil } }
 
-    /// What did not happen before the deadline of opening.
+    /// Describes what did not finish before the deadline of opening.
     private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
         let step = state.withLock { state in
             state.isOverdue = state.step != nil
@@ -63,7 +63,7 @@ extension Generation {
         case .load:
             let loaded = PluginImages.shared.pathBeingLoaded
             if let loaded, loaded != candidate.path {
-                return .returning(from: "a constructor of \(loaded), for which every other plugin has to wait,")
+                return .returning(from: "a constructor of \(loaded), which every other plugin has to await,")
             }
             overdue = .returning(
                 from: loaded == nil ? "loading of \(candidate.path)" : "a constructor of \(candidate.path)"
@@ -75,10 +75,10 @@ extension Generation {
         return overdue
     }
 
-    /// Creates the instance, on a thread that the plugin may hold.
+    /// Creates the instance, on a thread the plugin may block.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
         let begins = state.withLock { state in
-            // The deadline may have passed, or the gate may have closed, before a thread was free.
+            // The deadline may have passed, or the gate closed, before a thread was available.
             guard !state.isEnding else { return false }
             state.isCreating = true
             state.step = .load
@@ -107,7 +107,7 @@ extension Generation {
         opening operation: UInt64
     ) -> (hasBegun: Bool, isAbandoned: Bool) {
         defer { created.send() }
-        // What is not pending any more was given up, or the plugin has guessed the operation.
+        // An operation no longer pending was given up, or completed by a plugin that guessed its id.
         let isPending = environment.calls.operations.isPending(operation)
         return state.withLock { state in
             state.isCreating = false
@@ -145,7 +145,7 @@ extension Generation {
         _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
     }
 
-    /// Takes calls from now on, in place of the generation before.
+    /// Receives calls from now on, in place of the previous generation.
     ///
     /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
     func takeCalls() throws(ConnectorError) {

@@ -9,11 +9,11 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// One instance of a gate's plugin and all that belongs to it: services, host context, channel, and its seat at the
-/// gate's rundown guard.
+/// One instance of a gate's plugin and its resources: services, host context, channel, and its seat at the gate's
+/// rundown guard.
 ///
-/// The gate owns it, opens it once, and ends it once with ``end()`` in whatever state it is. Every further caller of
-/// `end` awaits the same end.
+/// The gate owns it, opens it once, and ends it once with ``end()``, in any state. Further callers of `end` await the
+/// same end.
 ///
 /// ```
 /// made ──open──► loading ──► created ──► open ──takeCalls──► taking calls
@@ -27,46 +27,46 @@ final class Generation: Sendable {
     let services: GateServices
     let context: HostContext
     let state = Mutex(State())
-    /// Arrives when `create` has returned, if it is called at all.
+    /// Sent when `create` has returned, if it is called at all.
     let created = OneShot<Void>()
     let ended = OneShot<Void>()
 
     struct State {
-        /// What runs on the thread that creates and opens the instance, as long as the plugin holds it.
+        /// What the plugin is running on the thread that creates and opens the instance; nil once that thread is free.
         var step: Step?
-        /// Whether the plugin still held that thread at the deadline.
+        /// Whether the plugin still blocked that thread at the deadline.
         var isOverdue = false
-        /// Whether a thread loads the plugin and creates the instance.
+        /// Whether a thread is loading the plugin or creating the instance.
         var isCreating = false
-        /// The instance's channel; nil before `create` returned, and after it failed.
+        /// The instance's channel; nil before `create` returns, and if it fails.
         var channel: (any Channel)?
         /// The operation that completes when the plugin has opened.
         var opening: UInt64?
-        /// Whether the plugin's `open` was called, so that it may complete.
+        /// Whether the plugin's `open` was called, and may complete.
         var hasBegun = false
         var hasOpened = false
         /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
-        /// Whether the gate has ended the instance.
+        /// Whether the gate is ending the instance.
         var isEnding = false
         /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
     }
 
-    /// What the plugin does on the thread that creates and opens its instance.
+    /// What the plugin is running on the thread that creates and opens its instance.
     enum Step: String {
-        /// The image's constructors run, or its entry function, or it waits for the dynamic linker.
+        /// The image's constructors or entry function, or a wait for the dynamic linker.
         case load = "a constructor, or the entry function"
         case create
         case open
     }
 
-    /// Prepares the services lent to the plugin, without running any of its code.
+    /// Prepares the services lent to the plugin, without running plugin code.
     ///
     /// - Parameters:
-    ///   - plan: What to open, with the current secrets.
-    ///   - rundown: Where calls enter.
-    ///   - onMisbehaviour: Called for every rule of the ABI that the plugin breaks; refers to the gate weakly.
+    ///   - plan: The leaf to open, with current secrets.
+    ///   - rundown: Admits and counts calls.
+    ///   - onMisbehaviour: Called for each violation of the ABI; must not retain the gate.
     init(
         _ plan: GatePlan,
         rundown: RundownGuard,
@@ -97,13 +97,13 @@ final class Generation: Sendable {
 
     deinit { environment.generations.remove(self) }
 
-    /// The configuration and secrets that the instance was made with.
+    /// The instance's configuration and secrets.
     var configuration: GatePlan.InstanceConfiguration { plan.configuration }
 
     /// The plugin's id and version.
     var plugin: String { (try? plan.plugin.get().manifest).map { "\($0.id) \($0.version)" } ?? "" }
 
-    /// The plugin's functions that run on threads of the host.
+    /// The plugin's functions currently running on threads of the host.
     var functionsInside: [PluginFunction] {
         let (step, isOverdue, channel) = state.withLock { ($0.step, $0.isOverdue, $0.channel) }
         var functions = channel?.functionsInside ?? []
@@ -120,7 +120,7 @@ final class Generation: Sendable {
     /// HTTP traffic so far.
     var counters: HTTPCounters { services.counters }
 
-    /// Whether the plugin can prove that the outside world still answers.
+    /// Whether the plugin can be probed.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
     /// The loaded bytes.
@@ -137,9 +137,9 @@ final class Generation: Sendable {
         }
     }
 
-    /// Runs a phase of the instance's life.
+    /// Runs a phase of the instance's life cycle.
     ///
-    /// - Parameter deadline: In the clock's monotonic time; nil for the gate's timeout from now.
+    /// - Parameter deadline: In the clock's monotonic time; nil for now plus the gate's timeout.
     func run(
         _ phase: InstancePhase,
         on channel: any Channel,

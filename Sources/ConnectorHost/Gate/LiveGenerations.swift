@@ -4,7 +4,7 @@
 internal import ConnectorInvocation
 internal import Synchronization
 
-/// The generations of a host that live, including those whose plugin never lets them end.
+/// The live generations of a host, including those whose plugin keeps them from ending.
 final class LiveGenerations: Sendable {
     private struct Entry: Sendable {
         weak var generation: Generation?
@@ -12,18 +12,18 @@ final class LiveGenerations: Sendable {
 
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    /// Adds a generation that was made.
+    /// Adds a new generation.
     func add(_ generation: Generation) {
         entries.withLock { $0[ObjectIdentifier(generation)] = Entry(generation: generation) }
     }
 
-    /// Removes a generation that is gone.
+    /// Removes a released generation.
     func remove(_ generation: Generation) {
         let key = ObjectIdentifier(generation)
         entries.withLock { $0[key] = nil }
     }
 
-    /// The functions of plugins that run on threads of the host, in words, each with its plugin and connector.
+    /// Describes the plugin functions running on threads of the host, each with its plugin and connector.
     var functionsInside: [(path: String, text: String)] {
         let generations = entries.withLock { $0.values.compactMap(\.generation) }
         return generations.flatMap { generation in

@@ -4,18 +4,18 @@
 public import ConnectorBase
 internal import ConnectorServices
 
-/// What an application calls: capabilities, never vendors.
+/// Clients of capabilities; applications never call vendors.
 ///
 /// Each function finds a connector by its path. It throws `unknown-connector` if no connector has the path, and
-/// `unsupported` if the connector lacks the capability. A client stays valid while the host lives; its calls fail with
-/// `not-open` while the gate is not open.
+/// `unsupported` if the connector lacks the capability. A client stays valid for the lifetime of the host; its calls
+/// fail with `not-open` while the gate is not open.
 extension ConnectorHost {
-    /// Records what users do, through a connector that offers `analytics/1`.
+    /// Records user actions, through a connector that offers `analytics/1`.
     public func analytics(_ path: String) throws(ConnectorError) -> AnalyticsClient {
         AnalyticsClient(try target(path, capability: "analytics/1"))
     }
 
-    /// Reports what goes wrong, through a connector that offers `crash/1`.
+    /// Reports crashes and errors, through a connector that offers `crash/1`.
     public func crash(_ path: String) throws(ConnectorError) -> CrashClient {
         CrashClient(try target(path, capability: "crash/1"))
     }
@@ -45,7 +45,7 @@ extension ConnectorHost {
         FilesClient(try target(path, capability: "files/1"), environment.calls.workers)
     }
 
-    /// Begins to listen to a connector's events, each time it is called.
+    /// Returns a function that starts listening to a connector's events on each call.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
         { [events = environment.services.events] in events.events(of: path) }
     }

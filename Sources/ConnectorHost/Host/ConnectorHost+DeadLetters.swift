@@ -4,9 +4,9 @@
 public import ConnectorBase
 internal import ConnectorOutbox
 
-/// What an application does with the events that vendors refuse for good: see <doc:Outbox>.
+/// Handles events that vendors rejected permanently: see <doc:Outbox>.
 extension ConnectorHost {
-    /// The dead letters of a connector and everything below it, oldest first.
+    /// Returns the dead letters of a connector and everything below it, oldest first.
     ///
     /// ```swift
     /// for letter in try await host.deadLetters(of: "analytics") {
@@ -14,13 +14,12 @@ extension ConnectorHost {
     /// }
     /// ```
     ///
-    /// It reads what this host's outbox holds, also before the host opens; with NATS it reads the stream of the dead letters from its
-    /// beginning.
+    /// It also works before the host opens. With NATS, it reads the stream of dead letters from the beginning.
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
-    ///   - limit: The most letters.
-    ///   - cursor: That of the last letter that came before, for the next ones; nil to begin with the oldest.
+    ///   - limit: The maximum number of letters.
+    ///   - cursor: The cursor of the last letter already read; nil to start with the oldest.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
     ///   closes.
     public func deadLetters(
@@ -38,12 +37,13 @@ extension ConnectorHost {
         return try await outbox.outbox.records(selection).compactMap { DeadLetter($0) }
     }
 
-    /// Puts dead letters back in the queue, as young as if they were sent now, and delivers them.
+    /// Puts dead letters back in the queue, with their age reset, and delivers them.
     ///
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
-    /// - Returns: How many there were. A letter that is replayed or dropped elsewhere meanwhile does not count, and is no error.
+    /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
+    ///   error.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
     ///   closes.
     @discardableResult
@@ -56,12 +56,13 @@ extension ConnectorHost {
         return try await outbox.outbox.replay(selection)
     }
 
-    /// Drops dead letters for good; events that still wait stay.
+    /// Deletes dead letters; waiting events are kept.
     ///
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
-    /// - Returns: How many there were. A letter that is replayed or dropped elsewhere meanwhile does not count, and is no error.
+    /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
+    ///   error.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
     ///   closes.
     @discardableResult
@@ -74,8 +75,8 @@ extension ConnectorHost {
         return try await outbox.outbox.drop(selection)
     }
 
-    /// The connectors at and below a path that get events of their own; nil for no path, which also means connectors that the
-    /// configuration no longer has.
+    /// The connectors at and below a path that have queues of their own; nil for no path, which includes connectors no
+    /// longer in the configuration.
     private func recipients(of path: String?) throws(ConnectorError) -> Set<String>? {
         guard let path else { return nil }
         return Set(try current.node(path).node.allRecipients.map(\.path))

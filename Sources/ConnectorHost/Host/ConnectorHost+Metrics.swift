@@ -5,18 +5,17 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import Synchronization
 
-/// What the host has counted, read from where it counts: nothing here is kept for the metrics alone, but the durations of
-/// calls and the outcomes of attempts.
+/// Metrics, read from the host's own state. Only call durations and outcomes of attempts are kept for metrics alone.
 extension ConnectorHost {
-    /// Every series of every metric now, in the order of ``MetricDefinition/all``.
+    /// Every series of every metric, in the order of ``MetricDefinition/all``.
     package var metrics: [MetricSample] { metricsReader() }
 
-    /// Reads every series, and keeps no host.
+    /// Reads every series; does not retain the host.
     var metricsReader: @Sendable () -> [MetricSample] {
         { [current, outbox, clock = environment.clock] in Self.metrics(current, outbox, now: clock.wallTime()) }
     }
 
-    /// The metrics in the text format of Prometheus, version 0.0.4, for a page that Prometheus scrapes.
+    /// The metrics in the Prometheus text format, version 0.0.4, for a scraped endpoint.
     ///
     /// ```swift
     /// router.get("metrics") { _, _ in host.prometheusText }
@@ -25,7 +24,7 @@ extension ConnectorHost {
     /// It needs no metrics system. See <doc:Observing>.
     public var prometheusText: String { PrometheusText.write(metrics) }
 
-    /// How long the calls by name of each connector took so far; those without a call are left out.
+    /// The durations of each connector's calls by name; connectors without calls are omitted.
     package var callDurations: [String: DurationHistogram] {
         var durations: [String: DurationHistogram] = [:]
         for node in current.tree.nodes {
@@ -46,18 +45,18 @@ extension ConnectorHost {
             samples += node.tally.samples
             if let gate = node.gate { samples += gate.samples(path) }
         }
-        let places = Dictionary(
+        let ranks = Dictionary(
             zip(MetricDefinition.all.map(\.name), MetricDefinition.all.indices),
             uniquingKeysWith: { first, _ in first }
         )
-        let order = samples.map { places[$0.definition.name] ?? 0 }
-        // Sorting is stable by the position, so that each metric lists the connectors in the order of the file.
+        let order = samples.map { ranks[$0.definition.name] ?? 0 }
+        // Ties keep their position, so each metric lists connectors in the order of the file.
         return samples.indices.sorted { (order[$0], $0) < (order[$1], $1) }.map { samples[$0] }
     }
 }
 
 extension GateReport {
-    /// The state, and how the outbox stands.
+    /// The gate's state and its outbox.
     fileprivate func samples(_ path: (name: String, value: String), now: Timestamp) -> [MetricSample] {
         var samples = GateState.allCases.map { state in
             MetricSample(
@@ -85,7 +84,7 @@ extension GateReport {
 }
 
 extension Gate {
-    /// What a leaf alone has: attempts, misbehaviour, and the calls at its rundown guard.
+    /// Samples of a leaf: attempts, misbehaviour, and the calls at its rundown guard.
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
         let (successes, failures, misbehaviours) = storage.withLock {
             ($0.successCount, $0.failureCounts, $0.misbehaviourCount)

@@ -4,29 +4,29 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// What an operator sees of the events of this host, and does to them.
+/// Operator access to this host's events.
 extension ConnectorHost {
-    /// How the outbox of every connector stands that ever had an event; nothing before the outbox was opened.
+    /// Returns statistics for every connector that ever had an event; empty before the outbox is opened.
     package func outboxStatistics() async throws(ConnectorError) -> [String: QueueStatistics] {
         guard outbox.outbox.isOpen else { return [:] }
         return try await outbox.outbox.engine().statistics()
     }
 
-    /// What is known of events, oldest first; nothing while no event was ever stored.
+    /// Returns records of events, oldest first; empty if no event was ever stored.
     package func outboxRecords(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
         try await outbox.outbox.records(selection)
     }
 
     /// Puts dead letters back in the queue, and delivers them.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of events.
     package func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         try await outbox.outbox.replay(selection)
     }
 
-    /// Drops dead letters or waiting events for good.
+    /// Deletes dead letters or waiting events.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of events.
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         try await outbox.outbox.drop(selection)
     }

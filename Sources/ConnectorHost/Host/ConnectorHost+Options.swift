@@ -12,46 +12,46 @@ public import ConnectorServices
 #endif
 
 extension ConnectorHost {
-    /// Where the outbox keeps its events.
+    /// Where the outbox stores events.
     public enum OutboxEngineKind: String, Sendable, Hashable, CaseIterable {
-        /// A file, in the directory that `state` names in `connectors.json`, or in one of the user's own.
+        /// A file in the directory `state` names in `connectors.json`, or in the user's state directory.
         case sqlite
-        /// The memory of the process, which loses them at its end: for tests.
+        /// Process memory, lost on exit: for tests.
         case memory
     }
 
-    /// Settings of a host that its file does not hold; the defaults suit an application.
+    /// Host settings that are not in the file; the defaults suit an application.
     public struct Options: Sendable {
         /// The variables that `${NAME}` and `{"secret": "env:NAME"}` read.
         public var environment: Configuration.Environment
-        /// Where to look for plugins after the directories of the file and of `CONNECTOR_PLUGIN_PATH`.
+        /// Directories searched for plugins after those of the file and `CONNECTOR_PLUGIN_PATH`.
         public var pluginDirectories: [String]
-        /// The host's clock; tests stop and move theirs.
+        /// The host's clock; tests inject one they control.
         public var clock: any HostClock
         /// Where `storage/1` keeps its files; nil chooses `$XDG_STATE_HOME/connector-host`, or
         /// `~/.local/state/connector-host`.
         public var stateDirectory: String?
         /// Connections, timeouts, proxies and trusted authorities of plugins' HTTP requests.
         public var http: HTTPOptions
-        /// Where the outbox keeps its events.
+        /// Where the outbox stores events.
         public var outbox: OutboxEngineKind = .sqlite
-        /// Whether this host delivers what is in the outbox; one that does not only adds to it.
+        /// Whether this host delivers events from the outbox or only adds to it.
         package var delivers = true
-        /// Whether ``ConnectorHost/run()`` waits for the gates to open, and throws if a required one does not.
+        /// Whether ``ConnectorHost/run()`` waits for the gates to open and throws if a required one does not.
         ///
-        /// If false, the service starts at once and the gates open beside it. Those that fail heal, and other services
-        /// await ``ConnectorHost/ready()``.
+        /// If false, the service starts immediately and gates open concurrently. Failed gates heal, and other services
+        /// can await ``ConnectorHost/ready()``.
         public var waitsForRequiredGates = true
-        /// How long ``ConnectorHost/close()`` lets vendors answer for the batches that they are being sent.
+        /// How long ``ConnectorHost/close()`` waits for vendors to answer batches in flight.
         public var closingGrace: Duration = .seconds(10)
-        /// Whether gates that fail are tried again. False suits a command that opens once and shows the report, which
-        /// alone says then what failed.
+        /// Whether failed gates are retried. False suits a command that opens once and prints the report; failures are
+        /// then not logged as warnings.
         package var heals = true
-        /// Draws the wait between two attempts to open: a number of nanoseconds between zero and its argument.
+        /// Draws a random wait between two attempts, between zero and its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 
-        /// Takes the process's environment, the executable's directory and the system's clock; nil for `http` asks the
-        /// environment.
+        /// Defaults to the process's environment, the executable's directory and the system clock; nil for `http` reads
+        /// its options from the environment.
         public init(
             environment: Configuration.Environment = .process,
             pluginDirectories: [String] = [Self.executableDirectory].compactMap(\.self),
@@ -69,7 +69,8 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost.Options {
-    /// The directory of the running program, where bundled plugins lie; nil if the system does not tell.
+    /// The directory of the running executable, where bundled plugins are installed; nil if the system does not report
+    /// it.
     public static var executableDirectory: String? {
         #if os(Linux)
             var bytes = [UInt8](repeating: 0, count: 4096)

@@ -6,24 +6,24 @@ internal import ConnectorOutbox
 
 /// The outbox, as an application sees it: see <doc:Outbox>.
 extension ConnectorHost {
-    /// How the outbox of a connector stands: how much waits, since when, and what the vendor has taken.
+    /// The state of a connector's outbox: waiting events, their age, and deliveries.
     ///
-    /// - Returns: Nil if the connector never had an event, or its outbox was not opened yet.
+    /// - Returns: Nil if the connector never had an event, or the outbox is not open yet.
     public func outbox(of path: String) -> OutboxReport? { outbox.report(of: path) }
 
-    /// Takes the right to deliver the events of the outbox, which one process has at a time.
+    /// Acquires the exclusive right to deliver the outbox's events; one process holds it at a time.
     ///
-    /// A host without it only adds to the outbox, and takes the right when the other process gives it back.
+    /// A host without it only adds to the outbox, and acquires the right once the other process releases it.
     ///
-    /// - Throws: `conflict` if another process has it; `storage` if the outbox cannot be used.
+    /// - Throws: `conflict` if another process holds it; `storage` if the outbox cannot be used.
     public func claimOutbox() async throws(ConnectorError) { try await outbox.outbox.claim() }
 
-    /// Waits until nothing waits any more in the outboxes of a connector and everything below it.
+    /// Waits until the outboxes of a connector and everything below it are empty.
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
-    ///   - limit: The longest wait; nil for none.
-    /// - Returns: Whether the vendors have everything, or refuse it for good. What is left at the limit stays safe.
+    ///   - limit: The maximum wait; nil for no limit.
+    /// - Returns: Whether every event was accepted or permanently rejected. Events left at the limit stay stored.
     /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
@@ -31,10 +31,11 @@ extension ConnectorHost {
         return await outbox.outbox.flush(nodes.flatMap(\.allRecipients).map(\.path), within: limit)
     }
 
-    /// Makes the streams and consumers of an outbox in NATS that are missing; an outbox in a directory needs nothing.
+    /// Creates missing streams and consumers of an outbox in NATS; does nothing for an outbox in a directory.
     ///
-    /// - Returns: What was done, one sentence for each.
-    /// - Throws: `storage` if the servers cannot be used, `conflict` if something there is otherwise than it must be.
+    /// - Returns: One sentence per change made.
+    /// - Throws: `storage` if the servers cannot be used; `conflict` if an existing stream or consumer has a different
+    ///   configuration.
     public func migrateOutbox() async throws(ConnectorError) -> [String] {
         try await outbox.location.migrate(targets: outbox.paths, redactor: environment.redactor)
     }

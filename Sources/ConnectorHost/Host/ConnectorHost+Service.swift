@@ -6,9 +6,9 @@ public import ServiceLifecycle
 extension ConnectorHost: Service {
     /// Opens the host, runs until the service group shuts down gracefully or the task is cancelled, and closes it.
     ///
-    /// A shutdown or a cancellation takes effect at once, even while gates open.
+    /// Shutdown and cancellation take effect immediately, even while gates are opening.
     ///
-    /// - Throws: The first error of a required gate that did not open, after closing everything again. Never throws if
+    /// - Throws: The first error of a required gate that did not open, after closing everything. Never throws if
     ///   ``Options/waitsForRequiredGates`` is false.
     public func run() async throws {
         if waitsForRequiredGates {

@@ -5,8 +5,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 
 extension ConnectorHost {
-    /// What a host that closes waits for, one phrase each: functions of plugins that still run, and connectors that are
-    /// closing without one.
+    /// What a closing host waits for, one phrase each: running plugin functions, and closing connectors without one.
     package var unfinished: [String] {
         let functions = environment.generations.functionsInside
         let blocked = Set(functions.map(\.path))

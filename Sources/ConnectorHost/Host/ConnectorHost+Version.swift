@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorHost {
-    /// The release of this package, for people, logs and servers. Formats and the ABI have versions of their own.
+    /// The release of this package, for people, logs and servers. Formats and the ABI are versioned separately.
     public static let version = "0.1.0"
 }

@@ -10,7 +10,7 @@ public import ConnectorServices
 public import Logging
 internal import Synchronization
 
-/// The connections of an application to the outside world, as `connectors.json` names them.
+/// An application's connections to the outside world, as configured in `connectors.json`.
 ///
 /// ```swift
 /// let host = try ConnectorHost(file: "connectors.json")
@@ -18,40 +18,41 @@ internal import Synchronization
 /// try report.requireReady()
 /// ```
 ///
-/// Making a host reads the file and the plugins' manifests, and runs no plugin code. ``open(timeout:)`` loads the
-/// plugins and opens every gate; ``report`` tells how each one stands. A gate that fails heals by itself until it is
+/// Creating a host reads the file and the plugins' manifests, and runs no plugin code. ``open(timeout:)`` loads the
+/// plugins and opens every gate; ``report`` gives the state of each. A failed gate heals automatically until it is
 /// closed. Use a host from any thread.
 public final class ConnectorHost: Sendable {
-    /// The file that the host was made from.
+    /// The configuration the host was created from.
     public let configuration: Configuration
-    /// The same, checked against the plugins.
+    /// The configuration, checked against the plugins.
     package let resolved: ResolvedConfiguration
 
-    /// The tree that calls go to.
+    /// The current tree of connectors.
     let current: CurrentTree
-    /// The durable queue before the vendors.
+    /// The durable queue of events.
     let outbox: HostOutbox
-    /// What all gates share.
+    /// Services shared by all gates.
     let environment: GateEnvironment
     private let changes: ReportChanges
     let waitsForRequiredGates: Bool
     private let delivers: Bool
     private let grace: Duration
-    /// The shortest time between two reports of what the outboxes do, in nanoseconds: a burst of events makes few.
+    /// The minimum interval between reports of outbox changes, in nanoseconds, so that a burst of events causes few
+    /// reports.
     private static let outboxInterval: UInt64 = 100_000_000
-    /// Passes the metrics on; nil unless the application has a metrics system.
+    /// Publishes metrics; nil if the application has no metrics system.
     private let publisher: MetricsPublisher?
     private let life = Mutex(HostStateMachine())
-    /// Arrives when the host has closed.
+    /// Sent when the host has closed.
     private let closed = OneShot<Void>()
 
-    /// Reads a file and everything it names.
+    /// Creates a host from a file and everything it references.
     ///
     /// - Parameters:
     ///   - file: The path of a `connectors.json`.
     ///   - options: The clock, plugin directories, and other settings.
-    ///   - logger: Where the host and the plugins write; each line of a plugin carries `connector`.
-    /// - Throws: Every fault of the file. A plugin that cannot be loaded is none: its gate fails instead.
+    ///   - logger: The logger of the host and the plugins; a plugin's messages carry the metadata `connector`.
+    /// - Throws: Every fault in the file. A plugin that cannot be loaded is not one: its gate fails instead.
     public convenience init(
         file: String,
         options: Options = Options(),
@@ -67,9 +68,9 @@ public final class ConnectorHost: Sendable {
         self.init(resolved, plugins: lookup, options: options, logger: logger)
     }
 
-    /// Checks a configuration against the plugins it names.
+    /// Creates a host from a configuration, checked against the plugins it names.
     ///
-    /// - Throws: Every fault of the configuration.
+    /// - Throws: Every fault in the configuration.
     public convenience init(
         _ configuration: Configuration,
         options: Options = Options(),
@@ -80,7 +81,7 @@ public final class ConnectorHost: Sendable {
         self.init(resolved, plugins: plugins, options: options, logger: logger)
     }
 
-    /// Takes a configuration that was already checked against the plugins.
+    /// Creates a host from a configuration already checked against the plugins.
     package init(
         _ resolved: ResolvedConfiguration,
         plugins: PluginLookup,
@@ -125,7 +126,7 @@ public final class ConnectorHost: Sendable {
         self.current = CurrentTree(tree)
         delivers = options.delivers
         grace = options.closingGrace
-        // A test that moves the host's clock still sees every report.
+        // The system clock, so that tests that control the host's clock still see every report.
         let throttle = ChangeThrottle(every: Self.outboxInterval, on: ticks) { changes.notify() }
         outbox = HostOutbox(
             current,
@@ -135,27 +136,27 @@ public final class ConnectorHost: Sendable {
             onChange: { throttle.note() }
         )
         publisher = MetricsPublisher(metering, workers)
-        // A gate that has opened takes events again, and one that has failed takes none.
+        // A gate that opens accepts events again; one that fails accepts none.
         changes.watchGates { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow.
     ///
-    /// Every gate then stays meant to be open until it is closed: one that fails is tried again by itself, see
-    /// <doc:OpeningGates>. If a gate is already opening, this awaits the same attempt.
+    /// The target of every gate is then `open` until it is closed: a failed gate is retried automatically, see
+    /// <doc:OpeningGates>. If a gate is already opening, this awaits the attempt in progress.
     ///
-    /// Cancelling the caller's task returns the report of the moment; the gates go on opening.
+    /// Cancelling the caller's task returns the current report; the gates continue to open.
     ///
-    /// - Parameter timeout: How long to wait for all gates together. No attempt of `retry` begins later. Nil leaves the
-    ///   wait to each connector.
-    /// - Returns: The report right after. A required gate that is not open does not throw: see
+    /// - Parameter timeout: The time limit for all gates together; no attempt of `retry` begins later. Nil leaves the
+    ///   limit to each connector.
+    /// - Returns: The report after opening. A required gate that is not open does not cause an error: see
     ///   ``Report/requireReady()``.
     @discardableResult
     public func open(timeout: Duration? = nil) async -> Report {
         await open(of: nil, timeout: timeout)
     }
 
-    /// Opens one connector, everything below it, and everything it waits for; the others stay as they are.
+    /// Opens one connector, everything below it, and everything it waits for; other connectors are unchanged.
     ///
     /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
@@ -169,8 +170,8 @@ public final class ConnectorHost: Sendable {
         await delivers ? outbox.start() : outbox.inspect()
         let end = timeout.map(environment.deadline(after:)) ?? .max
         let opened = OneShot<Void>()
-        // Detached from the caller's task: a caller that stops waiting does not stop the gates.
-        // Without timers, the gates' threads may never start. Their opening fails at once, on any thread.
+        // Detached from the caller's task: a caller that stops waiting does not stop the gates. Without timers the
+        // gates' threads may never start; opening then fails immediately, on any thread.
         let threads = environment.calls.gateThreads.prepare() ? environment.calls.gateThreads : nil
         Task(executorPreference: threads) { [self] in
             async let proof: Void = outbox.prove()
@@ -185,26 +186,24 @@ public final class ConnectorHost: Sendable {
 
     /// Returns once every required gate is open.
     ///
-    /// This opens nothing: another task runs ``open(timeout:)`` or ``run()``.
+    /// This opens nothing; another task must run ``open(timeout:)`` or ``run()``.
     ///
     /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled.
     public func ready() async throws(ConnectorError) {
         for await report in reports {
             if life.withLock(\.isClosing) {
-                throw ConnectorError(.notOpen, "the host has closed", fix: "make a new host from the same file")
+                throw ConnectorError(.notOpen, "the host has closed", fix: "create a new host from the same file")
             }
             if report.isReady { return }
         }
         throw ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates")
     }
 
-    /// Retries one connector and everything below it at once: opens each gate that has failed, and proves each open
-    /// one.
+    /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one.
     ///
-    /// A gate that waits for its next attempt waits no longer. Before the host opens, and once it closes, this does
-    /// nothing.
+    /// A pending wait for the next attempt ends. Before the host opens, and after it closes, this does nothing.
     ///
-    /// - Returns: The report after that.
+    /// - Returns: The report afterwards.
     /// - Throws: `unknown-connector` if no connector has the path.
     @discardableResult
     public func retry(_ path: String) async throws(ConnectorError) -> Report {
@@ -214,7 +213,7 @@ public final class ConnectorHost: Sendable {
         return report
     }
 
-    /// Closes one connector and everything below it; the others stay as they are.
+    /// Closes one connector and everything below it; other connectors are unchanged.
     ///
     /// Each gate closes as ``close()`` describes, and stays closed until ``open(_:timeout:)`` opens it again.
     ///
@@ -233,16 +232,16 @@ public final class ConnectorHost: Sendable {
 
     /// Closes every gate, dependents first, and stops everything the host started.
     ///
-    /// Deliveries end after the batch under way, all at once, within ``Options/closingGrace``: see ``close(within:)``.
-    /// Gates that are opening or healing stop trying. Calls inside may finish within their gate's timeout; those still
-    /// pending then end with `not-open`. Every further caller awaits the same end. A closed host stays closed; make a
-    /// new one from the same file.
+    /// Deliveries stop after the batches in flight, concurrently, within ``Options/closingGrace``: see
+    /// ``close(within:)``. Gates that are opening or healing stop trying. Calls in flight may finish within their
+    /// gate's timeout; those still pending then end with `not-open`. Further callers await the same closing. A closed
+    /// host stays closed; create a new one from the same file.
     public func close() async { await close(within: grace) }
 
-    /// Closes every gate, as ``close()`` does, with another time for the deliveries under way.
+    /// Closes every gate as ``close()`` does, with a different grace period for deliveries in flight.
     ///
-    /// - Parameter grace: How long vendors may still answer for the batches that they are being sent. A batch without an answer by
-    ///   then is abandoned: it stays in the outbox, and the next host delivers it, perhaps a second time.
+    /// - Parameter grace: How long to wait for vendors to answer batches in flight. A batch without an answer by then
+    ///   stays in the outbox, and the next host delivers it, possibly for a second time.
     public func close(within grace: Duration) async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         changes.notify()
@@ -258,7 +257,7 @@ public final class ConnectorHost: Sendable {
         changes.notify()
     }
 
-    /// The connector of a path, ready to be called.
+    /// Finds the connector of a path, for a client.
     func target(_ path: String, capability: String? = nil) throws(ConnectorError) -> ClientTarget {
         try ClientTarget(
             path,
@@ -270,12 +269,12 @@ public final class ConnectorHost: Sendable {
         )
     }
 
-    /// The events that plugins send through `events/1`, from now on.
+    /// New events that plugins send through `events/1`.
     ///
     /// - Parameters:
     ///   - path: A leaf, or a composite for every leaf below it; nil for all.
-    ///   - capacity: How many unread events to keep. When more arrive the oldest are dropped, and the next event counts
-    ///     them.
+    ///   - capacity: How many unread events to buffer. When more arrive, the oldest are dropped; the next event says
+    ///     how many.
     /// - Returns: A sequence for one consumer, which ends when the host closes.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
         environment.services.events.events(of: path, capacity: capacity)
@@ -284,7 +283,7 @@ public final class ConnectorHost: Sendable {
     /// The current state of every gate.
     public var report: Report { outbox.report(on: current.tree) }
 
-    /// The report now, and again after every change. Changes that arrive faster than they are read become one.
+    /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {

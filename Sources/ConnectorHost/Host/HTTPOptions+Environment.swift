@@ -5,13 +5,13 @@ internal import ConnectorConfiguration
 public import ConnectorServices
 
 extension HTTPOptions {
-    /// Takes the proxies of ``HTTPProxies/init(environment:)``, and the authorities in the file that `SSL_CERT_FILE`
+    /// Reads the proxies as ``HTTPProxies/init(environment:)`` does, and the authorities from the file `SSL_CERT_FILE`
     /// names.
     public init(environment: Configuration.Environment) {
         self.init { environment[$0] }
     }
 
-    /// The options with a `User-Agent` that names the host's release, unless they set another.
+    /// The options with a `User-Agent` that names the host's release, unless one is already set.
     func identifyingHost() -> Self {
         var options = self
         options.userAgent = userAgent ?? "connector-host/\(ConnectorHost.version)"
@@ -20,10 +20,10 @@ extension HTTPOptions {
 }
 
 extension HTTPProxies {
-    /// Takes `http_proxy`, `https_proxy` and `no_proxy`, or the same in capitals, as curl does.
+    /// Reads `http_proxy`, `https_proxy` and `no_proxy`, or their upper-case forms, as curl does.
     ///
-    /// A lower-case name that is set wins, even if it is empty. Where `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored:
-    /// in a CGI program anyone can set it through a request header.
+    /// A lower-case name takes precedence if set, even if empty. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: in
+    /// a CGI program, any client can set it through a request header.
     public init(environment: Configuration.Environment) {
         self.init { environment[$0] }
     }

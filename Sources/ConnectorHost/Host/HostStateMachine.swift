@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what a host may do from what it was asked.
+/// Decides what a host may do after each request; performs no I/O.
 ///
 /// ```
 /// made     ── open ───────────────► opening
@@ -21,7 +21,7 @@ struct HostStateMachine: Sendable {
 
     private var state = State.made
 
-    /// A caller opens gates; false once the host closes.
+    /// A caller opens gates; false once the host is closing.
     mutating func open() -> Bool {
         switch state {
         case .made, .open: state = .opening(count: 1)
@@ -37,7 +37,7 @@ struct HostStateMachine: Sendable {
         state = count > 1 ? .opening(count: count - 1) : .open
     }
 
-    /// A caller closes the host; true for the first caller, which does the work.
+    /// A caller closes the host; true for the first caller, which performs the closing.
     mutating func close() -> Bool {
         guard !isClosing else { return false }
         state = .closing
@@ -49,7 +49,7 @@ struct HostStateMachine: Sendable {
         state = .closed
     }
 
-    /// Whether the host has been opened and does not close yet.
+    /// Whether the host has been opened and is not closing.
     var isOpen: Bool {
         switch state {
         case .opening, .open: true

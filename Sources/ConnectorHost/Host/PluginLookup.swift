@@ -8,13 +8,13 @@ internal import Synchronization
 
 /// Finds the plugins that a configuration names: by id in the directories, or by path.
 ///
-/// The directories of the file and of `CONNECTOR_PLUGIN_PATH` form one place, where the higher of two versions wins.
-/// The directories of the options, where the executable lies, count only for ids found nowhere else. So a plugin
-/// dropped into `Plugins/` runs, whatever came with the program.
+/// The directories of the file and of `CONNECTOR_PLUGIN_PATH` form one catalog, where the higher of two versions wins.
+/// The directories of the options, such as the executable's, are searched only for ids not found there. So a plugin in
+/// `Plugins/` takes precedence over a bundled one.
 package struct PluginLookup: Sendable {
     /// The plugins in the directories of the file and the environment.
     private let named: PluginCatalog
-    /// The plugins that came with the program; searched on first use.
+    /// The bundled plugins; searched on first use.
     private let bundled: BundledPlugins
     /// Plugins given as files, by id.
     private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
@@ -36,7 +36,7 @@ package struct PluginLookup: Sendable {
         bundled = BundledPlugins(directories: options.pluginDirectories, requiresTrust: requiresTrust)
     }
 
-    /// Takes images or sidecars instead of searching; connectors name them by id.
+    /// Uses the given images or sidecars instead of searching; connectors name them by id.
     package init(files: [String]) {
         named = PluginCatalog(directories: [])
         bundled = BundledPlugins(directories: [], requiresTrust: false)
@@ -62,7 +62,7 @@ package struct PluginLookup: Sendable {
             do throws(ConnectorError) {
                 return .success(try named.find(plugin.name, version: plugin.version))
             } catch {
-                // A manifest in its source folder whose image was built elsewhere counts as absent.
+                // A manifest in a source folder without an image counts as absent.
                 let isAbsent = error.code == .unknownPlugin || error.code == .notFound
                 guard isAbsent, !bundled.directories.isEmpty else { throw error }
                 if let candidate = try? bundled.catalog.find(plugin.name, version: plugin.version) {
@@ -80,7 +80,7 @@ package struct PluginLookup: Sendable {
         PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)
     }
 
-    /// Why others could change a plugin; empty if none can.
+    /// Why other users could modify a plugin; empty if they cannot.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
         PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
     }
@@ -91,16 +91,16 @@ package struct PluginLookup: Sendable {
     }
 }
 
-/// The plugins beside the executable, which most configurations never need.
+/// The plugins beside the executable; most configurations never need them.
 private final class BundledPlugins: Sendable {
-    /// Where they are.
+    /// The directories to search.
     let directories: [String]
     private let requiresTrust: Bool
     private let found = Mutex<PluginCatalog?>(nil)
-    /// Everything in these directories and those searched before them; searched once, for the words of errors.
+    /// Everything in these directories and those searched before them; searched once, for error messages.
     private let all = Mutex<PluginCatalog?>(nil)
 
-    /// Searches nothing yet.
+    /// Creates a lookup that has not searched yet.
     init(directories: [String], requiresTrust: Bool) {
         self.directories = directories
         self.requiresTrust = requiresTrust

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Measures the calls of one operation of a connector.
 ///
-/// It counts for everyone who reads, and passes each duration on to the application's metrics system, if it has one: that
-/// takes no other values than single ones.
+/// It keeps a histogram for readers, and also forwards each duration to the application's metrics system, if any, which
+/// accepts only individual values.
 final class CallMeter: Sendable {
     /// The operation, as the metrics name it.
     let operation: String
@@ -16,7 +16,7 @@ final class CallMeter: Sendable {
     private let factory: (any MetricsFactory)?
     private let state = Mutex(State())
 
-    /// The calls by outcome. Successes have a place of their own: finding it costs nothing.
+    /// The calls by outcome. Successes are separate, so that the common case needs no lookup.
     private struct State {
         var successes: Series?
         var failures: [ConnectorError.Code: Series] = [:]
@@ -28,10 +28,11 @@ final class CallMeter: Sendable {
         var timer: CoreMetrics.Timer?
     }
 
-    /// The most codes of errors that are told apart: more than the host has, and fewer than a manifest could invent.
+    /// The maximum number of distinct error codes: more than the host defines, but bounded because plugins can invent
+    /// codes.
     static let codeLimit = 64
 
-    /// Begins with no calls.
+    /// Creates a meter without calls.
     init(_ operation: String, of path: String, _ factory: (any MetricsFactory)?) {
         self.operation = operation
         self.path = path
@@ -72,7 +73,7 @@ final class CallMeter: Sendable {
         return attributes
     }
 
-    /// The calls so far, successes first.
+    /// The metrics so far, successes first.
     var samples: [MetricSample] {
         let (successes, failures) = state.withLock { ($0.successes, $0.failures) }
         let series: [(ConnectorError.Code?, Series)] =

@@ -4,14 +4,14 @@
 internal import ConnectorPlatform
 internal import CoreMetrics
 
-/// What measuring takes of the world around: the time, and the application's metrics system.
+/// The dependencies of measuring: the clock, and the application's metrics system.
 struct Metering: Sendable {
     /// Measures durations.
     let clock: any HostClock
-    /// Nil unless the application bootstrapped a metrics system before it made the host.
+    /// Nil unless the application bootstrapped a metrics system before creating the host.
     let factory: (any MetricsFactory)?
 
-    /// Looks once what the application has bootstrapped.
+    /// Captures the metrics system the application has bootstrapped.
     init(clock: any HostClock) {
         self.clock = clock
         let factory = MetricsSystem.factory

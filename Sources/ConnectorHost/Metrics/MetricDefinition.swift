@@ -1,31 +1,30 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A metric of the host: its name by OpenTelemetry's conventions, and what it measures.
+/// A metric of the host, named by OpenTelemetry's conventions.
 ///
-/// `/metrics`, the application's metrics system, the documentation and the dashboard in `Examples` take the names from
-/// here.
+/// `/metrics`, the application's metrics system, the documentation and the dashboard in `Examples` use these names.
 package struct MetricDefinition: Sendable, Hashable {
     /// The name, such as `connector.call.duration`.
     package var name: String
-    /// How its values are to be read.
+    /// The kind of instrument.
     package var kind: Kind
-    /// The unit, in the code of UCUM; what is counted stands in braces.
+    /// The unit as a UCUM code; counted things in braces.
     package var unit: String
-    /// What it measures, in one sentence.
+    /// A one-line description.
     package var help: String
-    /// The attributes of its series beside ``pathAttribute``.
+    /// The attributes of its series besides ``pathAttribute``.
     package var attributes: [String]
 
-    /// How the values of a metric are to be read.
+    /// The kind of instrument of a metric.
     package enum Kind: String, Sendable, Hashable {
-        /// A count that never falls while the process runs.
+        /// A count that never decreases while the process runs.
         case counter
-        /// A number that adds up over series.
+        /// A value that is additive across series.
         case upDownCounter
-        /// A number that does not.
+        /// A value that is not additive.
         case gauge
-        /// How many values fell below each bound.
+        /// A distribution of values by bucket.
         case histogram
     }
 
@@ -41,20 +40,20 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// The connector's path, which every series has.
     package static let pathAttribute = "connector.path"
-    /// The operation of a call, as `capability/operation`; ``other`` for one that no manifest names.
+    /// The operation of a call, as `capability/operation`; ``other`` for one not in any manifest.
     package static let operationAttribute = "connector.operation"
-    /// The code of an error; absent from what succeeded.
+    /// The code of an error; absent on success.
     package static let errorAttribute = "error.type"
     /// A state of a gate.
     package static let stateAttribute = "connector.state"
-    /// Whether the application cannot do without a connector.
+    /// Whether the connector is required.
     package static let requiredAttribute = "connector.required"
-    /// Stands for every value beyond the known ones, so that callers cannot make series without bound.
+    /// Replaces all unknown values, so that callers cannot create unbounded series.
     package static let other = "_OTHER"
 
     // MARK: Definitions
 
-    /// Calls by name; its count is the number of calls, and `error.type` tells those that failed.
+    /// The durations of calls by name; the count is the number of calls, and `error.type` marks failures.
     package static let callDuration = Self(
         "connector.call.duration",
         .histogram,
@@ -69,14 +68,14 @@ package struct MetricDefinition: Sendable, Hashable {
         "{call}",
         "Calls that are inside the plugin or wait for their turn"
     )
-    /// Calls that are too fast to be timed.
+    /// Calls too fast to time.
     package static let typedCalls = Self(
         "connector.typed.calls",
         .counter,
         "{call}",
         "Typed and prepared calls; a lease counts once, however many calls its body makes"
     )
-    /// The failures among ``typedCalls``, and those that were not let in.
+    /// The failures among ``typedCalls``, and rejected calls.
     package static let typedFailures = Self(
         "connector.typed.failures",
         .counter,
@@ -84,7 +83,7 @@ package struct MetricDefinition: Sendable, Hashable {
         "Typed and prepared calls that ended with an error",
         [errorAttribute]
     )
-    /// One series for each state, as OpenTelemetry does for states.
+    /// One series per state, as OpenTelemetry recommends.
     package static let gateState = Self(
         "connector.gate.state",
         .upDownCounter,
@@ -92,7 +91,7 @@ package struct MetricDefinition: Sendable, Hashable {
         "1 for the state that the connector is in, 0 for the others",
         [stateAttribute]
     )
-    /// Tells a composite that works from one that does not, whatever its children do.
+    /// Distinguishes a working composite from a failed one, whatever the state of its children.
     package static let gateReady = Self(
         "connector.gate.ready",
         .upDownCounter,
@@ -108,7 +107,7 @@ package struct MetricDefinition: Sendable, Hashable {
         "Attempts to open the gate that have ended",
         [errorAttribute]
     )
-    /// What a plugin did that the ABI forbids.
+    /// Violations of the ABI by a plugin.
     package static let misbehaviours = Self(
         "connector.gate.misbehaviours",
         .counter,
@@ -136,21 +135,21 @@ package struct MetricDefinition: Sendable, Hashable {
         "s",
         "How long the oldest waiting event has waited; 0 if none does"
     )
-    /// What an operator has to look at.
+    /// Events that need an operator's attention.
     package static let deadLetters = Self(
         "connector.outbox.dead_letters",
         .upDownCounter,
         "{event}",
         "Events that the vendor refuses for good, or that grew too old"
     )
-    /// Survives a restart, as the outbox does.
+    /// Survives a restart, like the outbox.
     package static let delivered = Self(
         "connector.outbox.delivered",
         .counter,
         "{event}",
         "Events that the vendor has taken since the outbox was made"
     )
-    /// What the vendor never gets.
+    /// Events the vendor never receives.
     package static let dropped = Self(
         "connector.outbox.dropped",
         .counter,

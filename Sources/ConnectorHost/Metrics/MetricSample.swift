@@ -5,7 +5,7 @@
 package struct MetricSample: Sendable {
     /// The metric.
     package var definition: MetricDefinition
-    /// The attributes that tell the series from others of the metric.
+    /// The attributes that identify the series within the metric.
     package var attributes: [(name: String, value: String)]
     /// The value.
     package var value: Value
@@ -14,13 +14,13 @@ package struct MetricSample: Sendable {
     package enum Value: Sendable, Hashable {
         /// A count.
         case count(UInt64)
-        /// A number with a fraction.
+        /// A floating-point number.
         case number(Double)
         /// The distribution of durations.
         case histogram(DurationHistogram)
     }
 
-    /// Takes its parts.
+    /// Creates a sample.
     package init(_ definition: MetricDefinition, _ attributes: [(name: String, value: String)], _ value: Value) {
         self.definition = definition
         self.attributes = attributes

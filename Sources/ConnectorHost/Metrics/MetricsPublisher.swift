@@ -5,10 +5,10 @@ internal import ConnectorPlatform
 internal import CoreMetrics
 internal import Synchronization
 
-/// Passes what the host counts to the metrics system that the application bootstrapped, every ten seconds and at the end.
+/// Publishes the host's metrics to the application's metrics system, every ten seconds and once at the end.
 ///
-/// A call therefore never waits for the metrics system, but for the duration of a call by name: see ``CallMeter``. Without
-/// a metrics system there is no publisher.
+/// So calls never wait for the metrics system, except to record the duration of a call by name: see ``CallMeter``.
+/// Without a metrics system there is no publisher.
 final class MetricsPublisher: Sendable {
     /// How often it publishes.
     static let interval: Duration = .seconds(10)
@@ -20,7 +20,7 @@ final class MetricsPublisher: Sendable {
         var read: (@Sendable () -> [MetricSample])?
     }
 
-    /// One series, as the metrics system knows it.
+    /// The metrics system's instrument of one series.
     private enum Instrument {
         case counter(CoreMetrics.Counter, published: UInt64)
         case meter(CoreMetrics.Meter)
@@ -30,12 +30,12 @@ final class MetricsPublisher: Sendable {
     private let clock: any HostClock
     private let workers: WorkerThreads
     private let state = Mutex(State())
-    /// Held while publishing, so that a change is not published twice.
+    /// Locked while publishing, so that no increment is published twice.
     private let instruments = Mutex<[String: Instrument]>([:])
 
-    /// Prepares a publisher; nil if there is no metrics system.
+    /// Creates a publisher; nil if there is no metrics system.
     ///
-    /// - Parameter workers: Where it publishes: a metrics system may block.
+    /// - Parameter workers: The threads to publish on, since a metrics system may block.
     init?(_ metering: Metering, _ workers: WorkerThreads) {
         guard let factory = metering.factory else { return nil }
         self.factory = factory
@@ -43,7 +43,7 @@ final class MetricsPublisher: Sendable {
         self.workers = workers
     }
 
-    /// Publishes from now on, until ``stop()``. May be called again.
+    /// Starts publishing, until ``stop()``. May be called again.
     ///
     /// - Parameter read: Reads every series.
     func start(_ read: @escaping @Sendable () -> [MetricSample]) {
@@ -55,7 +55,7 @@ final class MetricsPublisher: Sendable {
         if isFirst { schedule() }
     }
 
-    /// Publishes a last time, and no more.
+    /// Publishes one last time and stops.
     func stop() {
         let timer = state.withLock { state in
             state.isRunning = false
@@ -92,7 +92,7 @@ final class MetricsPublisher: Sendable {
     }
 
     private func publish(_ sample: MetricSample, _ instruments: inout [String: Instrument]) {
-        // The durations of calls are passed on one by one.
+        // Call durations are forwarded individually.
         guard sample.definition.kind != .histogram else { return }
         let key = sample.attributes.reduce(sample.definition.name) { "\($0)\u{0}\($1.value)" }
         let instrument = instruments[key] ?? make(sample)

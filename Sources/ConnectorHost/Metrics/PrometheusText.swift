@@ -1,14 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes metrics in the text format of Prometheus, version 0.0.4.
+/// Writes metrics in the Prometheus text format, version 0.0.4.
 ///
-/// Names change by the rules of OpenTelemetry: dots become underscores, the unit and `_total` are added.
+/// Names follow OpenTelemetry's rules: dots become underscores, and the unit and `_total` are appended.
 package enum PrometheusText {
-    /// The type of the text, for an HTTP response.
+    /// The content type of an HTTP response.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Writes samples, those of one metric one after the other.
+    /// Writes samples; those of one metric must be consecutive.
     package static func write(_ samples: [MetricSample]) -> String {
         var text = ""
         var last: MetricDefinition?
@@ -49,7 +49,7 @@ package enum PrometheusText {
         return pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}"
     }
 
-    /// A name of OpenTelemetry as Prometheus takes it.
+    /// An OpenTelemetry name in the form Prometheus accepts.
     package static func name(of name: String) -> String {
         String(name.map { $0 == "." ? "_" : $0 })
     }
@@ -69,7 +69,7 @@ package enum PrometheusText {
 }
 
 extension MetricDefinition {
-    /// The name with its unit, as Prometheus wants it.
+    /// The name with its unit, in the form Prometheus expects.
     package var prometheusName: String {
         var name = PrometheusText.name(of: name)
         switch unit {

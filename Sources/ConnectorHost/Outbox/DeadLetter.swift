@@ -4,34 +4,34 @@
 public import ConnectorBase
 internal import ConnectorOutbox
 
-/// An event that a vendor refuses for good, or that grew too old before the vendor took it.
+/// An event that a vendor permanently rejected, or that expired before the vendor accepted it.
 ///
 /// It stays in the outbox until it is replayed or dropped: see ``ConnectorHost/deadLetters(of:limit:after:)``.
 public struct DeadLetter: Sendable, Hashable {
-    /// The event's id, by which the vendor recognises a repetition, and by which it is replayed or dropped.
+    /// The event's id, by which the vendor recognises duplicates, and by which it is replayed or dropped.
     public let id: String
-    /// The connector whose vendor does not have the event; the same event may have reached others.
+    /// The connector whose vendor did not receive the event; other vendors may have received it.
     public let connector: String
-    /// The capability that the event was sent by, such as `analytics/1`.
+    /// The capability of the event, such as `analytics/1`.
     public let capability: String
-    /// The operation that the event was sent by, such as `track`.
+    /// The operation of the event, such as `track`.
     public let operation: String
     /// When the application sent the event.
     public let createdAt: Timestamp
-    /// JSON in UTF-8: the event, or the arguments by name of an operation that takes several.
+    /// UTF-8 JSON: the event, or the arguments by name if the operation has several.
     public let payload: [UInt8]
-    /// How many attempts were made, as far as the outbox remembers them.
+    /// The number of recorded attempts.
     public let attempts: Int
     /// When the last attempt began; nil if there was none.
     public let lastAttemptAt: Timestamp?
-    /// Why the vendor does not have the event, in its words or ours; nil if the outbox does not remember.
+    /// Why the vendor did not accept the event, in the vendor's words or the host's; nil if not recorded.
     public let reason: String?
-    /// The kind of that failure.
+    /// The code of that failure.
     public let code: ConnectorError.Code?
-    /// Where the letter stands in the list, to ask for those after it.
+    /// The letter's position in the list, from which to continue.
     public let cursor: Cursor
 
-    /// A place in the list of dead letters, which stays valid while letters come and go, and between processes.
+    /// A position in the list of dead letters; stays valid as letters are added and removed, and across processes.
     public struct Cursor: Sendable, Hashable, LosslessStringConvertible {
         let place: RecordCursor
 
@@ -39,17 +39,17 @@ public struct DeadLetter: Sendable, Hashable {
             self.place = place
         }
 
-        /// Reads what ``description`` writes; nil for any other text.
+        /// Parses a ``description``; nil for any other text.
         public init?(_ description: String) {
             guard let place = RecordCursor(description) else { return nil }
             self.place = place
         }
 
-        /// The place as a text, which commands and pages show, too.
+        /// The position as text, as commands and pages show it.
         public var description: String { place.description }
     }
 
-    /// Reads a record; nil for one that is no dead letter.
+    /// Reads a record; nil if it is not a dead letter.
     init?(_ record: OutboxRecord) {
         guard record.state == .dead, let place = record.cursor else { return nil }
         let last = record.attempts.last

@@ -11,13 +11,13 @@ internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
-/// The outbox of one host: where it lies, and who gets events from it.
+/// The outbox of one host: its location, and the connectors that receive its events.
 struct HostOutbox: Sendable {
     /// Stores and delivers events.
     let outbox: Outbox
-    /// Where the events lie.
+    /// The location of the events.
     let location: OutboxLocation
-    /// The connectors that get events from it.
+    /// The connectors that receive events from it.
     let paths: [String]
     /// Whether a connector can get events at all.
     private let isNeeded: Bool
@@ -27,7 +27,7 @@ struct HostOutbox: Sendable {
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
-    /// Files that were damaged and set aside, one sentence for each.
+    /// Damaged files that were set aside, one sentence for each.
     private final class Damages: Sendable {
         private let found = Mutex<[String]>([])
 
@@ -38,11 +38,11 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// Prepares the outbox of a tree; touches no file.
+    /// Prepares the outbox of a tree without touching any file.
     ///
     /// - Parameters:
-    ///   - location: Where the events lie.
-    ///   - onChange: Called when the outbox of a connector has changed.
+    ///   - location: The location of the events.
+    ///   - onChange: Called when a connector's outbox has changed.
     init(
         _ tree: CurrentTree,
         location: OutboxLocation,
@@ -70,9 +70,9 @@ struct HostOutbox: Sendable {
         self.paths = paths
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
             try await location.open(targets: paths, clock: clock, redactor: redactor) { aside, reason in
-                damages.add("the outbox was damaged or replaced (\(reason)); it is kept as \(aside)")
+                damages.add("the outbox file was damaged or replaced (\(reason)); the old file is kept as \(aside)")
                 logger.error(
-                    "the outbox was damaged or replaced; what was in it is kept aside",
+                    "the outbox file was damaged or replaced; the old file is kept",
                     metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
                 )
                 onChange()
@@ -95,7 +95,7 @@ struct HostOutbox: Sendable {
         )
     }
 
-    /// Hands events to a connector, inside a span of their own.
+    /// Delivers events to a connector, in a span of its own.
     private static func send(
         _ events: [OutboxEvent],
         to reference: NodeReference
@@ -111,7 +111,7 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// Proves that an event can be stored, and takes note of the fault otherwise. Servers prove it by the way they open.
+    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already.
     func prove() async {
         guard isNeeded else { return }
         do throws(ConnectorError) {
@@ -122,7 +122,7 @@ struct HostOutbox: Sendable {
                 if let engine = outbox.openEngine {
                     try await engine.prove()
                 } else {
-                    // Opened for the proof alone: nothing is delivered before the first event comes.
+                    // Opened for the check only: nothing is delivered before the first event.
                     let engine = try await open()
                     do throws(ConnectorError) {
                         try await engine.prove()
@@ -140,12 +140,12 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// Looks what an earlier process has left; delivers nothing.
+    /// Reads what an earlier process left; delivers nothing.
     func inspect() async {
         if location.isStored { try? await outbox.inspect() }
     }
 
-    /// Opens what an earlier process has left, so that it can be read.
+    /// Opens an existing outbox for reading.
     ///
     /// - Returns: False if nothing was ever stored.
     func isReadable() async throws(ConnectorError) -> Bool {
@@ -153,18 +153,18 @@ struct HostOutbox: Sendable {
         return outbox.isOpen
     }
 
-    /// Starts to deliver: at once if an earlier process left events, and otherwise when the first one comes.
+    /// Starts delivery: immediately if an earlier process left events, otherwise with the first event.
     func start() async {
         do throws(ConnectorError) {
             try await outbox.start(isStored: location.isStored)
         } catch {
-            logger.error("the outbox does not open", metadata: ["error": "\(error)"])
+            logger.error("cannot open the outbox", metadata: ["error": "\(error)"])
         }
     }
 }
 
 extension HostOutbox {
-    /// How the outbox of a connector stands; nil if it never had an event, or nothing was opened yet.
+    /// The state of a connector's outbox; nil if it never had an event, or the outbox is not open yet.
     func report(of path: String) -> OutboxReport? {
         guard let queue = outbox.statistics(of: path) else { return nil }
         var report = OutboxReport(
@@ -186,15 +186,15 @@ extension HostOutbox {
         return report
     }
 
-    /// The report of a tree, with how the outbox of each connector stands.
+    /// The report of a tree, with the state of each connector's outbox.
     func report(on tree: Tree) -> Report {
         var report = tree.report { add(to: &$0) }
         report.outboxError = outbox.fault
         return report
     }
 
-    /// Adds to the report of a connector what its outbox knows: deliveries as evidence, and a vendor that takes no events
-    /// as a reason to call it degraded. It stays ready: the events are safe.
+    /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
+    /// events makes the connector degraded. It stays ready, since its events are stored.
     func add(to report: inout GateReport) {
         if paths.contains(report.path) { report.warnings += damages.texts }
         guard let outbox = self.report(of: report.path) else { return }

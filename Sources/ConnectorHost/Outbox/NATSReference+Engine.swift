@@ -11,7 +11,7 @@ internal import ConnectorServices
     internal import ConnectorOutboxNATS
 
     extension NATSReference {
-        /// Why this program cannot use the servers: it can.
+        /// Why this program cannot use the servers; nil, since it can.
         static var unsupported: ConnectorError? { nil }
 
         /// Connects to the servers.
@@ -29,7 +29,7 @@ internal import ConnectorServices
             )
         }
 
-        /// Makes the streams and consumers that are missing.
+        /// Creates missing streams and consumers.
         func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
             try await NATSEngine.migrate(
                 NATSSettings(resolved(hidingIn: redactor)),
@@ -40,7 +40,7 @@ internal import ConnectorServices
     }
 
     extension NATSSettings {
-        /// The settings that a file describes.
+        /// Converts the options of a file.
         init(_ options: NATSOptions) {
             self.init(
                 url: options.url,
@@ -62,17 +62,17 @@ internal import ConnectorServices
         private static let withoutTrait = ConnectorError(
             .storage,
             "the outbox cannot be used: engine is \"nats\", and this program was built without the trait NATS",
-            fix: "add \"NATS\" to the traits of the package connector-host in Package.swift, and build again"
+            fix: "add \"NATS\" to the traits of the package connector-host in Package.swift and rebuild"
         )
 
-        /// Fails: nothing here can connect.
+        /// Throws, since this build has no client for NATS.
         func open(
             targets: [String],
             clock: any HostClock,
             redactor: Redactor
         ) async throws(ConnectorError) -> any OutboxEngine { throw Self.withoutTrait }
 
-        /// Fails: nothing here can connect.
+        /// Throws, since this build has no client for NATS.
         func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
             throw Self.withoutTrait
         }

@@ -7,18 +7,18 @@ package import ConnectorOutbox
 package import ConnectorPlatform
 internal import ConnectorServices
 
-/// The outbox of a configuration, opened beside the host that may be using it: for operators.
+/// The outbox of a configuration, opened for operators even while a host uses it.
 package struct OutboxInspection: Sendable {
-    /// Where the events lie.
+    /// The directory of the events; empty for servers.
     package let directory: String
-    /// The store; nil if there is none yet.
+    /// The engine; nil if nothing is stored yet.
     package let engine: (any OutboxEngine)?
 
     /// Opens the outbox of a configuration, if there is one.
     ///
     /// - Parameters:
-    ///   - state: The directory for the state of this user's hosts; nil for the usual one.
-    ///   - clock: Tells the time of day.
+    ///   - state: The state directory of this user's hosts; nil for the default.
+    ///   - clock: The source of wall-clock time.
     /// - Throws: `storage` if it cannot be used.
     package init(
         _ configuration: Configuration,

@@ -8,7 +8,7 @@ internal import ConnectorOutboxSQLite
 internal import ConnectorPlatform
 internal import ConnectorServices
 
-/// Where the events of a host lie, and with it the engine that stores them.
+/// The location of a host's events, which determines the engine that stores them.
 enum OutboxLocation: Sendable {
     /// In memory.
     case memory
@@ -16,15 +16,15 @@ enum OutboxLocation: Sendable {
     case directory(String)
     /// On servers, which any number of hosts share.
     case servers(NATSReference)
-    /// Nowhere.
+    /// Unavailable, with the reason.
     case none(ConnectorError)
 
     /// The location that a configuration names.
     ///
-    /// The servers or what the file names as `state`; otherwise the application's folder below the user's own, where `storage/1` keeps
-    /// its values, too.
+    /// The servers or the `state` directory the file names; otherwise the application's folder in the user's state
+    /// directory, which `storage/1` also uses.
     ///
-    /// - Parameter state: The directory for the state of this user's hosts; nil for the usual one.
+    /// - Parameter state: The state directory of this user's hosts; nil for the default.
     init(of configuration: Configuration, state: String?) {
         if let servers = configuration.servers {
             self = NATSReference.unsupported.map { .none($0) } ?? .servers(servers)
@@ -50,14 +50,15 @@ enum OutboxLocation: Sendable {
         }
     }
 
-    /// Opens the engine, and makes the file in a directory if there is none.
+    /// Opens the engine; creates a missing file in a directory.
     ///
     /// - Parameters:
-    ///   - targets: The connectors that get events.
-    ///   - clock: Tells the time of day.
-    ///   - redactor: Takes secrets out of the servers' texts.
-    ///   - onDamage: Called with the new path of a file that was set aside because it is damaged, and with the reason.
-    /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers are not prepared for it.
+    ///   - targets: The connectors that receive events.
+    ///   - clock: The source of wall-clock time.
+    ///   - redactor: Removes secrets from text of the servers.
+    ///   - onDamage: Called when a damaged file was set aside, with its new path and the reason.
+    /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
+    ///   have them configured differently.
     func open(
         targets: [String],
         clock: any HostClock,
@@ -73,9 +74,9 @@ enum OutboxLocation: Sendable {
         }
     }
 
-    /// Makes what the servers lack; everything else needs nothing.
+    /// Creates missing streams and consumers on servers; does nothing for other locations.
     ///
-    /// - Returns: What was done, one sentence for each.
+    /// - Returns: One sentence per change made.
     func migrate(targets: [String], redactor: Redactor) async throws(ConnectorError) -> [String] {
         guard case .servers(let servers) = self else { return [] }
         return try await servers.migrate(targets: targets, redactor: redactor)

@@ -3,14 +3,14 @@
 
 public import ConnectorBase
 
-/// How many calls a connector took, and how many failed, since the host was made.
+/// How many calls a connector received, and how many failed, since the host was created.
 ///
-/// Calls by name count, through a capability's client or ``GateClient``. Calls through ``TypedOperation`` and
-/// ``GateClient/withPrepared(_:_:)`` do not; the metrics count those: see <doc:Observing>.
+/// Counts calls by name, through a capability's client or ``GateClient``. Calls through ``TypedOperation`` and
+/// ``GateClient/withPrepared(_:_:)`` are not included; the metrics count those: see <doc:Observing>.
 public struct CallCounters: Sendable {
     /// Calls that have begun.
     public var total: UInt64 = 0
-    /// Calls that failed. Calls that the caller cancelled do not count.
+    /// Calls that failed, except those cancelled by the caller.
     public var failures: UInt64 = 0
     /// The error of the last failed call.
     public var lastFailure: ConnectorError?

@@ -4,14 +4,15 @@
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Announces changes that may come thousands of times a second: the first at once, those after it together, once an interval.
+/// Coalesces changes that may occur thousands of times a second: announces the first immediately, and later ones
+/// together, at most once per interval.
 ///
 /// The last change is always announced, at most one interval late.
 final class ChangeThrottle: Sendable {
     private enum State {
-        /// The next change is announced at once.
+        /// The next change is announced immediately.
         case idle
-        /// A timer runs since the last announcement.
+        /// An interval is running since the last announcement.
         case counting(hasChanged: Bool)
     }
 
@@ -21,7 +22,7 @@ final class ChangeThrottle: Sendable {
     private let state = Mutex(State.idle)
 
     /// - Parameters:
-    ///   - interval: The shortest time between two announcements, in nanoseconds.
+    ///   - interval: The minimum time between two announcements, in nanoseconds.
     ///   - announce: Runs on the thread of the change, or on the clock's; it must not block.
     init(every interval: UInt64, on clock: any HostClock, _ announce: @escaping @Sendable () -> Void) {
         (self.interval, self.clock, self.announce) = (interval, clock, announce)
@@ -42,7 +43,7 @@ final class ChangeThrottle: Sendable {
         count()
     }
 
-    /// Looks after the interval whether there is something to announce.
+    /// Starts an interval, after which changes are announced.
     private func count() {
         _ = clock.schedule(after: interval) { [weak self] in self?.intervalEnded() }
     }

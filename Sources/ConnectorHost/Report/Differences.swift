@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// How often the children of a `compare` composite answered differently.
+/// How often the children of a `compare` composite gave different answers.
 public struct Differences: Sendable, Hashable {
-    /// How many answers were compared.
+    /// The number of answers compared.
     public var compared: Int = 0
-    /// How many answers differed from the first child's.
+    /// The number of answers that differed from the first child's.
     public var different: Int = 0
-    /// The last difference, in words.
+    /// A description of the last difference.
     public var last: String?
 }
 

@@ -8,7 +8,7 @@ package import ConnectorServices
 public struct Evidence: Sendable, Hashable {
     /// The strength of the proof.
     public var kind: Kind
-    /// What was observed, in words.
+    /// A description of what was observed.
     public var detail: String
     /// When the proof was made, by the host's clock.
     public var at: Timestamp
@@ -41,9 +41,9 @@ public struct Evidence: Sendable, Hashable {
 }
 
 extension Evidence {
-    /// The most proofs that one completion may carry.
+    /// The maximum number of proofs in one completion.
     private static let limit = 16
-    /// The most bytes of a detail.
+    /// The maximum length of a detail, in bytes.
     private static let detailLimit = 500
 
     private static func kind(_ value: JSONValue, _ redactor: Redactor) -> String {
@@ -54,7 +54,7 @@ extension Evidence {
     ///
     /// An empty completion proves only that the configuration was accepted.
     ///
-    /// - Parameter redactor: Removes the secrets.
+    /// - Parameter redactor: Removes secrets.
     /// - Throws: A ``ConnectorError`` of code `misbehaved` if the evidence breaks the header's rules.
     package static func read(
         _ text: [UInt8],

@@ -7,20 +7,19 @@ public import ConnectorServices
 
 /// The state of one connector at one moment.
 public struct GateReport: Sendable {
-    /// The place in the tree, such as `analytics/segment`.
+    /// The path in the tree, such as `analytics/segment`.
     public var path: String
     /// The current state.
     public var state: GateState
-    /// The state last asked for: `open` or `closed`.
+    /// The state last requested: `open` or `closed`.
     public var target: GateState
-    /// Whether the application needs the connector: it and everything above it is required.
+    /// Whether the connector and everything above it is required.
     public var isRequired = true
-    /// Whether the connector can be counted on: an open leaf, or a composite with as many such children as its policy
-    /// needs.
+    /// Whether the connector is ready: an open leaf, or a composite with as many ready children as its policy needs.
     public var isReady = false
-    /// How a composite treats its children; nil for a leaf.
+    /// The policy of a composite; nil for a leaf.
     public var policy: String?
-    /// How many children a composite of the policy `all` needs; nil for every required one.
+    /// How many children a composite with the policy `all` needs; nil for every required one.
     public var quorum: Int?
     /// The plugin of a leaf; nil for a composite, and if no plugin was found.
     public var plugin: PluginIdentity?
@@ -28,9 +27,10 @@ public struct GateReport: Sendable {
     public var evidence: [Evidence]
     /// How long the last opening took, from the first attempt to its end.
     public var openDuration: Duration?
-    /// How many attempts the gate has made since it was last open, or asked to open; healing counts.
+    /// How many attempts the gate has made since it was last open, or since it was last requested to open, including
+    /// healing.
     public var attempts: Int
-    /// When a failed gate is tried again; nil if no attempt is scheduled.
+    /// When a failed gate is next retried; nil if no attempt is scheduled.
     public var nextAttemptAt: Timestamp?
     /// Why the gate is not open, or why the last proof failed.
     public var error: ConnectorError?
@@ -38,31 +38,32 @@ public struct GateReport: Sendable {
     public var capabilities: [String: [String]]
     /// HTTP traffic of the gate; nil before its first request.
     public var http: HTTPCounters?
-    /// How many rules of the ABI the plugin has broken.
+    /// How many times the plugin has broken a rule of the ABI.
     public var misbehaviourCount: Int
-    /// How often the children of a composite of the policy `compare` disagreed; nil for any other.
+    /// How often the children of a composite with the policy `compare` disagreed; nil for other policies.
     public var differences: Differences?
     /// The state of the connector's outbox; nil if it never had an event.
     public var outbox: OutboxReport?
-    /// How many calls by name the connector took, and how many failed; nil before the first.
+    /// How many calls by name the connector received, and how many failed; nil before the first.
     public var calls: CallCounters?
-    /// Problems that do not keep the gate from opening but should be fixed, such as plugin files that others can change.
+    /// Problems that do not prevent the gate from opening but should be fixed, such as plugin files that other users
+    /// can modify.
     public var warnings: [String] = []
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }
 
-    /// A plugin, and exactly which bytes of it were loaded.
+    /// A plugin, and the bytes of it that were loaded.
     public struct PluginIdentity: Sendable, Hashable {
         /// The id, as in `connectors.json`.
         public var id: String
         /// The version in the plugin's manifest.
         public var version: SemanticVersion
         /// The SHA-256 of the loaded bytes, in hexadecimal; nil before loading. Computed on first use.
-        public var sha256: String? { told ?? content?.sha256 }
+        public var sha256: String? { reportedDigest ?? content?.sha256 }
         /// The loaded bytes.
         let content: ImageContent?
-        /// The digest that another process reports.
-        var told: String?
+        /// The digest reported by another process.
+        var reportedDigest: String?
     }
 }

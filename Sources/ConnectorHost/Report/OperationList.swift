@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 
-/// The operations of some leaves: the document of `connector-host operations --json`.
+/// The operations of a set of leaves: the document `connector-host operations --json` prints.
 package struct OperationList: Sendable {
     /// The leaves, each with its plugin's capabilities.
     package var connectors: [(path: String, capabilities: [Capability])]
@@ -30,7 +30,7 @@ package struct OperationList: Sendable {
 }
 
 extension OperationList {
-    /// Reads the document; nil for another one. It says nothing of symbols.
+    /// Reads the document; nil if it is not one of this version. It does not include symbols.
     package init?(json: JSONValue) {
         guard json["version"]?.integer == 1, let elements = json["connectors"]?.array else { return nil }
         connectors = []

@@ -20,7 +20,7 @@ extension Report {
 }
 
 extension GateReport {
-    /// Reads a connector's part; nil if a member is missing that every connector has.
+    /// Reads a connector's part; nil if a mandatory member is missing.
     fileprivate init?(json: JSONValue) {
         guard let path = json["path"]?.string, let state = json.state("state"), let target = json.state("target") else {
             return nil
@@ -58,7 +58,7 @@ extension GateReport.PluginIdentity {
         else {
             return nil
         }
-        self.init(id: id, version: version, content: nil, told: json["sha256"]?.string)
+        self.init(id: id, version: version, content: nil, reportedDigest: json["sha256"]?.string)
     }
 }
 

@@ -15,14 +15,14 @@ public struct Report: Sendable {
     /// The state of the whole, as if the file were one composite of the policy `all`.
     public var state: GateState
 
-    /// Why no event can be stored now; nil if one could be, or the file has no outbox.
+    /// Why events cannot be stored at the moment; nil if they can, or the configuration has no outbox.
     public var outboxError: ConnectorError?
 
-    /// Whether every required connector can be counted on, and events can be stored; this decides the exit status of
+    /// Whether every required connector is ready, and events can be stored; this decides the exit status of
     /// `connector-host status`.
     ///
-    /// Below `first`, `fastest` and a quorum only the composite is required: one child may be down while another stands
-    /// in.
+    /// Below `first`, `fastest` and a quorum only the composite is required: one child may be down while another takes
+    /// over.
     public var isReady: Bool { outboxError == nil && gates.allSatisfy { !$0.isRequired || $0.isReady } }
 
     /// The connector of a path.
@@ -30,13 +30,13 @@ public struct Report: Sendable {
         gates.first { $0.path == path }
     }
 
-    /// Throws the first error of a required connector that cannot be counted on, or the outbox's.
+    /// Throws the error of the first required connector that is not ready, or the outbox's.
     ///
-    /// - Throws: A leaf's error. If a composite is not ready and no single leaf is to blame: `not-open`, with the
+    /// - Throws: A leaf's error. If a composite is not ready and no single leaf is the cause: `not-open`, with the
     ///   errors of the connectors below it as the cause.
     public func requireReady() throws(ConnectorError) {
         let missing = gates.filter { $0.isRequired && !$0.isReady }
-        // A composite is to blame only if no required connector below it is.
+        // A composite is the culprit only if no required connector below it is.
         let culprit = missing.first { gate in !missing.contains { $0.path.hasPrefix(gate.path + "/") } }
         guard let culprit else {
             if let outboxError { throw outboxError }

@@ -13,24 +13,24 @@ final class ReportChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notifies every watcher of a change. Call it from any thread; without watchers it costs a lock.
+    /// Notifies every watcher of a change. Call it from any thread; without watchers it costs one lock.
     func notify() {
         let watchers = state.withLock(\.watchers)
         for watcher in watchers { watcher.wake() }
     }
 
-    /// Tells that a gate has changed, which ``watchGates(_:)`` learns first.
+    /// Notifies of a change of a gate: first the function of ``watchGates(_:)``, then every watcher.
     func notifyGate() {
         state.withLock(\.gateWatcher)?()
         notify()
     }
 
-    /// Calls a function after every change of a gate, for as long as this lives. Other changes cost it nothing.
+    /// Calls a function after every change of a gate, for the lifetime of this object. Other changes do not call it.
     func watchGates(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.gateWatcher = wake }
     }
 
-    /// How many watchers there are.
+    /// The number of watchers.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     /// The value now, and again after every change. Each value is computed only when it is read.

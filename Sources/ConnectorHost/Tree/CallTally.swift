@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import Logging
 internal import Synchronization
 
-/// Counts and times the calls of one connector across snapshots of the tree, and logs failures that callers never see.
+/// Counts and times the calls of one connector across snapshots of the tree, and logs failures hidden from callers.
 final class CallTally: Sendable {
     private struct Failures {
         var byCode: [ConnectorError.Code: UInt64] = [:]
@@ -15,7 +15,7 @@ final class CallTally: Sendable {
     private let total = Atomic<UInt64>(0)
     private let failures = Mutex(Failures())
     private let metering: Metering
-    /// The meters of the plugins' operations, by each name that a call used; bounded, since unknown names share one.
+    /// The meters of operations, by each name callers have used; bounded, since unknown names share one.
     private let meters = Mutex<[String: CallMeter]>([:])
     private let path: String
     private let logger: Logger
@@ -25,8 +25,8 @@ final class CallTally: Sendable {
     ///
     /// - Parameters:
     ///   - path: The connector's path, for the log and the metrics.
-    ///   - metering: The time, and where durations go.
-    ///   - onChange: Called after every line of the log.
+    ///   - metering: The clock and the metrics system.
+    ///   - onChange: Called after each logged failure.
     init(_ path: String, _ metering: Metering, logger: Logger, onChange: @escaping @Sendable () -> Void) {
         self.path = path
         self.metering = metering
@@ -57,14 +57,13 @@ final class CallTally: Sendable {
     /// The meter of an operation.
     ///
     /// - Parameters:
-    ///   - operation: The name that the caller used.
-    ///   - name: What the metrics call the operation; nil if no manifest names it. Asked once for each operation that
-    ///     one does.
+    ///   - operation: The name the caller used.
+    ///   - name: Returns the operation's name in metrics; nil if it is in no manifest. Called once per known operation.
     func meter(of operation: String, _ name: () -> String?) -> CallMeter {
         if let known = meters.withLock({ $0[operation] }) { return known }
         let label = name()
         return meters.withLock { meters in
-            // Labels hold a slash, so that none of them is mistaken for the name of another operation.
+            // Labels contain a slash, so none can be mistaken for the name of another operation.
             let shared = label ?? MetricDefinition.other
             let meter = meters[shared] ?? CallMeter(shared, of: path, metering.factory)
             meters[shared] = meter
@@ -79,10 +78,10 @@ final class CallTally: Sendable {
         return meters.sorted { $0.key < $1.key }.flatMap(\.value.samples)
     }
 
-    /// Counts a call that failed, unless its caller cancelled it.
+    /// Counts a failed call, unless its caller cancelled it.
     ///
-    /// - Parameter isHidden: Whether a composite may hide the failure from its caller. The log then gets the 1st, 10th,
-    ///   100th… failure of each code, unless lines of single children below report it already.
+    /// - Parameter isHidden: Whether a composite may hide the failure from its caller. If so, the 1st, 10th, 100th…
+    ///   failure of each code is logged, unless children below have already logged it.
     func fail(_ error: ConnectorError, of operation: String, isHidden: Bool) {
         guard error.code != .cancelled else { return }
         let count = failures.withLock { failures in

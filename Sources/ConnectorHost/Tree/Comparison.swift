@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorServices
 internal import Synchronization
 
-/// Collects the differences of one `compare` composite.
+/// Collects the differences between the children of one `compare` composite.
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
     private let onChange: @Sendable () -> Void
@@ -20,7 +20,7 @@ final class Comparison: Sendable {
     /// The differences so far.
     var differences: Differences { state.withLock(\.self) }
 
-    /// Compares an answer with the first child's: JSON by its meaning, failures by their codes.
+    /// Compares an answer with the first child's: JSON by value, failures by code.
     func note(_ operation: String, expected: ConnectorAnswer.Outcome, got: ConnectorAnswer.Outcome, from path: String) {
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
@@ -64,7 +64,7 @@ final class Comparison: Sendable {
 }
 
 extension JSONValue {
-    /// Whether two values say the same: numbers by their value, objects in any order.
+    /// Whether two values are equivalent: numbers by value, objects in any order.
     fileprivate func means(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.array(let elements), .array(let others)):

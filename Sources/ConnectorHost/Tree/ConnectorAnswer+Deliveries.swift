@@ -8,11 +8,11 @@ internal import ConnectorInvocation
 extension ConnectorAnswer {
     /// The outcome of each event or report of a batch.
     ///
-    /// A composite that asked every child accepts an event if enough children took it. Otherwise the event is to be
-    /// delivered again if that may help, and rejected if not.
+    /// A composite that called every child accepts an event if enough children accepted it. Otherwise the event is
+    /// retried if that may succeed, and rejected if not.
     ///
-    /// - Parameter count: How many events or reports the batch holds.
-    /// - Throws: The fault in a plugin's answer.
+    /// - Parameter count: The number of events or reports in the batch.
+    /// - Throws: The fault, if a plugin's answer is malformed.
     func deliveries(count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let policy = requirement?.policy, let isRequired = requirement?.isRequired else {
             var answers = try read { () throws(ConnectorError) in
@@ -28,8 +28,8 @@ extension ConnectorAnswer {
             case .failure(let error): columns.append(Array(repeating: DeliveryAnswer(error), count: count))
             }
         }
-        return (0..<count).map { place in
-            let answers = columns.map { $0[place] }
+        return (0..<count).map { index in
+            let answers = columns.map { $0[index] }
             func isEnough(_ outcomes: Set<DeliveryAnswer.Outcome>) -> Bool {
                 policy.isSatisfied(by: zip(answers, isRequired).map { (outcomes.contains($0.outcome), $1) })
             }
@@ -45,8 +45,8 @@ extension ConnectorAnswer {
 }
 
 extension ConnectorAnswer {
-    /// The reason why a connector accepted nothing of a batch and asks for every event again, so that another may take
-    /// them; nil for any other answer.
+    /// The error of a connector that accepted no event of a batch and asks for a retry of all, so that another may
+    /// accept them; nil for any other answer.
     func postponement(of call: Node.Call) -> ConnectorError? {
         guard call.operation == "deliver" || call.operation.hasSuffix("/deliver"),
             let count = (try? result.json())?.array?.count, count > 0, let answers = try? deliveries(count: count),
@@ -54,7 +54,7 @@ extension ConnectorAnswer {
         else { return nil }
         return ConnectorError(
             answers[0].code ?? .unavailable,
-            answers[0].reason ?? "to be delivered again",
+            answers[0].reason ?? "the connector asked for a retry",
             connector: result.gate,
             isRetryable: true,
             retryAfter: answers.compactMap(\.retryAfter).max()

@@ -6,16 +6,16 @@ internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorServices
 
-/// A connector's answer: the result that counts, and each child's answer if several were asked.
+/// A connector's answer: the result, and each child's answer if several were called.
 struct ConnectorAnswer: Sendable {
     /// The result for a typed client.
     let result: CallResult
-    /// Every child's answer by path, if the composite asked them all; empty otherwise.
+    /// Every child's answer by path, if the composite called them all; empty otherwise.
     private(set) var children: [Child] = []
-    /// The outcome of each leaf. A single leaf's answer leaves it empty, so that it allocates nothing.
+    /// The outcome of each leaf; empty for a single leaf, which avoids an allocation.
     private var asked: [CallOutcome] = []
 
-    /// Which children had to take the call; nil if there are none.
+    /// The children that had to succeed; nil if the answer is a leaf's.
     private(set) var requirement: (policy: CompositePolicy, isRequired: [Bool])?
 
     /// One child's answer or error.
@@ -23,7 +23,7 @@ struct ConnectorAnswer: Sendable {
     /// A child's path and outcome.
     typealias Child = (path: String, outcome: Outcome)
 
-    /// Removes secrets from what the host says about the answer.
+    /// Removes secrets from messages about the answer.
     let redactor: Redactor
 
     /// The answer of a leaf.
@@ -32,12 +32,12 @@ struct ConnectorAnswer: Sendable {
         self.redactor = redactor
     }
 
-    /// The answer of a composite that asked every child.
+    /// The answer of a composite that called every child.
     ///
     /// - Parameters:
-    ///   - first: The answer that counts.
+    ///   - first: The answer that provides the result.
     ///   - children: Every child, in the order of the file.
-    ///   - requirement: Which children had to take the call.
+    ///   - requirement: Which children had to succeed.
     init(_ first: ConnectorAnswer, children: [Child], requirement: (policy: CompositePolicy, isRequired: [Bool])?) {
         result = first.result
         redactor = first.redactor
@@ -46,7 +46,7 @@ struct ConnectorAnswer: Sendable {
         asked = Self.outcomes(of: children)
     }
 
-    /// The same answer, for a composite that asked other leaves first.
+    /// The same answer, for a composite that called other leaves first.
     func after(_ earlier: [CallOutcome]) -> ConnectorAnswer {
         guard !earlier.isEmpty else { return self }
         var answer = self
@@ -54,10 +54,11 @@ struct ConnectorAnswer: Sendable {
         return answer
     }
 
-    /// The outcome of each leaf that was asked.
+    /// The outcome of each leaf called.
     var outcomes: [CallOutcome] { asked.isEmpty ? [CallOutcome(result.gate)] : asked }
 
-    /// The outcome of each leaf below some children. A composite that failed before it asked a leaf stands for itself.
+    /// The outcome of each leaf below the given children. A composite that failed before calling a leaf is listed
+    /// itself.
     static func outcomes(of children: [Child]) -> [CallOutcome] {
         children.flatMap { path, outcome in
             switch outcome {
@@ -68,7 +69,7 @@ struct ConnectorAnswer: Sendable {
         }
     }
 
-    /// Reads the plugin's result; an error, which may quote it, has no secrets.
+    /// Reads the plugin's result; secrets are removed from errors, which may quote it.
     func read<Value>(_ body: () throws(ConnectorError) -> Value) throws(ConnectorError) -> Value {
         do throws(ConnectorError) {
             return try body()
@@ -77,7 +78,7 @@ struct ConnectorAnswer: Sendable {
         }
     }
 
-    /// A leaf's result. For a composite that asked every child: `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
+    /// A leaf's result. For a composite that called every child: `{"PATH": {"result": …}, "PATH": {"error": {…}}}`.
     func json() throws(ConnectorError) -> JSONValue {
         guard !children.isEmpty else { return try read { () throws(ConnectorError) in try result.json() } }
         var object = JSONObject()

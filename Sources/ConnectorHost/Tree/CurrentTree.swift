@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on theirs.
+/// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on their own.
 final class CurrentTree: Sendable {
     private struct State {
         var tree: Tree
@@ -29,7 +29,7 @@ final class CurrentTree: Sendable {
 
     /// Publishes the next snapshot.
     ///
-    /// - Parameter next: Makes the next snapshot from this one, under the lock.
+    /// - Parameter next: Creates the next snapshot from the current one, under the lock.
     func publish(_ next: (Tree) -> Tree) {
         state.withLock { state in
             state.tree = next(state.tree)

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorInvocation
 
-/// Calls through the tree: a composite is called like a leaf, and its policy decides which children answer.
+/// Calls through the tree: a composite is called like a leaf, and its policy decides which children are called.
 extension Node {
     /// One call of a connector.
     struct Call: Sendable {
@@ -18,7 +18,7 @@ extension Node {
 
     /// Calls an operation; counts, times and traces the call.
     ///
-    /// - Parameter isChild: Whether a composite makes the call, which may hide a failure from its own caller.
+    /// - Parameter isChild: Whether a composite makes the call and may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         let start = tally.begin()
         let meter = meter(of: call.operation)
@@ -38,11 +38,10 @@ extension Node {
         }
     }
 
-    /// Calls an operation of a leaf that its manifest calls prompt, on the caller's thread, and without a step that
-    /// might suspend the caller.
+    /// Calls a leaf's operation that its manifest marks as `prompt`, on the caller's thread and without suspending.
     ///
     /// - Parameter bind: Sets the parameters.
-    /// - Returns: Nil for any other operation, and for a gate that does not admit the call at once; then nothing is done.
+    /// - Returns: Nil, without calling, for any other operation, or if the gate cannot admit the call immediately.
     func callPromptly(
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
@@ -76,7 +75,7 @@ extension Node {
         }
     }
 
-    /// Calls the gate, or the children as the policy says.
+    /// Calls the gate, or the children the policy selects.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         if let gate {
             let result = try await gate.call(call.operation, call.arguments, call.options)
@@ -100,14 +99,14 @@ extension Node {
         }
     }
 
-    /// Calls an operation on behalf of a composite, and returns the outcome of each leaf that was asked.
+    /// Calls an operation on behalf of a composite, and returns the outcome of each leaf called.
     func outcomes(of call: Call) async -> [CallOutcome] {
         ConnectorAnswer.outcomes(of: [(path, await outcome(call))])
     }
 
-    /// The children that have an operation, or an error if none has it.
+    /// The children that have an operation; throws if none has it.
     ///
-    /// A child whose plugin was not found is included, so that the call fails visibly instead of skipping it.
+    /// A child whose plugin was not found is included, so that the call fails visibly rather than skipping it.
     func able(_ operation: String) throws(ConnectorError) -> [Node] {
         let able = children.filter { $0.offers(operation) != false }
         let isKnown = able.contains { $0.offers(operation) == true }
@@ -121,7 +120,7 @@ extension Node {
         )
     }
 
-    /// The usable children that have an operation, or an error if none is usable.
+    /// The usable children that have an operation; throws if none is usable.
     private func usable(_ operation: String) throws(ConnectorError) -> [Node] {
         let usable = try able(operation).filter(\.isUsable)
         guard usable.isEmpty else { return usable }
@@ -130,13 +129,13 @@ extension Node {
 
     // MARK: Policies
 
-    /// Every child takes the call; each required one must succeed, or as many as the quorum says.
+    /// Calls every child; each required one must succeed, or as many as the quorum demands.
     private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
         let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
-            for (place, child) in children.enumerated() { group.addTask { (place, await child.outcome(call)) } }
+            for (index, child) in children.enumerated() { group.addTask { (index, await child.outcome(call)) } }
             var outcomes: [Int: ConnectorAnswer.Outcome] = [:]
-            for await (place, outcome) in group { outcomes[place] = outcome }
+            for await (index, outcome) in group { outcomes[index] = outcome }
             return children.indices.compactMap { outcomes[$0] }
         }
         let asked: [ConnectorAnswer.Child] = zip(children, outcomes).map { ($0.path, $1) }
@@ -158,8 +157,8 @@ extension Node {
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
-    /// The first working child takes the call; the next one only after a retryable error, or if the first asks for the
-    /// whole batch again.
+    /// Calls the first usable child; the next one only after a retryable error, or if the previous one asks for a retry
+    /// of the whole batch.
     private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
         var postponed: ConnectorAnswer?
@@ -184,8 +183,8 @@ extension Node {
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Every open child takes the call, and the first success answers it; the others are cancelled. A child that asks
-    /// for the whole batch again answers only if no other child takes any of it.
+    /// Calls every usable child; the first success is the answer, and the others are cancelled. A child that asks for a
+    /// retry of the whole batch answers only if no other child accepts any of it.
     private func fastest(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try usable(call.operation)
         let (winner, failures) = await withTaskGroup(of: ConnectorAnswer.Child.self) { group in
@@ -209,7 +208,7 @@ extension Node {
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Each child takes the answer of the one before it.
+    /// Calls the children in order, each with the previous one's answer.
     private func sequence(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         var call = call
         var last: ConnectorAnswer?
@@ -248,10 +247,11 @@ extension Node {
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
     }
 
-    /// The first child answers. The others' answers are compared with it, and the report counts the differences.
+    /// Returns the first child's answer. The others' answers are compared with it, and the report counts the
+    /// differences.
     private func compare(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
-        // Only the first child reports progress, since its answer counts.
+        // Only the first child reports progress, since its answer is the result.
         var silent = call
         silent.options.onProgress = nil
         let others = children.dropFirst().map { child in

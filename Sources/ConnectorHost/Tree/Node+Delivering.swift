@@ -5,10 +5,10 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// Delivers events of the outbox to the vendors.
+/// Delivers events from the outbox to vendors.
 extension Node {
-    /// The connectors that get an event of this one, each on its own: every child of a composite of the policy `all`, and
-    /// a leaf or any other composite itself.
+    /// The connectors that receive an event sent to this one, each with its own queue: the recipients of every child
+    /// for a composite with the policy `all`, otherwise the connector itself.
     ///
     /// - Throws: `unsupported` if none of them has the operation.
     func recipients(of operation: String) throws(ConnectorError) -> [Node] {
@@ -18,7 +18,7 @@ extension Node {
         return recipients
     }
 
-    /// This connector and all below it that can receive events of their own.
+    /// This connector and those below it that have queues of their own.
     var allRecipients: [Node] {
         guard case .all? = policy else { return [self] + children.flatMap(\.allRecipients) }
         return children.flatMap(\.allRecipients)
@@ -45,11 +45,12 @@ extension Node {
         )
     }
 
-    /// Delivers events of one capability to the vendor: as one batch if the capability has one, and one by one otherwise.
+    /// Delivers events of one capability to the vendor: as one batch if the capability supports batches, otherwise one
+    /// by one.
     ///
-    /// One by one, this ends before the next event when its task is cancelled.
+    /// When delivering one by one, cancelling the task stops before the next event.
     ///
-    /// - Returns: An answer for each event, or the error of all.
+    /// - Returns: An answer for each event, or one error for all.
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
         guard let kind = events.first?.kind else { return .success([]) }
         let batch = definition(of: "\(kind.capabilityName)/deliver")
@@ -57,10 +58,10 @@ extension Node {
             return await deliver(events, to: "\(kind.capabilityName)/deliver", as: parameter)
         }
         var answers: [DeliveryAnswer] = []
-        var rest = DeliveryAnswer.retry("an event before it failed")
+        var rest = DeliveryAnswer.retry("an earlier event failed")
         for event in events {
             guard !Task.isCancelled else {
-                rest = .retry("the host closes", code: .cancelled)
+                rest = .retry("the host is closing", code: .cancelled)
                 break
             }
             let call = Call(
@@ -72,7 +73,7 @@ extension Node {
                 _ = try await self.call(call, isChild: true)
                 answers.append(.accepted)
             } catch {
-                // Earlier events have their answers; this one and later ones are tried again.
+                // Earlier events keep their answers; this one and later ones are retried.
                 guard !answers.isEmpty || error.isEventFault else { return .failure(error) }
                 answers.append(DeliveryAnswer(error))
                 guard error.isEventFault else { break }
@@ -106,7 +107,7 @@ extension Node {
         }
     }
 
-    /// An event as the arguments of its own operation: the operation's only parameter, or all of them by name.
+    /// An event as the arguments of its operation: the only parameter, or all parameters by name.
     private func arguments(of event: OutboxEvent) -> CallArguments {
         let signature = signature(of: "\(event.kind.capabilityName)/\(event.kind.operation)")
         if let parameter = signature?.onlyJSON { return CallArguments(texts: [(parameter, event.payload)]) }
@@ -130,13 +131,14 @@ extension Signature {
 }
 
 extension Operation {
-    /// The parameter of a batch, if the operation takes one and answers for each element: `(x: json) async -> json`.
+    /// The parameter of a batch, if the operation accepts one and returns an answer per element: `(x: json) async ->
+    /// json`.
     fileprivate var batchParameter: String? {
         signature.results.count == 1 && signature.results[0].type == .json ? signature.onlyJSON : nil
     }
 }
 
 extension ConnectorError {
-    /// Whether the error concerns the event rather than the connection.
+    /// Whether the event rather than the connection is at fault.
     fileprivate var isEventFault: Bool { code == .invalid || code == .tooLarge }
 }

@@ -5,10 +5,10 @@ internal import ConnectorBase
 
 /// The errors of a composite whose children failed.
 extension Node {
-    /// The error of a call that no child took.
+    /// The error of a call that every child failed.
     ///
     /// - Parameters:
-    ///   - children: The children that were asked; all failed.
+    ///   - children: The children called; all failed.
     ///   - what: The message.
     func failure(of children: [ConnectorAnswer.Child], _ what: String) -> ConnectorError {
         let errors = errors(of: children)
@@ -25,9 +25,9 @@ extension Node {
         return error
     }
 
-    /// The error of a call that too few children took.
+    /// The error of a call in which too few children succeeded.
     ///
-    /// - Parameter isRetryable: Whether enough children would take the call if the retryable failures went away.
+    /// - Parameter isRetryable: Whether enough children would succeed if those with retryable errors did.
     func partialFailure(of children: [ConnectorAnswer.Child], _ operation: String, isRetryable: Bool) -> ConnectorError
     {
         let errors = errors(of: children)

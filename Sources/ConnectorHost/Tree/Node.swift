@@ -6,7 +6,7 @@ internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
-/// One connector in one snapshot of the tree, with everything below it. A call finishes on the snapshot it began on.
+/// One connector in one snapshot of the tree, with everything below it. A call finishes on the snapshot it started on.
 final class Node: Sendable {
     /// The path, such as `analytics/segment`.
     let path: String
@@ -14,7 +14,7 @@ final class Node: Sendable {
     let index: Int
     /// Whether this connector and everything above it is required.
     let isRequired: Bool
-    /// Whether the composite above, or the whole tree, fails with this connector.
+    /// Whether the composite above, or the tree as a whole, fails if this connector does.
     let isRequiredByParent: Bool
     /// The policy of a composite; nil for a leaf.
     let policy: CompositePolicy?
@@ -67,7 +67,7 @@ extension Node {
         return gate.manifest?.capabilities ?? []
     }
 
-    /// Whether this connector, or one below it, has an operation; nil if a plugin that was not found might have it.
+    /// Whether this connector, or one below it, has an operation; nil if unknown because a plugin was not found.
     func offers(_ operation: String) -> Bool? {
         guard let gate else {
             let answers = children.map { $0.offers(operation) }

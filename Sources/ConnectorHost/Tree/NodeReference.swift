@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// A connector by its path, found once for each snapshot of the tree.
+/// A reference to a connector by path, resolved in the current snapshot of the tree.
 struct NodeReference: Sendable {
     /// The connector's path.
     let path: String
@@ -24,9 +24,9 @@ struct NodeReference: Sendable {
         (path, self.tree, found) = (node.path, tree, (node, tree.number))
     }
 
-    /// The node of the path in the current snapshot. While the snapshot is the one that the node was found in, this looks up nothing.
+    /// The node of the path in the current snapshot; needs a lookup only if the snapshot has changed.
     ///
-    /// - Throws: `unknown-connector` if the connector is gone.
+    /// - Throws: `unknown-connector` if the connector no longer exists.
     var node: Node {
         get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
     }

@@ -5,15 +5,15 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 
 extension Tree {
-    /// The current report; asks each gate once.
+    /// The current report; reads each gate once.
     var report: Report { report { _ in } }
 
-    /// The current report, with further facts about each connector.
+    /// The current report, with additions to each connector's part.
     ///
-    /// - Parameter adding: Adds to the report of one connector before its composite takes it into account.
+    /// - Parameter adding: Adds to a connector's report before its composite's report is derived from it.
     func report(_ adding: (inout GateReport) -> Void) -> Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
-        // Children follow their parents, so going backwards each composite finds its children's reports.
+        // Children follow their parents, so in reverse order each composite's children are complete.
         for node in nodes.reversed() {
             node.complete(&reports)
             adding(&reports[node.index])
@@ -42,7 +42,7 @@ extension Node {
         )
     }
 
-    /// Adds a node's own facts, and for a composite what follows from its children.
+    /// Completes a node's report; a composite's follows from its children.
     fileprivate func complete(_ reports: inout [GateReport]) {
         reports[index].isRequired = isRequired
         reports[index].calls = tally.counters
@@ -59,7 +59,7 @@ extension Node {
         reports[index].openDuration = below.compactMap(\.openDuration).max()
     }
 
-    /// The states of nodes, for the composite above them.
+    /// The states of nodes, as input to the composite above them.
     fileprivate static func childStates(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.ChildState] {
         nodes.map { (reports[$0.index].state, $0.isRequiredByParent) }
     }
@@ -71,15 +71,15 @@ extension CompositePolicy {
 
     /// The state of a composite with these children.
     ///
-    /// While enough children are usable (``isSatisfied(by:)``), so is the composite. A child that is retried over and
-    /// over does not make it flicker.
+    /// While enough children are usable (``isSatisfied(by:)``), so is the composite, even if another child keeps
+    /// alternating between failed and opening.
     func state(of children: [ChildState]) -> GateState {
         if children.allSatisfy({ $0.state == .closed }) { return .closed }
         if children.allSatisfy({ $0.state == .open }) { return .open }
         if children.contains(where: { $0.state == .closing }) { return .closing }
         if isSatisfied(by: children.map { ($0.state.isUsable, $0.isRequired) }) { return .degraded }
         if children.contains(where: { $0.state == .opening }) { return .opening }
-        // A closed child has not had its turn to open, or has closed before the others.
+        // A closed child has not started to open, or has closed before the others.
         let isPossible = isSatisfied(by: children.map { ($0.state != .failed, $0.isRequired) })
         return isPossible && children.contains(where: \.state.isUsable) ? .degraded : .failed
     }

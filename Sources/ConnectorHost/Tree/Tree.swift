@@ -5,13 +5,13 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import Logging
 
-/// One snapshot of the tree of connectors: an immutable value over the gates.
+/// One immutable snapshot of the tree of connectors.
 ///
 /// Disabled connectors are left out.
 struct Tree: Sendable {
     /// Parents before their children, in the order of the file.
     let nodes: [Node]
-    /// The nodes at the top.
+    /// The top-level nodes.
     let roots: [Node]
     private let indices: [String: Int]
     /// For each waiting node, the nodes that must open first.
@@ -21,10 +21,10 @@ struct Tree: Sendable {
     ///
     /// - Parameters:
     ///   - previous: The previous snapshot, whose counters carry on.
-    ///   - metering: The time, and where the durations of calls go.
+    ///   - metering: The clock and the metrics system.
     ///   - logger: Logs calls that fail below a composite.
-    ///   - onChange: Called when calls reveal more than the gates do: failures and differing answers.
-    ///   - makeGate: Makes the gate of a leaf.
+    ///   - onChange: Called after a logged failure or a comparison of answers.
+    ///   - makeGate: Creates the gate of a leaf.
     init(
         _ connectors: [Connector],
         after previous: Tree? = nil,
@@ -64,7 +64,7 @@ struct Tree: Sendable {
         waits = Self.waits(connectors, self.nodes, indices)
     }
 
-    /// Which connector waits for which: by `after`, and because a policy opens in order.
+    /// Which connectors wait for which: because of `after`, or because a policy opens in order.
     private static func waits(_ connectors: [Connector], _ nodes: [Node], _ indices: [String: Int]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.selvesAndDescendants {
@@ -86,11 +86,11 @@ struct Tree: Sendable {
 
     // MARK: Order
 
-    /// Handles all gates concurrently, except that a gate waits for those it depends on.
+    /// Runs a function for all gates concurrently, except that each gate waits for its dependencies.
     ///
-    /// The whole takes as long as the longest chain.
+    /// The whole takes as long as the longest chain of dependencies.
     ///
-    /// - Parameter node: Limits the work to the gates of this node and those they wait for; nil for all.
+    /// - Parameter node: Limits the work to this node's gates and those they wait for; nil for all.
     func forEachGate(
         _ order: Order,
         of node: Node? = nil,
@@ -98,11 +98,11 @@ struct Tree: Sendable {
     ) async {
         let waits = order == .opening ? leafWaits : reversed(leafWaits)
         let waiting = reversed(waits)
-        let wanted = wanted(node, waits)
+        let selected = selected(node, waits)
         await withTaskGroup(of: Int.self) { group in
-            var missing = nodes.indices.map { waits[$0]?.count { wanted[$0] } ?? 0 }
+            var missing = nodes.indices.map { waits[$0]?.count { selected[$0] } ?? 0 }
             func start(_ leaf: Int) {
-                guard let gate = nodes[leaf].gate, wanted[leaf] else { return }
+                guard let gate = nodes[leaf].gate, selected[leaf] else { return }
                 group.addTask {
                     await body(gate)
                     return leaf
@@ -118,16 +118,16 @@ struct Tree: Sendable {
         }
     }
 
-    /// Which leaves belong to a node, or are awaited by it, directly or not; all of them for nil.
-    private func wanted(_ node: Node?, _ waits: [Int: [Int]]) -> [Bool] {
-        var wanted = Array(repeating: node == nil, count: nodes.count)
-        var open = node?.leaves.map(\.index) ?? []
-        while let leaf = open.popLast() {
-            guard !wanted[leaf] else { continue }
-            wanted[leaf] = true
-            open += waits[leaf] ?? []
+    /// Which leaves belong to a node, or are dependencies of it, directly or transitively; all for nil.
+    private func selected(_ node: Node?, _ waits: [Int: [Int]]) -> [Bool] {
+        var selected = Array(repeating: node == nil, count: nodes.count)
+        var pending = node?.leaves.map(\.index) ?? []
+        while let leaf = pending.popLast() {
+            guard !selected[leaf] else { continue }
+            selected[leaf] = true
+            pending += waits[leaf] ?? []
         }
-        return wanted
+        return selected
     }
 
     /// The direction of ``forEachGate(_:_:)``.
@@ -138,7 +138,8 @@ struct Tree: Sendable {
         case closing
     }
 
-    /// For each waiting leaf, the leaves it waits for, on its own behalf or for a composite above it.
+    /// For each waiting leaf, the leaves it waits for, because of its own dependencies or those of a composite above
+    /// it.
     private var leafWaits: [Int: [Int]] {
         guard !waits.isEmpty else { return [:] }
         var result: [Int: [Int]] = [:]
