@@ -349,6 +349,8 @@ let package = Package(
             dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorOutboxNATS",
                 "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
+                // An adapter that the tests link, besides its image.
+                "settings-file",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

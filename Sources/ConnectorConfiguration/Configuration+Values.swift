@@ -64,6 +64,43 @@ extension Configuration {
             connectors: zip(read.connectors, connectors).map { $0.restoringExactValues(from: $1) }
         )
     }
+
+    /// Adds connectors created in Swift to the roots of the tree, such as leaves whose plugins the application links.
+    ///
+    /// ```swift
+    /// let file = try Configuration.read(file: "connectors.json")
+    /// let host = try ConnectorHost(file.appending([Connector("settings", plugin: Settings.self)]))
+    /// ```
+    ///
+    /// The rules are those of an included file: names at the root must be unique, and `after` may name any connector.
+    ///
+    /// - Parameters:
+    ///   - added: The connectors to add, after the existing roots.
+    ///   - environment: The variables that `${NAME}` reads in the names of plugins.
+    /// - Throws: Every error in the connectors.
+    public func appending(
+        _ added: [Connector],
+        environment: Environment = .process
+    ) throws(ConfigurationErrors) -> Configuration {
+        var reader = ConfigurationReader(addingTo: self, environment: environment)
+        let all = reader.appending(added.map(\.json), to: connectors)
+        var problems = reader.json.problems
+        for connector in added { connector.check(under: nil, problems: &problems) }
+        guard problems.isEmpty else {
+            throw ConfigurationErrors(problems, omitted: reader.json.omitted, files: reader.json.texts)
+        }
+        let new = zip(all.dropFirst(connectors.count), added).map { $0.restoringExactValues(from: $1) }
+        return Configuration(
+            texts: reader.json.texts,
+            name: name,
+            directory: directory,
+            pluginDirectories: pluginDirectories,
+            stateDirectory: stateDirectory,
+            servers: servers,
+            requiresTrust: requiresTrust,
+            connectors: all.prefix(connectors.count) + new
+        )
+    }
 }
 
 extension Connector {
@@ -87,7 +124,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// This connector with the exact times, hosts, delivery and tracing of another.
+    /// This connector with the exact times, hosts, delivery, tracing and linked plugin of another.
     fileprivate func restoringExactValues(from given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
@@ -100,6 +137,8 @@ extension Connector {
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
             connector.kind = .composite(policy: policy, children: children)
+        } else if case .leaf(let leaf) = given.kind, leaf.plugin.linked != nil {
+            connector.kind = given.kind
         }
         return connector
     }

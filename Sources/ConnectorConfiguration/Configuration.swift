@@ -43,13 +43,13 @@ extension Configuration {
     public var file: String { texts.first?.file ?? "" }
 
     /// The files that the main file includes, directly or indirectly, in the order they were read.
-    public var includedFiles: [String] { texts.dropFirst().map(\.file) }
+    public var includedFiles: [String] { texts.dropFirst().map(\.file).filter { !$0.isEmpty } }
 
     /// The directory that the relative paths in one of ``texts`` are resolved against.
     ///
     /// - Parameter text: The index of the text.
     func base(ofText text: Int) -> BaseDirectory {
-        text == 0 ? BaseDirectory(directory) : BaseDirectory(of: texts[text].file)
+        text == 0 || texts[text].file.isEmpty ? BaseDirectory(directory) : BaseDirectory(of: texts[text].file)
     }
 
     /// Every connector in preorder, siblings in file order.

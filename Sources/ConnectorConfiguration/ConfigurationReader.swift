@@ -28,6 +28,24 @@ struct ConfigurationReader {
         inclusions = Inclusions(file: file, size: text.count)
     }
 
+    /// Creates a reader that adds connectors to a configuration.
+    init(addingTo configuration: Configuration, environment: Configuration.Environment) {
+        json = JSONReader(configuration.texts)
+        base = BaseDirectory(configuration.directory)
+        variables = VariableExpansion(environment)
+        inclusions = Inclusions(file: configuration.file, size: 0)
+        count = configuration.allConnectors.count
+    }
+
+    /// Reads connectors that are in no file, and appends them to the roots of the tree, as if another file were included.
+    mutating func appending(_ added: [JSONValue], to roots: [Connector]) -> [Connector] {
+        let root = json.add(JSONText([], file: ""))
+        var names = Dictionary(roots.map { ($0.name, $0.location.appending("name")) }) { first, _ in first }
+        var all = roots + connectors(added, at: root.appending("connectors"), under: nil, names: &names)
+        resolveDependencies(of: &all)
+        return all
+    }
+
     /// Reads the root of the main file; nil if it is not an object.
     mutating func configuration(_ value: JSONValue) -> Configuration? {
         let root = JSONPath()
@@ -44,10 +62,7 @@ struct ConfigurationReader {
         let directory = base.path
         var names: [String: JSONPath] = [:]
         var connectors = roots(in: object, at: root, names: &names)
-        json.origin = JSONPath()
-        var order = DependencyReader(json: json)
-        order.resolve(&connectors)
-        json = order.json
+        resolveDependencies(of: &connectors)
         return Configuration(
             texts: json.texts,
             name: name,
@@ -58,6 +73,14 @@ struct ConfigurationReader {
             requiresTrust: requiresTrust,
             connectors: connectors
         )
+    }
+
+    /// Resolves the names in `after`, once all connectors have been read.
+    private mutating func resolveDependencies(of connectors: inout [Connector]) {
+        json.origin = JSONPath()
+        var dependencies = DependencyReader(json: json)
+        dependencies.resolve(&connectors)
+        json = dependencies.json
     }
 
     /// Reports a format version that this host does not support.

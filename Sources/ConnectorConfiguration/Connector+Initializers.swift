@@ -81,6 +81,57 @@ extension Connector {
         )
     }
 
+    /// Creates a leaf of a plugin that the application links. It is validated as part of a ``Configuration``.
+    ///
+    /// It has the manifest, states, services and rules of a loaded plugin; only finding and loading an image is skipped. To add it
+    /// to the connectors of a file, see ``Configuration/appending(_:environment:)``.
+    ///
+    /// - Parameters:
+    ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
+    ///   - plugin: The plugin's type, from a module that the application links.
+    ///   - config: The plugin's own fields; values may contain `${NAME}` or be `["secret": "env:NAME"]`.
+    ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
+    ///   - isEnabled: Whether the connector is part of the tree at all.
+    ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
+    ///   - timeout: The timeout of one attempt to open; nil for the host's default.
+    ///   - retry: How often to try to open before the gate fails; nil for once.
+    ///   - heal: How a failed gate is retried until it is closed; nil for never.
+    ///   - probeInterval: How often an open gate is probed; nil for never.
+    ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
+    ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
+    ///   - propagatesTrace: Whether the plugin's requests carry their trace context.
+    public init(
+        _ name: String,
+        plugin: any LinkablePlugin.Type,
+        config: JSONObject = [:],
+        isRequired: Bool? = nil,
+        isEnabled: Bool = true,
+        after: [String] = [],
+        timeout: Duration? = nil,
+        retry: RetryPolicy? = nil,
+        heal: HealPolicy? = HealPolicy(),
+        probeInterval: Duration? = Connector.defaultProbeInterval,
+        allowedHosts: [HostRule]? = nil,
+        delivery: DeliveryPolicy? = DeliveryPolicy(),
+        propagatesTrace: Bool = false
+    ) {
+        self.init(
+            name,
+            plugin: "",
+            isRequired: isRequired,
+            isEnabled: isEnabled,
+            after: after,
+            timeout: timeout,
+            retry: retry,
+            heal: heal,
+            probeInterval: probeInterval,
+            allowedHosts: allowedHosts,
+            delivery: delivery,
+            propagatesTrace: propagatesTrace
+        )
+        kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config))
+    }
+
     /// Creates a composite. It is validated as part of a ``Configuration``.
     ///
     /// - Parameters:

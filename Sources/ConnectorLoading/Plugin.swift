@@ -3,41 +3,43 @@
 
 package import ConnectorManifest
 
-/// A loaded image with the manifest that describes it.
+/// A plugin's functions, loaded or linked, with the manifest that describes them.
 ///
-/// Any number of gates share it. It lives as long as it is referenced; its image lives as long as the process.
+/// Any number of gates share it. It lives as long as it is referenced; its functions live as long as the process.
 package final class Plugin: Sendable {
     /// The plugin's manifest.
     package let manifest: Manifest
-    /// The file that it was read from, which may have changed since; or a foreign library's name.
+    /// The file that it was read from, which may have changed since; or the name of a foreign library or of a linked plugin.
     package let path: String
     /// The plugin's function table; nil for a foreign library, which has none.
     package let table: PluginTable?
-    private let image: LoadedImage
+    private let functions: PluginFunctions
 
     package init(
         manifest: Manifest,
         path: String,
-        image: LoadedImage,
+        functions: PluginFunctions,
         table: PluginTable?
     ) {
         self.manifest = manifest
         self.path = path
-        self.image = image
+        self.functions = functions
         self.table = table
     }
 
-    /// The loaded bytes.
-    package var content: ImageContent { image.content }
+    /// The loaded bytes; nil if the application links the plugin.
+    package var content: ImageContent? { functions.content }
 
-    /// The SHA-256 of the loaded bytes, in hexadecimal.
-    package var sha256: String { content.sha256 }
+    /// The SHA-256 of the loaded bytes, in hexadecimal; nil if the application links the plugin.
+    package var sha256: String? { content?.sha256 }
 
-    /// Registers a gate that uses the plugin for crash notes.
-    package func name(gate: String) { image.name(gate: gate) }
+    /// Registers a gate that uses the plugin for crash notes. Those of a linked plugin name the application.
+    package func name(gate: String) {
+        if case .image(let image) = functions { image.name(gate: gate) }
+    }
 
     /// The address of an exported function, valid as long as the process; nil if none has this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
-        unsafe image.symbol(named: name)
+        unsafe functions.symbol(named: name)
     }
 }

@@ -41,22 +41,28 @@ package struct PluginLoader: Sendable {
     /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
     ///   `load-failed` with the linker's text as its cause.
     package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
-        let (image, code): LoadedFile =
-            switch candidate.image {
-            case .file: try loadFile(candidate)
-            case .library(let name): (try loadLibrary(name, candidate), nil)
-            }
-        // A crash note with the path may be read by a process in another directory.
-        let path = if case .file = candidate.image { candidate.path.absolutePath } else { candidate.path }
-        image.name(plugin: candidate.name, path: path)
-        let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
-            try PluginTable(entry: entry, of: image, code, manifest: candidate.manifest, path: candidate.path)
+        let functions: PluginFunctions
+        var code: MappedCode?
+        switch candidate.image {
+        case .file:
+            let file = try loadFile(candidate)
+            // A crash note with the path may be read by a process in another directory.
+            file.image.name(plugin: candidate.name, path: candidate.path.absolutePath)
+            (functions, code) = (.image(file.image), file.code)
+        case .library(let name):
+            let image = try loadLibrary(name, candidate)
+            image.name(plugin: candidate.name, path: candidate.path)
+            functions = .image(image)
+        case .linked(let plugin): functions = .linked(plugin)
         }
-        try Self.checkSymbols(candidate, image)
+        let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
+            try PluginTable(entry: entry, of: functions, code, manifest: candidate.manifest, path: candidate.path)
+        }
+        try Self.checkSymbols(candidate, functions)
         return Plugin(
             manifest: candidate.manifest,
             path: candidate.path,
-            image: image,
+            functions: functions,
             table: table
         )
     }
@@ -68,13 +74,14 @@ package struct PluginLoader: Sendable {
         return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
     }
 
-    /// Checks for functions that the file does not show: a system library may get them from another one.
-    private static func checkSymbols(_ candidate: PluginCandidate, _ image: LoadedImage) throws(ConnectorError) {
+    /// Checks for functions that no file shows: a system library may get them from another one.
+    private static func checkSymbols(_ candidate: PluginCandidate, _ functions: PluginFunctions) throws(ConnectorError)
+    {
         #if os(Linux)
-            guard case .library = candidate.image else { return }
+            if case .file = candidate.image { return }
         #endif
         for capability in candidate.manifest.capabilities {
-            for operation in capability.operations where unsafe image.symbol(named: operation.symbol) == nil {
+            for operation in capability.operations where unsafe functions.symbol(named: operation.symbol) == nil {
                 let role = "the operation \(operation.name) of \(capability.id)"
                 throw Preflight.symbolAbsent(operation.symbol, role: role, path: candidate.path)
             }

@@ -46,18 +46,18 @@ extension PluginTable {
     /// The size of the table in version 1, which every plugin fills in.
     private static let smallestTable = 56
 
-    /// Calls the entry function of a loaded image and checks the table that it returns.
+    /// Calls a plugin's entry function and checks the table that it returns.
     ///
     /// - Throws: `symbol-absent`, `unsupported-abi`, or `misbehaved` for a table that breaks the rules.
     package init(
         entry: String,
-        of image: LoadedImage,
+        of functions: PluginFunctions,
         _ code: MappedCode?,
         manifest: Manifest,
         path: String
     ) throws(ConnectorError) {
         typealias Entry = @convention(c) () -> UnsafeRawPointer?
-        guard let address = unsafe image.symbol(named: entry) else {
+        guard let address = unsafe functions.symbol(named: entry) else {
             throw Preflight.symbolAbsent(entry, role: "its entry function", path: path)
         }
         guard let table = unsafe unsafeBitCast(address, to: Entry.self)() else {

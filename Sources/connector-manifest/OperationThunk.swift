@@ -28,6 +28,16 @@ struct OperationThunk {
         """
     }
 
+    /// The entry of the function in the generated ``LinkedPlugin``.
+    var linked: String {
+        let types = declarations.map { $0.drop { $0 != ":" }.dropFirst(2) }.joined(separator: ", ")
+        return """
+            "\(operation.symbol)": Line.address(
+                connectorOperation_\(operation.symbol) as @convention(c) (\(types)) -> Int32
+            ),
+            """
+    }
+
     // MARK: The prototype
 
     private var declarations: [String] {

@@ -33,13 +33,36 @@ struct PluginSourceGenerator {
         }
         let type = swiftType
         var parts = [header, note.source, self.entry(entry, type: type)]
+        var functions = ["\"\(entry)\": Line.address(connectorEntry as @convention(c) () -> UnsafeRawPointer),"]
         for capability in manifest.capabilities {
             for operation in capability.operations {
                 let path = JSONPath().appending("capabilities").appending("\(capability.id)").appending(operation.name)
-                if let thunk = thunk(for: operation, type: type, at: path) { parts.append(thunk) }
+                guard let thunk = thunk(for: operation, type: type, at: path) else { continue }
+                parts.append(thunk.source)
+                functions.append(thunk.linked)
             }
         }
+        parts.append(linking(type: type, functions))
         return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    /// Lets an application link the plugin.
+    private func linking(type: String, _ functions: [String]) -> String {
+        let lines = functions.flatMap { $0.split(separator: "\n") }.map { "        \($0)" }
+        return """
+            /// The plugin, for an application that links it.
+            public let connectorLinkedPlugin: LinkedPlugin = unsafe Line.linked(
+                connectorManifest,
+                [
+            \(lines.joined(separator: "\n"))
+                ]
+            )
+
+            /// Lets an application link the plugin: `Connector("\(manifest.id)", plugin: \(type).self)`.
+            extension \(type): LinkablePlugin {
+                public static var linkedPlugin: LinkedPlugin { connectorLinkedPlugin }
+            }
+            """
     }
 
     /// The author's type: the manifest's `swiftType`, or the id in upper camel case.
@@ -54,7 +77,7 @@ struct PluginSourceGenerator {
         // Made by connector-manifest from \(file.split(separator: "/").last ?? ""). Changes here are lost.
 
         import ConnectorKit
-        import ConnectorManifest
+        public import ConnectorManifest
         """
     }
 
@@ -78,7 +101,7 @@ struct PluginSourceGenerator {
         """
     }
 
-    private mutating func thunk(for operation: Operation, type: String, at path: JSONPath) -> String? {
+    private mutating func thunk(for operation: Operation, type: String, at path: JSONPath) -> OperationThunk? {
         guard operation.name.isCIdentifier else {
             report("\"\(operation.name)\" cannot be the name of a method in Swift", at: path)
             return nil
@@ -100,7 +123,7 @@ struct PluginSourceGenerator {
             )
             return nil
         }
-        return OperationThunk(operation, type: type).source
+        return OperationThunk(operation, type: type)
     }
 
     private mutating func report(_ message: String, at path: JSONPath) {

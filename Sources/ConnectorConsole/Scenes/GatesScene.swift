@@ -38,7 +38,7 @@ enum GatesScene {
         let depth = gate.path.utf8.count { $0 == UInt8(ascii: "/") }
         let subject =
             gate.policy.map { StyledText($0, .muted) }
-            ?? gate.plugin.map { StyledText("\($0.id) \($0.version)") }
+            ?? gate.plugin.map { StyledText("\($0)") }
         var row = Row(
             gate.path,
             [

@@ -51,7 +51,7 @@ enum ControlSchemas {
                     ["path": text, "state": states, "target": states, "required": flag, "ready": flag],
                     [
                         "policy": text, "quorum": number, "attempts": number, "nextAttemptAt": text, "error": error,
-                        "plugin": object(["id": text, "version": text], ["sha256": text]),
+                        "plugin": object(["id": text, "version": text], ["sha256": text, "linked": flag]),
                         "evidence": list(
                             of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
                         ),

@@ -166,7 +166,12 @@ extension Gate {
                 target: storage.machine.target,
                 policy: nil,
                 plugin: manifest.map {
-                    GateReport.PluginIdentity(id: $0.id, version: $0.version, content: storage.content)
+                    GateReport.PluginIdentity(
+                        id: $0.id,
+                        version: $0.version,
+                        isLinked: (try? plan.plugin.get().isLinked) ?? false,
+                        content: storage.content
+                    )
                 },
                 evidence: storage.evidence,
                 openDuration: storage.openDuration,

@@ -48,10 +48,11 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// The image to load for a leaf, or why there is none.
+    /// The plugin to load or to link for a leaf, or why there is none.
     package func candidate(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
-        if let file = files[plugin.name] { return file }
         do throws(ConnectorError) {
+            if let linked = plugin.linked { return .success(try PluginCandidate(linked)) }
+            if let file = files[plugin.name] { return file }
             guard !plugin.isPath else {
                 let candidate = try PluginCatalog.candidate(path: plugin.name)
                 if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: [], named.trust) {

@@ -54,16 +54,21 @@ public struct GateReport: Sendable {
     public var strongestEvidence: Evidence? { evidence.last }
 
     /// A plugin, and the bytes of it that were loaded.
-    public struct PluginIdentity: Sendable, Hashable {
+    public struct PluginIdentity: Sendable, Hashable, CustomStringConvertible {
         /// The id, as in `connectors.json`.
         public var id: String
         /// The version in the plugin's manifest.
         public var version: SemanticVersion
-        /// The SHA-256 of the loaded bytes, in hexadecimal; nil before loading. Computed on first use.
+        /// Whether the plugin is linked into the application, instead of loaded from an image.
+        public var isLinked = false
+        /// The SHA-256 of the loaded bytes, in hexadecimal; nil before loading, and for a linked plugin. Computed on first use.
         public var sha256: String? { reportedDigest ?? content?.sha256 }
         /// The loaded bytes.
         let content: ImageContent?
         /// The digest reported by another process.
         var reportedDigest: String?
+
+        /// The id and the version, such as `settings-file 1.0.0`; a linked plugin's with `(linked)`.
+        public var description: String { "\(id) \(version)\(isLinked ? " (linked)" : "")" }
     }
 }

@@ -58,7 +58,13 @@ extension GateReport.PluginIdentity {
         else {
             return nil
         }
-        self.init(id: id, version: version, content: nil, reportedDigest: json["sha256"]?.string)
+        self.init(
+            id: id,
+            version: version,
+            isLinked: json["linked"]?.bool ?? false,
+            content: nil,
+            reportedDigest: json["sha256"]?.string
+        )
     }
 }
 

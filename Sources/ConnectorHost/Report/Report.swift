@@ -91,6 +91,7 @@ extension GateReport {
             object["id"] = .string(plugin.id)
             object["version"] = .string(plugin.version.description)
             object["sha256"] = plugin.sha256.map(JSONValue.string)
+            if plugin.isLinked { object["linked"] = true }
             return .object(object)
         }
         if policy == nil {

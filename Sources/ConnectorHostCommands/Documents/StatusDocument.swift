@@ -91,7 +91,7 @@ struct StatusDocument: Document {
             let quorum = gate.quorum.map { ", \($0) needed" } ?? ""
             return Table.Cell(style.shown(policy) + quorum, .faint)
         }
-        return Table.Cell(gate.plugin.map { style.shown("\($0.id) \($0.version)") } ?? "")
+        return Table.Cell(gate.plugin.map { style.shown("\($0)") } ?? "")
     }
 
     private func time(of gate: GateReport, _ style: TextStyle) -> Table.Cell {

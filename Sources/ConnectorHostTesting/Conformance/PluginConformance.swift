@@ -4,6 +4,7 @@
 public import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
+public import ConnectorManifest
 
 /// Checks, in a plugin author's tests, whether a plugin follows the rules of the ABI.
 ///
@@ -60,9 +61,27 @@ public enum PluginConformance {
     ///   - options: The plugin's configuration, and how long to wait.
     /// - Returns: Every broken rule, once for each way it was broken; empty if the plugin conforms.
     public static func check(_ path: String, options: Options = Options()) async -> [Finding] {
+        await check(options) { () throws(ConnectorError) in try PluginCatalog.candidate(path: path) }
+    }
+
+    /// Checks a plugin that the test links.
+    ///
+    /// - Parameters:
+    ///   - type: The plugin's type.
+    ///   - options: The plugin's configuration, and how long to wait.
+    /// - Returns: Every broken rule, once for each way it was broken; empty if the plugin conforms.
+    public static func check(_ type: any LinkablePlugin.Type, options: Options = Options()) async -> [Finding] {
+        let plugin = type.linkedPlugin
+        return await check(options) { () throws(ConnectorError) in try PluginCandidate(plugin) }
+    }
+
+    private static func check(
+        _ options: Options,
+        _ find: () throws(ConnectorError) -> PluginCandidate
+    ) async -> [Finding] {
         let candidate: PluginCandidate
         do throws(ConnectorError) {
-            candidate = try PluginCatalog.candidate(path: path)
+            candidate = try find()
         } catch {
             return [Finding(.manifest, error.treeDescription)]
         }

@@ -24,6 +24,7 @@ extension ConnectorHost {
     /// - Parameters:
     ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file.
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
+    ///   - added: Connectors to append to those of the text, such as leaves whose plugins the test links.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
     ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
@@ -34,6 +35,7 @@ extension ConnectorHost {
     public static func testing(
         _ connectors: String,
         plugins: [String] = [],
+        appending added: [Connector] = [],
         environment: [String: String] = [:],
         clock: (any HostClock)? = nil,
         jitter: @escaping @Sendable (UInt64) -> UInt64 = { $0 },
@@ -44,6 +46,7 @@ extension ConnectorHost {
         let text = isWhole ? connectors : #"{"version": 1, "connectors": "# + connectors + "}"
         let environment = Configuration.Environment(environment)
         let configuration = try Configuration(parsing: text, environment: environment)
+            .appending(added, environment: environment)
         let lookup = PluginLookup(files: plugins)
         var options = Options(
             environment: environment,

@@ -3,11 +3,11 @@
 
 package import ConnectorManifest
 
-/// A plugin that was found and looks usable, from its file alone, without running it.
+/// A plugin that was found and looks usable, without running any of its code.
 package final class PluginCandidate: Sendable {
     /// The manifest.
     package let manifest: Manifest
-    /// The image's file; for a foreign library that the dynamic linker finds, its name.
+    /// The image's file; for a foreign library that the dynamic linker finds, its name; for a linked plugin, a description.
     package let path: String
     /// The path of the sidecar; nil if there is none.
     package let sidecar: String?
@@ -36,6 +36,24 @@ package final class PluginCandidate: Sendable {
         self.neededLibraries = neededLibraries
     }
 
+    /// Creates a candidate from a plugin that the application links.
+    ///
+    /// - Throws: `invalid-manifest` or `unsupported-abi`.
+    package convenience init(_ linked: LinkedPlugin) throws(ConnectorError) {
+        let (manifest, problems) = Manifest.read(linked.manifest, file: "the manifest of a linked plugin")
+        guard let manifest, problems.isEmpty else {
+            throw problems.first ?? ConnectorError(.invalidManifest, "the manifest of a linked plugin cannot be read")
+        }
+        let path = "\(manifest.id), linked into the application,"
+        if let problem = Preflight.abiProblem(manifest, path: path) { throw problem }
+        self.init(manifest: manifest, path: path, sidecar: nil, image: .linked(linked), embeddedText: linked.manifest)
+    }
+
+    /// Whether the application links the plugin.
+    package var isLinked: Bool {
+        if case .linked = image { true } else { false }
+    }
+
     /// The plugin's id and version, for messages.
     package var name: String { "\(manifest.id) \(manifest.version)" }
 
@@ -45,6 +63,8 @@ package final class PluginCandidate: Sendable {
         case file
         /// A library that the dynamic linker loads by its name.
         case library(String)
+        /// Functions linked into the application: there is no image to load.
+        case linked(LinkedPlugin)
     }
 
     /// Whether an image still has the manifest by which this candidate was selected.

@@ -27,6 +27,7 @@ package enum PluginTrust {
         case .library(let name):
             concerns(image: nil, sidecar: candidate.sidecar, within: directories, trust)
                 + LibraryTrust.concerns(library: name, trust)
+        case .linked: []
         }
     }
 

@@ -98,7 +98,7 @@ package struct PluginInspection: Sendable {
             return
         }
         switch candidate.image {
-        case .file: path = candidate.path
+        case .file, .linked: path = candidate.path
         case .library(let name): path = try ForeignLibrary(name: name, sidecar: sidecar).file()
         }
     }

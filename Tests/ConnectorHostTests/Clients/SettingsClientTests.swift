@@ -7,6 +7,7 @@ import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorPlatform
+@testable import settings_file
 
 #if canImport(Glibc)
     import Glibc
@@ -14,7 +15,8 @@ import Testing
     import Darwin
 #endif
 
-/// Settings as an application uses them, kept by the adapter `settings-file` on a real disk.
+/// Settings as an application uses them, kept by the adapter `settings-file` on a real disk, whether the host loads the
+/// adapter's image or the application links it.
 @Suite(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
 struct SettingsClientTests {
     private static let theme = Setting("theme", default: "light")
@@ -25,26 +27,76 @@ struct SettingsClientTests {
 
     private let directory = ScratchDirectory()
 
-    /// A host whose gate `settings` is open.
-    private func host(state: String = "state") async throws -> ConnectorHost {
+    /// Where the adapter's code is.
+    enum Form: CaseIterable {
+        case image
+        case linked
+    }
+
+    /// A host whose gates of the adapter are open.
+    private func host(
+        _ form: Form,
+        gates: [String] = ["settings"],
+        state: String = "state"
+    ) async throws -> ConnectorHost {
+        let config: JSONObject = ["defaults": ["size": 3]]
         let host = try ConnectorHost.testing(
-            #"[{"name": "settings", "plugin": "settings-file", "config": {"defaults": {"size": 3}}}]"#,
-            plugins: [try BuiltProducts.library("settings-file")],
+            "[]",
+            plugins: form == .image ? [try BuiltProducts.library("settings-file")] : [],
+            appending: gates.map { name in
+                switch form {
+                case .image: Connector(name, plugin: "settings-file", config: config)
+                case .linked: Connector(name, plugin: SettingsFile.self, config: config)
+                }
+            },
             stateDirectory: "\(directory.path)/\(state)"
         )
         try await host.open().requireReady()
         return host
     }
 
-    @Test func `the adapter keeps the contract of its capability`() async throws {
-        let host = try await host()
+    @Test(arguments: Form.allCases)
+    func `two gates of one plugin have settings of their own, and open again`(_ form: Form) async throws {
+        let host = try await host(form, gates: ["one", "two"])
+        try await host.settings("one").set("dark", for: Self.theme)
+        #expect(try await host.settings("one").value(of: Self.theme) == "dark")
+        #expect(try await host.settings("two").value(of: Self.theme) == "light")
+        try await host.close("one")
+        let error = try await failure { () async throws(ConnectorError) in
+            try await host.settings("one").value(of: Self.theme)
+        }
+        #expect(error.code == .notOpen)
+        #expect(try await host.settings("two").value(of: Self.theme) == "light")
+        try await host.open("one")
+        #expect(try await host.settings("one").value(of: Self.theme) == "dark")
+        #expect(host.report["one"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
+    @Test(arguments: Form.allCases)
+    func `operations are called by name, and their arguments are checked`(_ form: Form) async throws {
+        let host = try await host(form)
+        let gate = try host.gate("settings")
+        _ = try await gate.call("set", ["key": "theme", "value": "dark"])
+        #expect(try await gate.call("get", ["key": "theme"]) == "dark")
+        let error = try await failure { () async throws(ConnectorError) in try await gate.call("get", ["name": "x"]) }
+        #expect(error.code == .invalid && error.message.contains("has no parameter \"name\""), "\(error)")
+        let unknown = try await failure { () async throws(ConnectorError) in try await gate.call("gett") }
+        #expect(unknown.code == .invalid && unknown.message.contains("gett"), "\(unknown)")
+        await host.close()
+    }
+
+    @Test(arguments: Form.allCases)
+    func `the adapter keeps the contract of its capability`(_ form: Form) async throws {
+        let host = try await host(form)
         let findings = try await SettingsConformance.check(host.settings("settings"))
         #expect(findings == [])
         await host.close()
     }
 
-    @Test func `a setting has its type, its default, and its value after a restart`() async throws {
-        var host = try await host()
+    @Test(arguments: Form.allCases)
+    func `a setting has its type, its default, and its value after a restart`(_ form: Form) async throws {
+        var host = try await host(form)
         var settings = try host.settings("settings")
         #expect(try await settings.value(of: Self.theme) == "light")
         try await settings.set("dark", for: Self.theme)
@@ -53,7 +105,7 @@ struct SettingsClientTests {
         try change.set("Ada", for: Self.first)
         try await settings.change(change)
         await host.close()
-        host = try await self.host()
+        host = try await self.host(form)
         settings = try host.settings("settings")
         #expect(try await settings.value(of: Self.theme) == "dark")
         #expect(try await settings.value(of: Self.volume) == 0.5)
@@ -64,8 +116,9 @@ struct SettingsClientTests {
         await host.close()
     }
 
-    @Test func `a value of another type is an error that names the setting, and no default`() async throws {
-        let host = try await host()
+    @Test(arguments: Form.allCases)
+    func `a value of another type is an error that names the setting, and no default`(_ form: Form) async throws {
+        let host = try await host(form)
         let settings = try host.settings("settings")
         try await settings.set(7, for: "theme")
         let error = try await failure { () async throws(ConnectorError) in try await settings.value(of: Self.theme) }
@@ -77,8 +130,9 @@ struct SettingsClientTests {
         await host.close()
     }
 
-    @Test func `a watcher sees the value now and after each change that makes it another`() async throws {
-        let host = try await host()
+    @Test(arguments: Form.allCases)
+    func `a watcher sees the value now and after each change that makes it another`(_ form: Form) async throws {
+        let host = try await host(form)
         let settings = try host.settings("settings")
         var names = settings.values(of: Self.name).makeAsyncIterator()
         #expect(try await names.next(isolation: nil) == "Nobody")
@@ -93,8 +147,9 @@ struct SettingsClientTests {
         #expect(try await names.next(isolation: nil) == nil)
     }
 
-    @Test func `a watcher that is slow reads what it missed`() async throws {
-        let host = try await host()
+    @Test(arguments: Form.allCases)
+    func `a watcher that is slow reads what it missed`(_ form: Form) async throws {
+        let host = try await host(form)
         let settings = try host.settings("settings")
         var values = settings.values(of: Self.volume).makeAsyncIterator()
         #expect(try await values.next(isolation: nil) == 0.8)
@@ -104,8 +159,9 @@ struct SettingsClientTests {
         await host.close()
     }
 
-    @Test func `a change that cannot be stored says so, and the settings stay`() async throws {
-        let host = try await host()
+    @Test(arguments: Form.allCases)
+    func `a change that cannot be stored says so, and the settings stay`(_ form: Form) async throws {
+        let host = try await host(form)
         let settings = try host.settings("settings")
         try await settings.set("dark", for: Self.theme)
         // A file in the place of the directory: nothing can be written, whoever runs the test.

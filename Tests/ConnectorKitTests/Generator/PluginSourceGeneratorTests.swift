@@ -40,6 +40,20 @@ internal import Testing
         }
     }
 
+    @Test func `an application that links the plugin finds its functions by their symbols`() throws {
+        let (source, problems) = try generate(#""work":{"symbol":"my_work","signature":"(n: i32, h: handle?) -> f64"}"#)
+        #expect(problems.isEmpty)
+        for line in [
+            "public let connectorLinkedPlugin: LinkedPlugin", "extension MyPlugin: LinkablePlugin {",
+            "\"my_plugin\": Line.address(connectorEntry as @convention(c) () -> UnsafeRawPointer),",
+            "\"my_work\": Line.address(",
+            "connectorOperation_my_work as @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?, "
+                + "UnsafeMutablePointer<Double>?, UnsafeMutableRawPointer?) -> Int32",
+        ] {
+            #expect(source.contains(line), "\(line)")
+        }
+    }
+
     @Test func `an asynchronous operation awaits the author's method`() throws {
         let (source, _) = try generate(#""work":{"symbol":"my_work","signature":"(in: json?) async -> bytes"}"#)
         #expect(source.contains("let a0 = try unsafe Line.optionalJSON(p0, p0Length, \"in\")"))

@@ -1,0 +1,41 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A plugin's type that an application can link, instead of loading the plugin's image.
+///
+/// `ConnectorManifestPlugin` generates the conformance. An application that links the type's module makes a leaf of it:
+///
+/// ```swift
+/// Connector("settings", plugin: Settings.self)
+/// ```
+public protocol LinkablePlugin {
+    /// The plugin's manifest and functions.
+    static var linkedPlugin: LinkedPlugin { get }
+}
+
+/// A plugin linked into this process: the manifest and the functions that its image would contain.
+public struct LinkedPlugin: Sendable, Hashable {
+    /// The manifest's text.
+    public let manifest: [UInt8]
+    /// The addresses of the exported functions, by symbol.
+    private let functions: [String: UInt]
+
+    /// Describes a plugin by its manifest and its functions.
+    ///
+    /// Unsafe, because the host calls the functions by the types that the manifest implies, on any thread and until the process
+    /// ends: see `connector/plugin.h` and `connector/operation.h`.
+    ///
+    /// - Parameters:
+    ///   - manifest: The manifest's text, JSON in UTF-8.
+    ///   - functions: The addresses of the C functions that the manifest names, by symbol.
+    @unsafe
+    public init(manifest: [UInt8], functions: [String: UInt]) {
+        self.manifest = manifest
+        self.functions = functions
+    }
+
+    /// The address of a function; nil if none has this symbol.
+    package func function(named symbol: String) -> UnsafeMutableRawPointer? {
+        unsafe functions[symbol].flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
+    }
+}
