@@ -83,8 +83,10 @@ public enum FilesConformance {
 
         private func content(_ count: Int, seed: UInt8 = 1) -> [UInt8] {
             let block = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
-            let blocks = Array(repeatElement(block, count: count / block.count + 1).joined())
-            return Array(blocks.prefix(count))
+            var content: [UInt8] = []
+            while content.count < count { content += block }
+            content.removeLast(content.count - count)
+            return content
         }
 
         private func read(_ path: String, _ range: Range<UInt64>? = nil) async throws(ConnectorError) -> [UInt8] {
