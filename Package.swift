@@ -219,7 +219,7 @@ let package = Package(
         .target(
             name: "ConnectorHostTesting",
             dependencies: layers + [
-                "CConnector", "ConnectorHost", "ConnectorBase", "ConnectorManifest",
+                "CConnector", "ConnectorHost", "ConnectorBase", "ConnectorDigest", "ConnectorManifest",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

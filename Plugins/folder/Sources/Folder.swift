@@ -22,6 +22,8 @@ final class Folder: FilesPlugin {
 
     /// The most uploads at once; each holds a file open.
     private static let uploadLimit = 256
+    /// How long an upload may be idle before another may take its place: its caller may have given up unheard.
+    private static let patience: UInt64 = 3_600_000_000_000
     /// The size of parts.
     private static let partSize = 1 << 20
 
@@ -34,16 +36,16 @@ final class Folder: FilesPlugin {
     /// earlier processes left.
     func open() async throws -> [Evidence] {
         let free = try await onThread { [path, host] state, _ throws(PluginError) -> UInt64 in
-            if let root = state.root, root.isInPlace { return try root.freeBytes() }
+            if let root = state.root, root.isInPlace { return try root.proveWritable() }
             if state.root != nil { host.log.log(.warning, "the directory was removed or replaced while it was open") }
             // Uploads into the directory that is gone end with it.
             state = State()
             let root = try FolderRoot(path)
             try root.removeLeftovers()
             state.root = root
-            return try root.freeBytes()
+            return try root.proveWritable()
         }
-        return [.reachable("the directory can be written, \(free >> 20) MiB are free")]
+        return [.reachable("a file was made in the directory, \(free >> 20) MiB are free")]
     }
 
     /// Ends the uploads under way, and closes the directory.
@@ -67,16 +69,20 @@ final class Folder: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         try await perform { root, _ throws(PluginError) in
             let file = try root.file(path)
+            let bytes = try file.read(from: offset, count: count)
+            // Afterwards, so that what another program wrote meanwhile counts.
             if let tag, try file.status().tag != tag {
                 throw PluginError(.conflict, "\"\(path)\" has changed since it had the tag")
             }
-            return try file.read(from: offset, count: count)
+            return bytes
         }
     }
 
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
-        try await onThread { state, _ throws(PluginError) in
+        try await onThread { [clock = host.clock] state, _ throws(PluginError) in
             let root = try Self.root(of: state)
+            let now = clock.monotonic
+            state.uploads = state.uploads.filter { now - $0.value.usedAt < Self.patience }
             guard state.uploads.count < Self.uploadLimit else {
                 throw PluginError(
                     .rateLimited,
@@ -84,14 +90,17 @@ final class Folder: FilesPlugin {
                 )
             }
             let upload = try FolderUpload(request, in: root, partSize: Self.partSize)
+            upload.usedAt = now
             state.uploads[upload.id] = upload
             return FileUpload(id: upload.id, partSize: Self.partSize)
         }
     }
 
     func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws {
-        try await onThread { state, _ throws(PluginError) in
-            try Self.upload(upload, of: state).write(content, at: offset)
+        try await onThread { [clock = host.clock] state, _ throws(PluginError) in
+            let upload = try Self.upload(upload, of: state)
+            upload.usedAt = clock.monotonic
+            try upload.write(content, at: offset)
         }
     }
 

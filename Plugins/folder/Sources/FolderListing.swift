@@ -4,6 +4,14 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
 /// Finds the files of one page: a walk through the directories in the order of the paths' bytes.
 ///
 /// It looks only into directories that can hold some of the page, and holds no more than one of them open.
@@ -29,22 +37,23 @@ struct FolderListing {
         return FilePage(files: Array(files.prefix(limit)), hasMore: files.count > limit)
     }
 
-    /// A name in a directory, ordered as its paths are: those of a directory go on with a slash.
+    /// What has a name in a directory, ordered as its paths are: those of a directory go on with a slash.
     private struct Name {
         var path: String
         var name: String
-        var isDirectory: Bool
+        var status: stat
     }
 
     private mutating func visit(_ directory: [String]) throws(PluginError) {
         if let end = call.end { throw end }
         for entry in try entries(of: directory) {
             guard files.count <= limit else { return }
-            if entry.isDirectory {
+            let status = entry.status
+            if status.isDirectory {
                 try visit(directory + [entry.name])
-            } else if let file = try? root.file(entry.path).entry() {
-                // One that was removed just now is not listed.
-                files.append(FileEntry(path: file.path, size: file.size, modified: file.modified, tag: file.tag))
+            } else {
+                let size = UInt64(clamping: status.st_size)
+                files.append(FileEntry(path: entry.path, size: size, modified: status.modified, tag: status.tag))
             }
         }
     }
@@ -62,29 +71,27 @@ struct FolderListing {
         var entries: [Name] = []
         for name in try root.names(in: handle) where !(directory.isEmpty && name == FolderRoot.uploadsName) {
             let path = base + name
-            guard (try? FilePathRule.check(path)) != nil, mayHold(path),
-                let status = try root.status(of: name, in: handle), status.isFile || status.isDirectory
+            // Looks at no file that cannot be on the page, whatever it is.
+            guard mayHold(path + "/"), (try? FilePathRule.check(path)) != nil,
+                let status = try root.status(of: name, in: handle),
+                status.isDirectory || status.isFile && isOnPage(path)
             else { continue }
-            let entry = Name(
-                path: status.isDirectory ? path + "/" : path,
-                name: name,
-                isDirectory: status.isDirectory
-            )
-            if isOnPage(entry) { entries.append(entry) }
+            entries.append(Name(path: status.isDirectory ? path + "/" : path, name: name, status: status))
         }
         return entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
 
-    /// Whether the name may lead to a path with the prefix, as a file or as a directory.
-    private func mayHold(_ path: String) -> Bool {
-        path.utf8.starts(with: prefix.utf8) || prefix.utf8.starts(with: (path + "/").utf8)
+    /// Whether a directory, whose path ends with a slash, may have files that are on the page or come after it.
+    ///
+    /// The path of a file at the same place comes first, so this is true of one that is on the page, too.
+    private func mayHold(_ directory: String) -> Bool {
+        let (directory, prefix, after) = (directory.utf8, prefix.utf8, after.utf8)
+        return (directory.starts(with: prefix) || prefix.starts(with: directory))
+            && (after.lexicographicallyPrecedes(directory) || after.starts(with: directory))
     }
 
-    /// Whether the file, or some file of the directory, is on the page or comes after it.
-    private func isOnPage(_ entry: Name) -> Bool {
-        let isLater = after.utf8.lexicographicallyPrecedes(entry.path.utf8)
-        guard entry.isDirectory else { return isLater && entry.path.utf8.starts(with: prefix.utf8) }
-        // The page may begin within the directory.
-        return isLater || after.utf8.starts(with: entry.path.utf8)
+    /// Whether a file is on the page or comes after it.
+    private func isOnPage(_ path: String) -> Bool {
+        path.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes(path.utf8)
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorKit
+internal import ConnectorManifest
 
 #if canImport(Darwin)
     internal import Darwin
@@ -42,12 +43,16 @@ final class FolderRoot: Sendable {
         return found.st_dev == mine.st_dev && found.st_ino == mine.st_ino
     }
 
-    /// The bytes that this user may still write.
-    func freeBytes() throws(PluginError) -> UInt64 {
+    /// Makes a file, and removes it.
+    ///
+    /// - Returns: The bytes that this user may still write.
+    func proveWritable() throws(PluginError) -> UInt64 {
+        let message = "the directory \(path) cannot be written"
+        let (name, flags) = (RandomIdentifier.uuid(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+        _ = try FolderHandle(unsafe openat(uploads.descriptor, name, flags, 0o600), message)
+        _ = unsafe unlinkat(uploads.descriptor, name, 0)
         var status = statvfs()
-        guard unsafe fstatvfs(root.descriptor, &status) == 0 else {
-            throw FolderFailure.error("the directory \(path) cannot be used")
-        }
+        guard unsafe fstatvfs(root.descriptor, &status) == 0 else { throw FolderFailure.error(message) }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : bytes
     }

@@ -19,6 +19,8 @@ internal import ConnectorManifest
 final class FolderUpload {
     /// The upload's id, and the name of its file.
     let id: String
+    /// When a call was last about it, on the monotonic clock.
+    var usedAt: UInt64 = 0
     private let request: FileUploadRequest
     private let root: FolderRoot
     private let partSize: Int

@@ -15,7 +15,11 @@ public struct FileContents: AsyncSequence, Sendable {
     /// content does not have the entry's digest.
     public typealias Failure = ConnectorError
 
-    typealias Read = @Sendable (_ offset: UInt64, _ count: Int) async throws(ConnectorError) -> [UInt8]
+    /// Reads a part of the file with an entry's tag.
+    package typealias Read =
+        @Sendable (
+            _ entry: FileEntry, _ offset: UInt64, _ count: Int
+        ) async throws(ConnectorError) -> [UInt8]
 
     /// What the store knew of the file when reading began.
     public let entry: FileEntry
@@ -27,14 +31,17 @@ public struct FileContents: AsyncSequence, Sendable {
     /// The size of all parts but the last.
     private static let partSize: UInt64 = 4 << 20
 
-    init(
+    /// - Parameters:
+    ///   - range: The bytes to read, as far as the file has them; nil for all.
+    ///   - read: Reads a part, all of it.
+    package init(
         entry: FileEntry,
-        range: Range<UInt64>,
+        range: Range<UInt64>?,
         progress: (@Sendable (FileProgress) -> Void)?,
         read: @escaping Read
     ) {
         self.entry = entry
-        self.range = range
+        self.range = (range ?? 0..<entry.size).clamped(to: 0..<entry.size)
         self.progress = progress
         self.read = read
     }
@@ -77,7 +84,8 @@ public struct FileContents: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ConnectorError) -> [UInt8]? {
             let range = contents.range
             guard offset < range.upperBound else { return nil }
-            let part = try await contents.read(offset, Int(Swift.min(FileContents.partSize, range.upperBound - offset)))
+            let count = Int(Swift.min(FileContents.partSize, range.upperBound - offset))
+            let part = try await contents.read(contents.entry, offset, count)
             hash.update(part)
             offset += UInt64(part.count)
             if offset == range.upperBound { try check() }

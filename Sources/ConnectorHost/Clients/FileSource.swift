@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
-internal import ConnectorPlatform
+package import ConnectorBase
+package import ConnectorPlatform
 
 #if canImport(Glibc)
     internal import Glibc
@@ -62,6 +62,17 @@ public struct FileSource: Sendable {
     func open(_ workers: WorkerThreads) async throws(ConnectorError) -> Reader {
         let (pieces, size) = try await begin(workers)
         return Reader(size: size, pieces: pieces)
+    }
+
+    /// Reads everything into memory.
+    ///
+    /// - Throws: `cancelled` if the task was, for a sequence may then have ended too early.
+    package func collect(_ workers: WorkerThreads = WorkerThreads()) async throws(ConnectorError) -> [UInt8] {
+        let pieces = try await begin(workers).pieces
+        var bytes: [UInt8] = []
+        while let piece = try await pieces() { bytes += piece }
+        guard !Task.isCancelled else { throw ConnectorError(.cancelled, "the task was cancelled") }
+        return bytes
     }
 
     private static func failure(_ error: any Error) -> ConnectorError {

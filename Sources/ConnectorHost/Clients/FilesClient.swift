@@ -22,8 +22,10 @@ internal import ConnectorPlatform
 /// such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full disk
 /// and for a store that cannot be reached; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
 ///
+/// Code that takes an `any Files` is tested without a host: see ``Files``.
+///
 /// A client gives access to its connector alone. Use it from any thread.
-public struct FilesClient: Sendable {
+public struct FilesClient: Files {
     let target: ClientTarget
     /// Reads local files, on threads that may wait for the disk.
     private let workers: WorkerThreads
@@ -129,8 +131,8 @@ public struct FilesClient: Sendable {
         progress: (@Sendable (FileProgress) -> Void)? = nil
     ) async throws(ConnectorError) -> FileContents {
         let entry = try await head(path, options: options)
-        let range = (range ?? 0..<entry.size).clamped(to: 0..<entry.size)
-        return FileContents(entry: entry, range: range, progress: progress) { offset, count throws(ConnectorError) in
+        return FileContents(entry: entry, range: range, progress: progress) {
+            (entry, offset, count) throws(ConnectorError) in
             let arguments = CallArguments(encoded: [
                 ("path", .text(path)), ("offset", .unsigned(offset)), ("count", .unsigned(UInt64(count))),
                 ("tag", .text(entry.tag)),

@@ -28,11 +28,11 @@ public enum FilesConformance {
     /// Checks a gate.
     ///
     /// - Parameters:
-    ///   - files: A client of one leaf with an open gate.
+    ///   - files: A client of one leaf with an open gate, or a store of your own.
     ///   - options: What the store may lack.
     /// - Returns: Every broken rule; empty if the plugin conforms.
     public static func check(
-        _ files: FilesClient,
+        _ files: any Files,
         options: Options = Options()
     ) async -> [PluginConformance.Finding] {
         var suite = Suite(files: files, options: options)
@@ -44,7 +44,7 @@ public enum FilesConformance {
     private struct Interruption: Error {}
 
     private struct Suite {
-        let files: FilesClient
+        let files: any Files
         let options: Options
         var findings: [PluginConformance.Finding] = []
 
@@ -83,8 +83,10 @@ public enum FilesConformance {
 
         private func content(_ count: Int, seed: UInt8 = 1) -> [UInt8] {
             let block = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
-            let blocks = Array(repeatElement(block, count: count / block.count + 1).joined())
-            return Array(blocks.prefix(count))
+            var content: [UInt8] = []
+            while content.count < count { content += block }
+            content.removeLast(content.count - count)
+            return content
         }
 
         private func read(_ path: String, _ range: Range<UInt64>? = nil) async throws(ConnectorError) -> [UInt8] {
@@ -276,7 +278,7 @@ public enum FilesConformance {
         private mutating func expect(
             _ code: ConnectorError.Code,
             _ what: String,
-            _ call: (FilesClient) async throws(ConnectorError) -> Void
+            _ call: (any Files) async throws(ConnectorError) -> Void
         ) async {
             do throws(ConnectorError) {
                 try await call(files)

@@ -56,6 +56,28 @@ struct InMemoryClientTests {
         #expect(memory.events.count == 1)
     }
 
+    // MARK: Files
+
+    @Test func `files in memory keep the contract of the capability`() async {
+        #expect(await FilesConformance.check(InMemoryFiles()) == [])
+    }
+
+    @Test func `files fail as they are told, and keep what they have`() async throws {
+        let memory = InMemoryFiles()
+        let files: any Files = memory
+        let put = try await files.put("a", .bytes([1, 2]), contentType: "text/plain")
+        memory.error = ConnectorError(.unavailable, "no network", isRetryable: true)
+        let error = await #expect(throws: ConnectorError.self) { try await files.put("a", .bytes([3])) }
+        #expect(error?.code == .unavailable)
+        await #expect(throws: ConnectorError.self) { try await files.list() }
+        memory.error = nil
+        #expect(try await files.head("a") == put)
+        #expect(try await files.get("a", range: 1..<9).collect(upTo: 9) == [2])
+        try await files.copy("a", to: "b")
+        try await files.remove("a")
+        #expect(try await files.list().files.map(\.path) == ["b"])
+    }
+
     // MARK: Crash
 
     @Test func `a crash reporter keeps errors and messages`() async throws {

@@ -262,6 +262,13 @@ internal import Testing
         #expect(await failure { _ = try await folder.createUpload(request) }?.status == .rateLimited)
         try await folder.abortUpload(ids[0])
         _ = try await folder.createUpload(request)
+        // One that nobody adds to for an hour gives its place up.
+        try await clock.sleep(for: .seconds(3599))
+        try await folder.uploadPart([1], of: ids[1], at: 0)
+        try await clock.sleep(for: .seconds(1))
+        _ = try await folder.createUpload(request)
+        #expect(uploads.count == 2)
+        _ = try await folder.completeUpload(ids[1], size: 1, digest: nil)
         await folder.close()
         #expect(uploads == [])
     }
