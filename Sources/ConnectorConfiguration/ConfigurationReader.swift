@@ -48,6 +48,7 @@ struct ConfigurationReader {
         var order = DependencyReader(json: json)
         order.resolve(&connectors)
         json = order.json
+        checkPlaces(connectors)
         return Configuration(
             texts: json.texts,
             name: name,
@@ -177,6 +178,7 @@ struct ConfigurationReader {
         case .leaf:
             if let leaf = leaf(in: object, at: path) { return .leaf(leaf) }
         case .composite: return composite(in: object, at: path, named: name)
+        case .same: if let target = json.string("same", in: object, at: path) { return .same(path: target) }
         case nil: break
         }
         return .composite(policy: .all(quorum: nil), children: [])

@@ -51,7 +51,7 @@ struct HostOutbox: Sendable {
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
         let redactor = environment.redactor
-        let targets = tree.tree.roots.flatMap(\.allRecipients).compactMap { node -> Outbox.Target? in
+        let targets = tree.tree.roots.flatMap(\.allRecipients).unique.compactMap { node -> Outbox.Target? in
             guard let policy = node.delivery else { return nil }
             let reference = NodeReference(node, in: tree)
             return Outbox.Target(
