@@ -120,6 +120,7 @@ extension Connector {
             object["policy"] = .string(policy.description)
             if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }
             object["connectors"] = .array(children.map(\.json))
+        case .same(let path): object["same"] = .string(path)
         }
         return .object(object)
     }

@@ -10,9 +10,14 @@ extension ConfigurationReader {
     enum ConnectorKind {
         case leaf
         case composite
+        /// Another place of a leaf.
+        case same
     }
 
-    private static let commonKeys = ["name", "required", "enabled", "after", "delivery", "outbox"]
+    /// The keys that say how a connector stands below its parent.
+    private static let placeKeys = ["name", "required", "enabled"]
+    private static let gateKeys = ["after", "delivery", "outbox"]
+    private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
     ]
@@ -20,6 +25,7 @@ extension ConfigurationReader {
 
     /// Determines whether a connector is a leaf or a composite; nil, with an error reported, if it is both or neither.
     mutating func kind(of object: JSONObject, at path: JSONPath) -> ConnectorKind? {
+        if object["same"] != nil { return .same }
         switch (object["plugin"], object["connectors"]) {
         case (.some, nil): return .leaf
         case (nil, .some): return .composite
@@ -54,6 +60,7 @@ extension ConfigurationReader {
             switch kind {
             case .leaf: Self.compositeKeys
             case .composite: Self.leafKeys
+            case .same: Self.gateKeys + Self.leafKeys + Self.compositeKeys
             case nil: []
             }
         for name in object.names where !name.hasPrefix("$") {
@@ -61,15 +68,25 @@ extension ConfigurationReader {
                 guard json.hasRoom() else { continue }
                 json.reportUnknown(name, allowed: known.filter { !foreign.contains($0) }, at: path)
             } else if foreign.contains(name) {
-                json.report(
-                    .unknownKey,
-                    kind == .leaf
-                        ? "\"\(name)\" is for composites only, and this connector has a plugin"
-                        : "\"\(name)\" is for connectors with a plugin only, and this one has child connectors",
-                    at: path.appending(name),
-                    .name
-                )
+                let (message, fix) = Self.complaint(name, kind, object)
+                json.report(.unknownKey, message, fix: fix, at: path.appending(name), .name)
             }
+        }
+    }
+
+    /// The message and the fix for a key that belongs to another kind of connector.
+    private static func complaint(
+        _ name: String,
+        _ kind: ConnectorKind?,
+        _ object: JSONObject
+    ) -> (message: String, fix: String?) {
+        switch kind {
+        case .same:
+            let leaf = object["same"]?.string.map { "\"\($0.excerpt)\"" } ?? "the leaf that \"same\" names"
+            return ("\"\(name)\" belongs to \(leaf), of which this is another place", "move it there, or remove it")
+        case .leaf: return ("\"\(name)\" is for composites only, and this connector has a plugin", nil)
+        case .composite, nil:
+            return ("\"\(name)\" is for connectors with a plugin only, and this one has child connectors", nil)
         }
     }
 

@@ -63,6 +63,7 @@ struct ConfigurationReader {
         var names: [String: JSONPath] = [:]
         var connectors = roots(in: object, at: root, names: &names)
         resolveDependencies(of: &connectors)
+        checkPlaces(connectors)
         return Configuration(
             texts: json.texts,
             name: name,
@@ -200,6 +201,7 @@ struct ConfigurationReader {
         case .leaf:
             if let leaf = leaf(in: object, at: path) { return .leaf(leaf) }
         case .composite: return composite(in: object, at: path, named: name)
+        case .same: if let target = json.string("same", in: object, at: path) { return .same(path: target) }
         case nil: break
         }
         return .composite(policy: .all(quorum: nil), children: [])

@@ -5,13 +5,17 @@ import ConnectorBase
 
 /// The parts of the schema that do not depend on plugins.
 extension ConfigurationSchema {
-    /// The keys of a connector, except `plugin`.
+    /// The keys of a connector; `plugin` is added with the known plugins.
     static let connectorProperties: JSONObject = [
         "name": [
             "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
             "description": "Unique among its siblings; paths consist of names.",
         ],
         "plugin": true,
+        "same": [
+            "type": "string", "minLength": 1,
+            "description": "The path of a leaf that also stands here: one gate in several places.",
+        ],
         "version": [
             "type": "string", "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$",
             "description": "The required version of the plugin; by default, the highest.",

@@ -91,8 +91,12 @@ package struct ConfigurationSchema: Sendable {
         let composite = ["policy", "quorum", "connectors"]
         let kind: JSONValue = [
             "if": ["required": ["plugin"]],
-            "then": ["properties": Self.forbidden(composite)],
-            "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
+            "then": ["properties": Self.forbidden(composite + ["same"])],
+            "else": [
+                "if": ["required": ["same"]],
+                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox"])],
+                "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
+            ],
         ]
         return [
             "type": "object",

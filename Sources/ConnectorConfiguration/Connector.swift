@@ -50,6 +50,8 @@ public struct Connector: Sendable {
     package enum Kind: Sendable {
         case leaf(Leaf)
         case composite(policy: CompositePolicy, children: [Connector])
+        /// Another place of the leaf with this path.
+        case same(path: String)
     }
 
     /// A leaf's plugin and configuration.
@@ -81,6 +83,11 @@ extension Connector {
         if case .composite(let policy, _) = kind { policy } else { nil }
     }
 
+    /// The path of the leaf that this connector is another place of; nil for any other connector.
+    package var same: String? {
+        if case .same(let path) = kind { path } else { nil }
+    }
+
     /// Appends this leaf, or the leaves below, except disabled ones.
     func addEnabledLeaves(to leaves: inout [(connector: Connector, leaf: Leaf)]) {
         guard isEnabled else { return }
@@ -88,6 +95,7 @@ extension Connector {
         case .leaf(let leaf): leaves.append((self, leaf))
         case .composite(_, let children):
             for child in children { child.addEnabledLeaves(to: &leaves) }
+        case .same: break
         }
     }
 

@@ -48,6 +48,10 @@ package struct DependencyGraph {
                 guard let found = numbers[target] else { continue }
                 edges[2 * number].append((2 * found + 1, Wait(waiting: connector.path, target: target)))
             }
+            // A further place has opened when its leaf has. It does not hold the leaf up.
+            if let leaf = connector.same, let found = numbers[leaf] {
+                edges[2 * number + 1].append((2 * found + 1, nil))
+            }
             var previous: Int?
             for child in connector.children {
                 guard let below = numbers[child.path] else { continue }

@@ -28,6 +28,20 @@ import Testing
         #expect(result.lines[4].hasPrefix("ready: 2 of 2 gates open, "))
     }
 
+    @Test func `a gate in several places is one row, which names the others`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
+            ["name": "tools", "policy": "first", "connectors": [["name": "adder", "same": "calculator"]]],
+        ])
+        let result = try await workspace.program.run("status")
+        #expect(result.status == 0)
+        #expect(result.lines[0].hasPrefix("✓ calculator"))
+        #expect(result.lines[1].contains("also at tools/adder"))
+        #expect(result.lines[2].hasPrefix("✓ tools"))
+        #expect(result.output.contains("ready: 1 of 1 gate open, "))
+    }
+
     /// A fixture that does not load, and the code of its error.
     static let broken: [(fixture: String, code: String)] = [
         ("absent", "not-found"), ("not-elf", "not-elf"), ("empty", "not-elf"), ("object", "not-elf"),

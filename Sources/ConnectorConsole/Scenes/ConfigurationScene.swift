@@ -48,6 +48,7 @@ enum ConfigurationScene {
             switch connector.kind {
             case .leaf(let leaf): leaf.plugin.name
             case .composite(let policy, _): "\(policy)"
+            case .same(let path): "same as \(path)"
             }
         let isLeaf = connector.children.isEmpty
         let leaf = leaves[connector.path]

@@ -24,18 +24,22 @@ struct GateScene {
         if !changes.rows.isEmpty { components.append(context.component("changes", title: "Changes", changes)) }
         if let operations { components.append(context.component("operations", title: "Operations", operations)) }
         var scene = Scene(context.route, gate.path, components)
-        scene.acts = Self.acts(on: gate)
+        scene.acts = Self.acts(on: gate, in: context.snapshot.report)
         let commands = context.snapshot.commands
         scene.commandLine = commands.command("console", "--route", "\(context.route)", takesSimulation: true)
         return scene
     }
 
     /// The actions on a gate.
-    static func acts(on gate: GateReport) -> [ConsoleAct] {
+    static func acts(on gate: GateReport, in report: Report) -> [ConsoleAct] {
         let subject = ConsoleAct.Subject.gate(gate.path)
         guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }
         let events = gate.outbox == nil ? "" : "; its events wait in the outbox"
-        let question = "Close \(gate.path)? Its calls fail until it is opened again\(events)."
+        let elsewhere = report.gates.flatMap { $0.places(outside: gate.path) }
+        let also =
+            elsewhere.isEmpty
+            ? "" : " This also closes \(elsewhere.joined(separator: ", ")): the same gate at another place."
+        let question = "Close \(gate.path)?\(also) Its calls fail until it is opened again\(events)."
         return [
             ConsoleAct(.retry, subject, title: "retry \(gate.path)"),
             ConsoleAct(.close, subject, title: "close \(gate.path)", question: question),
@@ -52,6 +56,7 @@ struct GateScene {
             gate.policy.map { policy in StyledText(policy + (gate.quorum.map { ", \($0) needed" } ?? "")) }
         )
         details.add("required", gate.isRequired ? "yes" : "no")
+        details.add("also at", gate.places.isEmpty ? nil : StyledText(gate.places.joined(separator: ", ")))
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
         details.add("opened in", gate.policy == nil ? gate.openDuration.map { "\($0.brief)" } : nil)

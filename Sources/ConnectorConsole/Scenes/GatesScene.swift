@@ -53,7 +53,7 @@ enum GatesScene {
             depth: depth,
             link: .gate(gate.path)
         )
-        row.acts = GateScene.acts(on: gate)
+        row.acts = GateScene.acts(on: gate, in: snapshot.report)
         row.commandLine = snapshot.commands.command(
             "console",
             "--route",

@@ -22,7 +22,8 @@ extension ControlAPI {
             gate(host, "open", "Opens a connector and those it depends on.") { host, path throws(ConnectorError) in
                 try await host.open(path)
             },
-            gate(host, "close", "Closes a connector and everything below it, until it is opened again.") {
+            gate(host, "close", "Closes a connector and everything below it, at all places, until it is opened again.")
+            {
                 host,
                 path throws(ConnectorError) in
                 try await host.close(path)

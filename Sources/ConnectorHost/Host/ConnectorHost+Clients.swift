@@ -47,7 +47,9 @@ extension ConnectorHost {
 
     /// Returns a function that starts listening to a connector's events on each call.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
-        { [events = environment.services.events] in events.events(of: path) }
+        { [events = environment.services.events, current] in
+            events.events(of: current.tree.paths(below: path))
+        }
     }
 
     /// Calls any operation of any connector by name.

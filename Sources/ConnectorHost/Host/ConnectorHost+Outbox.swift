@@ -9,7 +9,7 @@ extension ConnectorHost {
     /// The state of a connector's outbox: waiting events, their age, and deliveries.
     ///
     /// - Returns: Nil if the connector never had an event, or the outbox is not open yet.
-    public func outbox(of path: String) -> OutboxReport? { outbox.report(of: path) }
+    public func outbox(of path: String) -> OutboxReport? { outbox.report(of: current.tree[path]?.path ?? path) }
 
     /// Acquires the exclusive right to deliver the outbox's events; one process holds it at a time.
     ///
@@ -28,7 +28,7 @@ extension ConnectorHost {
     @discardableResult
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
         let nodes = if let path { [try current.node(path).node] } else { current.tree.roots }
-        return await outbox.outbox.flush(nodes.flatMap(\.allRecipients).map(\.path), within: limit)
+        return await outbox.outbox.flush(nodes.flatMap(\.allRecipients).unique.map(\.path), within: limit)
     }
 
     /// Creates missing streams and consumers of an outbox in NATS; does nothing for an outbox in a directory.

@@ -277,7 +277,7 @@ public final class ConnectorHost: Sendable {
     ///     how many.
     /// - Returns: A sequence for one consumer, which ends when the host closes.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
-        environment.services.events.events(of: path, capacity: capacity)
+        environment.services.events.events(of: path.map(current.tree.paths), capacity: capacity)
     }
 
     /// The current state of every gate.

@@ -53,7 +53,7 @@ struct HostOutbox: Sendable {
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
         let redactor = environment.redactor
-        let recipients = tree.tree.roots.flatMap(\.allRecipients).filter { $0.delivery != nil }
+        let recipients = tree.tree.roots.flatMap(\.allRecipients).unique.filter { $0.delivery != nil }
         isNeeded = recipients.contains(where: \.takesEvents)
         let targets = recipients.compactMap { node -> Outbox.Target? in
             guard let policy = node.delivery else { return nil }

@@ -9,6 +9,8 @@ public import ConnectorServices
 public struct GateReport: Sendable {
     /// The path in the tree, such as `analytics/segment`.
     public var path: String
+    /// The further paths of a leaf that stands in several places; empty for any other connector.
+    public var places: [String] = []
     /// The current state.
     public var state: GateState
     /// The state last requested: `open` or `closed`.

@@ -27,6 +27,7 @@ extension GateReport {
         }
         self.init(
             path: path,
+            places: json["places"]?.array?.compactMap(\.string) ?? [],
             state: state,
             target: target,
             isRequired: json["required"]?.bool ?? true,

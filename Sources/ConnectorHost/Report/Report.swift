@@ -27,7 +27,7 @@ public struct Report: Sendable {
 
     /// The connector of a path.
     public subscript(path: String) -> GateReport? {
-        gates.first { $0.path == path }
+        gates.first { $0.path == path } ?? gates.first { $0.places.contains(path) }
     }
 
     /// Throws the error of the first required connector that is not ready, or the outbox's.
@@ -37,7 +37,7 @@ public struct Report: Sendable {
     public func requireReady() throws(ConnectorError) {
         let missing = gates.filter { $0.isRequired && !$0.isReady }
         // A composite is the culprit only if no required connector below it is.
-        let culprit = missing.first { gate in !missing.contains { $0.path.hasPrefix(gate.path + "/") } }
+        let culprit = missing.first { gate in !missing.contains { $0.isBelow(gate.path) } }
         guard let culprit else {
             if let outboxError { throw outboxError }
             return
@@ -49,8 +49,8 @@ public struct Report: Sendable {
 
     private func notOpen(_ gate: GateReport) -> ConnectorError {
         guard gate.policy != nil else { return ConnectorError(.notOpen, "a required gate is not open") }
-        let below = gates.filter { $0.path.hasPrefix(gate.path + "/") }
-        let children = below.filter { !$0.path.dropFirst(gate.path.count + 1).contains("/") }
+        let below = gates.filter { $0.isBelow(gate.path) }
+        let children = below.filter { $0.isBelow(gate.path, directly: true) }
         let errors = below.compactMap(\.error)
         return ConnectorError(
             .notOpen,
@@ -80,6 +80,7 @@ extension GateReport {
     var json: JSONValue {
         var object = JSONObject()
         object["path"] = .string(path)
+        if !places.isEmpty { object["places"] = .array(places.map(JSONValue.string)) }
         object["state"] = .string(state.rawValue)
         object["target"] = .string(target.rawValue)
         object["required"] = .bool(isRequired)
@@ -113,6 +114,24 @@ extension GateReport {
         object["outbox"] = outbox.map(\.json)
         if !warnings.isEmpty { object["warnings"] = .array(warnings.map(JSONValue.string)) }
         return .object(object)
+    }
+}
+
+extension GateReport {
+    /// The paths outside a connector of a leaf that also stands at or below that connector; empty for any other leaf.
+    package func places(outside path: String) -> [String] {
+        let all = [self.path] + places
+        let outside = all.filter { $0 != path && !$0.hasPrefix(path + "/") }
+        return outside.count < all.count ? outside : []
+    }
+
+    /// Whether the connector, at any of its places, is below another.
+    ///
+    /// - Parameter directly: Whether it must be a child.
+    func isBelow(_ composite: String, directly: Bool = false) -> Bool {
+        ([path] + places).contains { path in
+            path.hasPrefix(composite + "/") && !(directly && path.dropFirst(composite.count + 1).contains("/"))
+        }
     }
 }
 

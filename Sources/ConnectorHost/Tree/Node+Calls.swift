@@ -140,7 +140,7 @@ extension Node {
         }
         let asked: [ConnectorAnswer.Child] = zip(children, outcomes).map { ($0.path, $1) }
         func isEnough(_ isWorking: (ConnectorAnswer.Outcome) -> Bool) -> Bool {
-            policy?.isSatisfied(by: zip(children, outcomes).map { (isWorking($1), $0.isRequiredByParent) }) ?? false
+            policy?.isSatisfied(by: zip(children, outcomes).map { (isWorking($1), requires($0)) }) ?? false
         }
         guard let first = outcomes.lazy.compactMap({ try? $0.get() }).first else {
             let needed = policy?.fewest ?? 1
@@ -153,7 +153,7 @@ extension Node {
         guard isEnough(\.isSuccess) else {
             throw partialFailure(of: asked, call.operation, isRetryable: isEnough { $0.isSuccess || $0.isRetryable })
         }
-        let requirement = policy.map { ($0, children.map(\.isRequiredByParent)) }
+        let requirement = policy.map { ($0, children.map(requires)) }
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 

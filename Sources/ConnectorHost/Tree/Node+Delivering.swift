@@ -15,13 +15,13 @@ extension Node {
         guard case .all? = policy else { return [self] }
         var recipients: [Node] = []
         for child in try able(operation) { recipients += try child.recipients(of: operation) }
-        return recipients
+        return recipients.unique
     }
 
     /// This connector and those below it that have queues of their own.
     var allRecipients: [Node] {
-        guard case .all? = policy else { return [self] + children.flatMap(\.allRecipients) }
-        return children.flatMap(\.allRecipients)
+        guard case .all? = policy else { return [self] + children.flatMap(\.allRecipients).unique }
+        return children.flatMap(\.allRecipients).unique
     }
 
     /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found might.

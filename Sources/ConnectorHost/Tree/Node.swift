@@ -14,12 +14,14 @@ final class Node: Sendable {
     let index: Int
     /// Whether this connector and everything above it is required.
     let isRequired: Bool
-    /// Whether the composite above, or the tree as a whole, fails if this connector does.
-    let isRequiredByParent: Bool
     /// The policy of a composite; nil for a leaf.
     let policy: CompositePolicy?
-    /// The children, in the order of the file.
+    /// The children, each once, in the order of the file. A leaf may be the child of several composites.
     let children: [Node]
+    /// The indices of the children that this composite requires.
+    let requiredChildren: Set<Int>
+    /// The leaf's further paths, in the order of the file.
+    let places: [String]
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
     /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
@@ -36,9 +38,10 @@ final class Node: Sendable {
         path: String,
         index: Int,
         isRequired: Bool,
-        isRequiredByParent: Bool,
         policy: CompositePolicy?,
         children: [Node],
+        requiredChildren: Set<Int>,
+        places: [String],
         gate: Gate?,
         delivery: DeliveryPolicy?,
         comparison: Comparison,
@@ -47,9 +50,10 @@ final class Node: Sendable {
         self.path = path
         self.index = index
         self.isRequired = isRequired
-        self.isRequiredByParent = isRequiredByParent
         self.policy = policy
         self.children = children
+        self.requiredChildren = requiredChildren
+        self.places = places
         (self.gate, rundown) = (gate, gate?.rundown)
         self.delivery = delivery
         self.comparison = comparison
@@ -82,6 +86,17 @@ extension Node {
         return gate.manifest?.operation(named: operation)?.operation.signature
     }
 
-    /// This leaf, or every leaf below.
-    var leaves: [Node] { gate == nil ? children.flatMap(\.leaves) : [self] }
+    /// This leaf, or every leaf below, each once.
+    var leaves: [Node] { gate == nil ? children.flatMap(\.leaves).unique : [self] }
+
+    /// Whether this composite requires a child.
+    func requires(_ child: Node) -> Bool { requiredChildren.contains(child.index) }
+}
+
+extension [Node] {
+    /// Each node once, at its first place.
+    var unique: [Node] {
+        var seen: Set<Int> = []
+        return filter { seen.insert($0.index).inserted }
+    }
 }

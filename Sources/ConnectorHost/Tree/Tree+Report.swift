@@ -13,14 +13,15 @@ extension Tree {
     /// - Parameter adding: Adds to a connector's report before its composite's report is derived from it.
     func report(_ adding: (inout GateReport) -> Void) -> Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
-        // Children follow their parents, so in reverse order each composite's children are complete.
-        for node in nodes.reversed() {
+        // Leaves first, since a leaf may precede a composite that it also stands in. Other children follow their parents, so in
+        // reverse order each composite's children are complete.
+        for node in nodes.filter({ $0.gate != nil }) + nodes.filter({ $0.gate == nil }).reversed() {
             node.complete(&reports)
             adding(&reports[node.index])
         }
         return Report(
             gates: reports,
-            state: CompositePolicy.all(quorum: nil).state(of: Node.childStates(of: roots, reports))
+            state: CompositePolicy.all(quorum: nil).state(of: Node.childStates(of: roots, requiredRoots, reports))
         )
     }
 }
@@ -45,23 +46,28 @@ extension Node {
     /// Completes a node's report; a composite's follows from its children.
     fileprivate func complete(_ reports: inout [GateReport]) {
         reports[index].isRequired = isRequired
+        reports[index].places = places
         reports[index].calls = tally.counters
         guard let policy else {
             reports[index].isReady = reports[index].state == .open
             return
         }
         let below = children.map { reports[$0.index] }
-        reports[index].state = policy.state(of: Self.childStates(of: children, reports))
+        reports[index].state = policy.state(of: Self.childStates(of: children, requiredChildren, reports))
         reports[index].isReady = policy.isSatisfied(
-            by: children.map { (reports[$0.index].isReady, $0.isRequiredByParent) }
+            by: children.map { (reports[$0.index].isReady, requires($0)) }
         )
         if below.contains(where: { $0.target == .open }) { reports[index].target = .open }
         reports[index].openDuration = below.compactMap(\.openDuration).max()
     }
 
     /// The states of nodes, as input to the composite above them.
-    fileprivate static func childStates(of nodes: [Node], _ reports: [GateReport]) -> [CompositePolicy.ChildState] {
-        nodes.map { (reports[$0.index].state, $0.isRequiredByParent) }
+    fileprivate static func childStates(
+        of nodes: [Node],
+        _ required: Set<Int>,
+        _ reports: [GateReport]
+    ) -> [CompositePolicy.ChildState] {
+        nodes.map { (reports[$0.index].state, required.contains($0.index)) }
     }
 }
 

@@ -13,6 +13,9 @@ struct Tree: Sendable {
     let nodes: [Node]
     /// The top-level nodes.
     let roots: [Node]
+    /// The indices of the roots that are required.
+    let requiredRoots: Set<Int>
+    /// The index of each path; a leaf in several places has several paths.
     private let indices: [String: Int]
     /// For each waiting node, the nodes that must open first.
     private let waits: [Int: [Int]]
@@ -33,53 +36,64 @@ struct Tree: Sendable {
         onChange: @escaping @Sendable () -> Void = {},
         makeGate: (Connector) -> Gate
     ) {
-        var nodes: [Node?] = []
-        func add(_ connector: Connector, under parent: Connector?, isRequired isParentRequired: Bool) -> Node {
-            let isRequiredByParent = connector.isRequired(under: parent?.policy)
-            let isRequired = isParentRequired && isRequiredByParent
-            let index = nodes.count
-            nodes.append(nil)
-            let gate = connector.policy == nil ? makeGate(connector) : nil
+        var plan = Plan()
+        plan.add(connectors, under: nil, isRequired: true)
+        plan.addPlaces()
+        indices = plan.indices
+        var nodes = [Node?](repeating: nil, count: plan.connectors.count)
+        // Children follow their parents, except leaves with several places. So leaves come first, then composites from the last.
+        let order =
+            plan.connectors.indices.filter { plan.connectors[$0].policy == nil }
+            + plan.connectors.indices.filter { plan.connectors[$0].policy != nil }.reversed()
+        for index in order {
+            let connector = plan.connectors[index]
             let counted = previous?[connector.path]
-            let node = Node(
+            let (children, required) = plan.children(connector.children, of: connector.policy)
+            nodes[index] = Node(
                 path: connector.path,
                 index: index,
-                isRequired: isRequired,
-                isRequiredByParent: isRequiredByParent,
+                isRequired: plan.isRequired[index],
                 policy: connector.policy,
-                children: connector.children.filter(\.isEnabled).map {
-                    add($0, under: connector, isRequired: isRequired)
-                },
-                gate: gate,
+                children: children.compactMap { nodes[$0] },
+                requiredChildren: required,
+                places: plan.places[index] ?? [],
+                gate: connector.policy == nil ? makeGate(connector) : nil,
                 delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
                 tally: counted?.tally ?? CallTally(connector.path, metering, logger: logger, onChange: onChange)
             )
-            nodes[index] = node
-            return node
         }
-        roots = connectors.filter(\.isEnabled).map { add($0, under: nil, isRequired: true) }
         self.nodes = nodes.compactMap(\.self)
-        indices = Dictionary(self.nodes.map { ($0.path, $0.index) }, uniquingKeysWith: { first, _ in first })
-        waits = Self.waits(connectors, self.nodes, indices)
+        let (roots, requiredRoots) = plan.children(connectors, of: nil)
+        self.roots = roots.compactMap { nodes[$0] }
+        self.requiredRoots = requiredRoots
+        waits = Self.waits(connectors, indices)
     }
 
     /// Which connectors wait for which: because of `after`, or because a policy opens in order.
-    private static func waits(_ connectors: [Connector], _ nodes: [Node], _ indices: [String: Int]) -> [Int: [Int]] {
+    private static func waits(_ connectors: [Connector], _ indices: [String: Int]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.selvesAndDescendants {
             guard let index = indices[connector.path] else { continue }
             let targets = connector.after.compactMap { indices[$0] }
             if !targets.isEmpty { waits[index, default: []] += targets }
             guard connector.policy?.opensInOrder == true else { continue }
-            let children = nodes[index].children.map(\.index)
-            for (child, previous) in zip(children.dropFirst(), children) { waits[child, default: []].append(previous) }
+            let children = connector.children.compactMap { child in
+                indices[child.path].map { (index: $0, isOwn: child.same == nil) }
+            }
+            // A leaf waits in the order of its own place only.
+            for (child, previous) in zip(children.dropFirst(), children) where child.isOwn {
+                waits[child.index, default: []].append(previous.index)
+            }
         }
         return waits
     }
 
     /// The node of a path.
     subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
+
+    /// A path, and those of the leaves at and below it, which may have their own place elsewhere.
+    func paths(below path: String) -> Set<String> { Set((self[path]?.leaves ?? []).map(\.path) + [path]) }
 
     /// Every gate, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }
@@ -148,9 +162,9 @@ struct Tree: Sendable {
             if node.gate != nil, !targets.isEmpty {
                 result[node.index] = Array(Set(targets.flatMap { nodes[$0].leaves.map(\.index) })).sorted()
             }
-            for child in node.children { walk(child, inherited: targets) }
+            for child in node.children where child.path.hasPrefix(node.path + "/") { walk(child, inherited: targets) }
         }
-        for root in roots { walk(root, inherited: []) }
+        for root in roots where !root.path.contains("/") { walk(root, inherited: []) }
         return result
     }
 

@@ -112,13 +112,14 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// The notes below a gate: its error and the remedy, its warnings, its calls and its outbox.
+    /// The notes below a gate: its error and the remedy, its other places, its warnings, its calls and its outbox.
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
             let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }
+        if !gate.places.isEmpty { lines.append("also at \(gate.places.map(style.shown).joined(separator: ", "))") }
         lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")

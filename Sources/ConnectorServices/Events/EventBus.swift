@@ -7,13 +7,13 @@ internal import Synchronization
 package final class EventBus: Sendable {
     /// One listener.
     private struct Listener: Sendable {
-        /// The path of the connector or composite that it listens to; nil for all.
-        let path: String?
+        /// The paths of the connectors and composites that it listens to; nil for all.
+        let paths: Set<String>?
         let mailbox: EventMailbox
 
         func receives(_ connector: String) -> Bool {
-            guard let path, !path.isEmpty else { return true }
-            return connector == path || connector.hasPrefix(path + "/")
+            guard let paths, !paths.contains("") else { return true }
+            return paths.contains { connector == $0 || connector.hasPrefix($0 + "/") }
         }
     }
 
@@ -34,14 +34,14 @@ package final class EventBus: Sendable {
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - path: A connector, or a composite for all connectors below it; nil for all.
+    ///   - paths: Connectors, and composites for all connectors below them; nil for all.
     ///   - capacity: The most events that may wait; above it, the oldest are lost.
-    package func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
+    package func events(of paths: Set<String>? = nil, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
         let mailbox = EventMailbox(capacity: capacity)
         let isFinished = state.withLock { state in
             guard !state.isFinished else { return true }
-            state.listeners[id] = Listener(path: path, mailbox: mailbox)
+            state.listeners[id] = Listener(paths: paths, mailbox: mailbox)
             count.store(state.listeners.count, ordering: .relaxed)
             return false
         }

@@ -1,0 +1,74 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// One gate that stands in several places of the tree.
+@Suite(.timeLimit(.minutes(5))) struct SharedGateTests {
+    private static let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+    private static let place = #"{"name": "b", "same": "a"}"#
+
+    private func test(_ policy: String, _ more: String...) throws -> TestHost {
+        try TestHost(
+            TestHost.composite("group", policy, ([Self.place] + more).joined(separator: ",")),
+            TestHost.leaf("a", plugin: "deliveries", ["away": 0], settings: Self.queued)
+        )
+    }
+
+    @Test func `the gate is one, with one report under each of its paths`() async throws {
+        let test = try test("first")
+        let report = await test.host.open()
+        #expect(report.isReady)
+        #expect(report.gates.map(\.path) == ["group", "a"])
+        #expect(report["group/b"]?.path == "a" && report["a"]?.places == ["group/b"])
+        #expect(report["group"]?.state == .open)
+        #expect(test.host.current.tree.gates.count == 1)
+        #expect(try test.host.current.node("group/b").node === test.host.current.node("a").node)
+        #expect(report.json["gates"]?.array?.last?["places"] == ["group/b"])
+        #expect(Report(json: report.json)?["group/b"]?.path == "a")
+        await test.host.close()
+    }
+
+    @Test(arguments: ["all", "first", "fastest", "sequence", "compare"])
+    func `a call through a composite reaches the gate`(_ policy: String) async throws {
+        let test = try test(policy)
+        await test.host.open()
+        try await test.call("group", "last")
+        try await test.call("group/b", "last")
+        #expect(test.host.report["a"]?.calls?.total == 2)
+        await test.host.close()
+    }
+
+    @Test func `an event for a composite with the gate in two places is delivered once`() async throws {
+        let test = try test("all", TestHost.composite("below", "all", #"{"name": "c", "same": "a"}"#))
+        await test.host.open()
+        let receipt = try await test.host.analytics("group").track("Seen")
+        #expect(receipt.connectors == ["a"])
+        try await receipt.delivered()
+        #expect(test.host.outbox(of: "group/b")?.delivered == 1)
+        #expect(test.host.report["a"]?.places == ["group/b", "group/below/c"])
+        await test.host.close()
+    }
+
+    @Test func `closing any place closes the gate`() async throws {
+        let test = try test("first")
+        await test.host.open()
+        try await test.host.close("group/b")
+        #expect(test.state("a") == .closed && test.state("group") == .closed)
+        try await test.host.open("group")
+        #expect(test.state("a") == .open && test.state("group") == .open)
+        await test.host.close()
+    }
+
+    @Test func `a gate is required if any of its places is`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("a", settings: #""probe": "off", "required": false"#),
+            TestHost.composite("group", "all", Self.place)
+        )
+        #expect(test.host.report["a"]?.isRequired == true)
+    }
+}
