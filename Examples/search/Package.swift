@@ -27,7 +27,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "search",
-            dependencies: ["SearchModel", .product(name: "ConnectorSimulator", package: "connector-host")],
+            dependencies: [
+                "SearchModel",
+                .product(name: "ConnectorHost", package: "connector-host"),
+                .product(name: "ConnectorSimulator", package: "connector-host"),
+                .product(name: "Integrator", package: "connector-host"),
+            ],
             path: "Sources/Search",
             swiftSettings: strict
         ),
@@ -35,7 +40,9 @@ let package = Package(
             name: "SearchTests",
             dependencies: [
                 "SearchModel",
+                .product(name: "ConnectorHost", package: "connector-host"),
                 .product(name: "ConnectorHostTesting", package: "connector-host"),
+                .product(name: "Integrator", package: "connector-host"),
             ],
             swiftSettings: strict
         ),

@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorSimulator
+import Integrator
 import SearchModel
 
 /// Reads keys from standard input. A line break ends a text, once its places have been shown.

@@ -3,6 +3,7 @@
 
 import ConnectorHost
 import ConnectorHostTesting
+import Integrator
 import SearchModel
 import Synchronization
 import Testing
