@@ -22,9 +22,10 @@ struct Search {
         try await host.open().requireReady()
 
         let search = PlaceSearch(try host.geocoder("geocoder")) { text, suggestions in
+            func line(_ places: [String]) -> String { places.isEmpty ? "nothing" : places.joined(separator: "; ") }
             switch suggestions {
-            case .cached(let places): print("\(text) (cached): \(places.joined(separator: "; "))")
-            case .found(let places): print("\(text): \(places.isEmpty ? "nothing" : places.joined(separator: "; "))")
+            case .cached(let places): print("\(text) (cached): \(line(places))")
+            case .found(let places): print("\(text): \(line(places))")
             case .failed(let reason): print("\(text): \(reason)")
             }
         }

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `only the last text is looked up, and what is known shows first`() async {
         let screen = Screen()
-        let search = PlaceSearch(InMemoryGeocoder(Self.places), pause: .milliseconds(1), show: screen.show)
+        let search = PlaceSearch(InMemoryGeocoder(Self.places), pause: .milliseconds(300), show: screen.show)
         search.type("B")
         search.type("Be")
         await search.type("Berl").finish()
