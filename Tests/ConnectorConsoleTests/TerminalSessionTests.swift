@@ -101,7 +101,7 @@ struct TerminalSessionTests {
 
     @Test func `a gate is retried at once, and what came of it stands in the last line`() {
         var session = session()
-        let act = GateScene.acts(on: Mock.report.gates[2], in: Mock.report)[0]
+        let act = GateScene.acts(on: Mock.report.gates[2], shared: Mock.report.sharedGates)[0]
         #expect(press(&session, .end, .character("r")) == [.perform(act)])
         #expect(screen(session).last == "retry analytics/posthog …")
         #expect(session.done("analytics/posthog is open") == [.refresh])

@@ -24,18 +24,20 @@ struct GateScene {
         if !changes.rows.isEmpty { components.append(context.component("changes", title: "Changes", changes)) }
         if let operations { components.append(context.component("operations", title: "Operations", operations)) }
         var scene = Scene(context.route, gate.path, components)
-        scene.acts = Self.acts(on: gate, in: context.snapshot.report)
+        scene.acts = Self.acts(on: gate, shared: context.snapshot.report.sharedGates)
         let commands = context.snapshot.commands
         scene.commandLine = commands.command("console", "--route", "\(context.route)", takesSimulation: true)
         return scene
     }
 
     /// The actions on a gate.
-    static func acts(on gate: GateReport, in report: Report) -> [ConsoleAct] {
+    ///
+    /// - Parameter shared: The gates that stand in several places.
+    static func acts(on gate: GateReport, shared: [GateReport]) -> [ConsoleAct] {
         let subject = ConsoleAct.Subject.gate(gate.path)
         guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }
         let events = gate.outbox == nil ? "" : "; its events wait in the outbox"
-        let elsewhere = report.gates.flatMap { $0.places(outside: gate.path) }
+        let elsewhere = shared.flatMap { $0.places(outside: gate.path) }
         let also =
             elsewhere.isEmpty
             ? "" : " This also closes \(elsewhere.joined(separator: ", ")): the same gate at another place."

@@ -21,7 +21,8 @@ enum GatesScene {
         let readiness = report.isReady ? StyledText("ready", .good) : StyledText("not ready", .bad)
         let open = leaves.count { $0.state == .open }
         let summary = readiness + StyledText(": \(open) of \(leaves.count) gate\(leaves.count == 1 ? "" : "s") open")
-        let rows = report.gates.map { row(for: $0, in: snapshot) }
+        let shared = report.sharedGates
+        let rows = report.gates.map { row(for: $0, in: snapshot, shared) }
         let columns = ["gate", "state", "since", "plugin", "waiting", "dead", "proof"].map {
             Component.Column($0, isNumber: ["waiting", "dead"].contains($0))
         }
@@ -34,7 +35,7 @@ enum GatesScene {
         return scene
     }
 
-    private static func row(for gate: GateReport, in snapshot: ConsoleSnapshot) -> Row {
+    private static func row(for gate: GateReport, in snapshot: ConsoleSnapshot, _ shared: [GateReport]) -> Row {
         let depth = gate.path.utf8.count { $0 == UInt8(ascii: "/") }
         let subject =
             gate.policy.map { StyledText($0, .muted) }
@@ -53,7 +54,7 @@ enum GatesScene {
             depth: depth,
             link: .gate(gate.path)
         )
-        row.acts = GateScene.acts(on: gate, in: snapshot.report)
+        row.acts = GateScene.acts(on: gate, shared: shared)
         row.commandLine = snapshot.commands.command(
             "console",
             "--route",

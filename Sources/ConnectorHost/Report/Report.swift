@@ -117,6 +117,11 @@ extension GateReport {
     }
 }
 
+extension Report {
+    /// The gates that stand in several places.
+    package var sharedGates: [GateReport] { gates.filter { !$0.places.isEmpty } }
+}
+
 extension GateReport {
     /// The paths outside a connector of a leaf that also stands at or below that connector; empty for any other leaf.
     package func places(outside path: String) -> [String] {

@@ -96,6 +96,8 @@ extension Node {
 extension [Node] {
     /// Each node once, at its first place.
     var unique: [Node] {
+        // Only a leaf with further places can be among them twice.
+        guard contains(where: { !$0.places.isEmpty }) else { return self }
         var seen: Set<Int> = []
         return filter { seen.insert($0.index).inserted }
     }
