@@ -160,30 +160,18 @@ final class Folder: FilesPlugin {
     }
 
     private func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (FolderRoot, FolderCall) throws(PluginError) -> Value
+        _ body: @escaping @Sendable (FolderRoot, DiskCall) throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
         try await onThread { state, call throws(PluginError) in try body(Self.root(of: state), call) }
     }
 
     /// Runs work on the thread, unless the call is over when its turn comes.
     private func onThread<Value: Sendable>(
-        _ body: @escaping @Sendable (inout State, FolderCall) throws(PluginError) -> Value
+        _ body: @escaping @Sendable (inout State, DiskCall) throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
-        let call = FolderCall(clock: host.clock)
-        let result = await withTaskCancellationHandler { () -> Result<Value, PluginError> in
-            do throws(PluginError) {
-                return .success(
-                    try await thread.result { [self] () throws(PluginError) in
-                        if let end = call.end { throw end }
-                        return try state.withLock { state throws(PluginError) in try body(&state, call) }
-                    }
-                )
-            } catch {
-                return .failure(error)
-            }
-        } onCancel: {
-            call.cancel()
+        let call = DiskCall(clock: host.clock, on: "disk")
+        return try await thread.result(for: call) { [self] () throws(PluginError) in
+            try state.withLock { state throws(PluginError) in try body(&state, call) }
         }
-        return try result.get()
     }
 }

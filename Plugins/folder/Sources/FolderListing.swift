@@ -20,10 +20,10 @@ struct FolderListing {
     private let prefix: String
     private let after: String
     private let limit: Int
-    private let call: FolderCall
+    private let call: DiskCall
     private var files: [FileEntry] = []
 
-    init(_ root: FolderRoot, prefix: String, after: String, limit: Int, during call: FolderCall) {
+    init(_ root: FolderRoot, prefix: String, after: String, limit: Int, during call: DiskCall) {
         self.root = root
         self.prefix = prefix
         self.after = after

@@ -22,7 +22,7 @@ internal import ConnectorKit
     private let path: String
     private let identity: (device: UInt64, number: UInt64)?
     /// The call that the current work is for.
-    private var call: SQLiteCall
+    private var call: DiskCall
 
     /// Opens a file that exists, and makes the table in an empty one.
     ///
@@ -30,7 +30,7 @@ internal import ConnectorKit
     ///   - path: A path without symbolic links.
     ///   - maxBytes: The greatest size of the file; one that is larger takes no more.
     ///   - call: The call that waits for it.
-    init(_ path: String, maxBytes: Int64, during call: SQLiteCall) throws(PluginError) {
+    init(_ path: String, maxBytes: Int64, during call: DiskCall) throws(PluginError) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
@@ -68,7 +68,7 @@ internal import ConnectorKit
     }
 
     /// From now on, works for a call.
-    func serve(_ call: SQLiteCall) {
+    func serve(_ call: DiskCall) {
         self.call = call
     }
 

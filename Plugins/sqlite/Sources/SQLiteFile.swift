@@ -48,26 +48,14 @@ final class SQLiteFile: Sendable {
     }
 
     private func onThread<Value: Sendable>(
-        _ body: @escaping @Sendable (inout SQLiteRecords?, SQLiteCall) throws(PluginError) -> Value
+        _ body: @escaping @Sendable (inout SQLiteRecords?, DiskCall) throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
-        let call = SQLiteCall(clock: host.clock)
-        let result = await withTaskCancellationHandler { () -> Result<Value, PluginError> in
-            do throws(PluginError) {
-                return .success(
-                    try await thread.result { [self] () throws(PluginError) in
-                        if let end = call.end { throw end }
-                        return try records.withLock { records throws(PluginError) in
-                            records?.connection.serve(call)
-                            return try body(&records, call)
-                        }
-                    }
-                )
-            } catch {
-                return .failure(error)
+        let call = DiskCall(clock: host.clock, on: "file")
+        return try await thread.result(for: call) { [self] () throws(PluginError) in
+            try records.withLock { records throws(PluginError) in
+                records?.connection.serve(call)
+                return try body(&records, call)
             }
-        } onCancel: {
-            call.cancel()
         }
-        return try result.get()
     }
 }

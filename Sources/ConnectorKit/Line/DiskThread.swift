@@ -38,6 +38,30 @@ package final class DiskThread: Sendable {
         return try result.get()
     }
 
+    /// Runs a closure on the thread for a call, unless the call has ended before its turn, and awaits its result.
+    ///
+    /// Cancelling the task cancels the call.
+    package func result<Value: Sendable>(
+        for call: DiskCall,
+        _ body: @escaping @Sendable () throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        let outcome = await withTaskCancellationHandler { () -> Result<Value, PluginError> in
+            do throws(PluginError) {
+                return .success(
+                    try await result { () throws(PluginError) in
+                        if let end = call.end { throw end }
+                        return try body()
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            call.cancel()
+        }
+        return try outcome.get()
+    }
+
     private func run(_ job: @escaping Job) {
         let mustStart = state.withLock { state in
             state.jobs.append(job)
