@@ -23,6 +23,21 @@ public struct FilePage: Sendable, Hashable {
         self.hasMore = hasMore
     }
 
+    /// Checks what is asked for.
+    ///
+    /// - Parameters:
+    ///   - prefix: What the paths start with.
+    ///   - after: The path that the page begins after.
+    ///   - limit: The most files.
+    /// - Throws: A ``ConnectorError`` of code `invalid` that says what is wrong.
+    public static func check(prefix: String, after: String, limit: Int) throws(ConnectorError) {
+        try FilePathRule.checkText(prefix, "prefix")
+        try FilePathRule.checkText(after, "text \"after\"")
+        guard limitRange.contains(limit) else {
+            throw ConnectorError(.invalid, "limit is \(limit); it must be 1 to \(limitRange.upperBound)")
+        }
+    }
+
     /// Reads a page.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, and for paths out of order: a list that

@@ -59,11 +59,7 @@ public final class InMemoryFiles: Files {
         limit: Int,
         options: CallOptions
     ) async throws(ConnectorError) -> FilePage {
-        try FilePathRule.checkText(prefix, "prefix")
-        try FilePathRule.checkText(after, "text \"after\"")
-        guard FilePage.limitRange.contains(limit) else {
-            throw ConnectorError(.invalid, "limit is \(limit); it must be 1 to \(FilePage.limitRange.upperBound)")
-        }
+        try FilePage.check(prefix: prefix, after: after, limit: limit)
         let entries = try access { state in state.files.values.map(\.entry) }
             .filter { $0.path.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes($0.path.utf8) }
             .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }

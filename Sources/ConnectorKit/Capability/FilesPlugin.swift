@@ -73,11 +73,7 @@ extension FilesPlugin {
     /// The operation `list`.
     public func list(prefix: String?, after: String?, limit: UInt32?) async throws -> JSONValue {
         let (prefix, after, limit) = (prefix ?? "", after ?? "", Int(limit ?? UInt32(FilePage.limitRange.upperBound)))
-        try FilePathRule.checkText(prefix, "prefix")
-        try FilePathRule.checkText(after, "text \"after\"")
-        guard FilePage.limitRange.contains(limit) else {
-            throw PluginError(.invalid, "limit is \(limit); it must be 1 to \(FilePage.limitRange.upperBound)")
-        }
+        try FilePage.check(prefix: prefix, after: after, limit: limit)
         return try await list(prefix: prefix, after: after, limit: limit).json
     }
 
