@@ -133,8 +133,7 @@ let package = Package(
         .target(
             name: "ConnectorLoading",
             dependencies: [
-                "CConnector", "ConnectorManifest", "ConnectorPlatform",
-                .target(name: "CSodium", condition: .when(platforms: [.linux])),
+                "CConnector", "ConnectorDigest", "ConnectorManifest", "ConnectorPlatform",
             ],
             swiftSettings: strict
         ),
@@ -150,8 +149,8 @@ let package = Package(
         .target(
             name: "ConnectorServices",
             dependencies: [
-                "CConnector", "CZlib", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
-                "ConnectorInvocation",
+                "CConnector", "CZlib", "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorPlatform",
+                "ConnectorLoading", "ConnectorInvocation",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 deque,
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -347,8 +346,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorOutboxNATS",
-                "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
+                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
+                "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.
                 "settings-file",
                 .product(name: "Logging", package: "swift-log"),

@@ -17,9 +17,6 @@ package struct SHA256: Sendable {
         private var state = crypto_hash_sha256_state()
     #endif
 
-    /// The number of digits of a digest in hexadecimal.
-    package static let digitCount = 64
-
     /// Begins with no bytes.
     package init() {
         #if !canImport(CryptoKit)
@@ -30,24 +27,33 @@ package struct SHA256: Sendable {
 
     /// Adds bytes at the end.
     package mutating func update(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { unsafe update($0) }
+    }
+
+    /// Adds bytes at the end.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         #if canImport(CryptoKit)
-            state.update(data: bytes)
+            unsafe state.update(bufferPointer: bytes)
         #else
-            unsafe bytes.withUnsafeBufferPointer { bytes in
-                _ = unsafe crypto_hash_sha256_update(&state, bytes.baseAddress, UInt64(bytes.count))
-            }
+            _ = unsafe crypto_hash_sha256_update(&state, bytes.baseAddress, UInt64(bytes.count))
         #endif
     }
 
-    /// The digest of the bytes so far, 64 hexadecimal digits in lower case, as sha256sum(1) prints them.
-    package var hexadecimal: String {
-        #if canImport(CryptoKit)
-            let digest = Array(state.finalize())
-        #else
-            var (state, digest) = (state, [UInt8](repeating: 0, count: 32))
-            _ = unsafe crypto_hash_sha256_final(&state, &digest)
-        #endif
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    /// The digest of the bytes so far.
+    package var digest: SHA256Digest {
+        var halves: (UInt128, UInt128) = (0, 0)
+        unsafe withUnsafeMutableBytes(of: &halves) { target in
+            #if canImport(CryptoKit)
+                unsafe state.finalize().withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+            #else
+                var state = state
+                guard let start = unsafe target.bindMemory(to: UInt8.self).baseAddress else { return }
+                _ = unsafe crypto_hash_sha256_final(&state, start)
+            #endif
+        }
+        return SHA256Digest(halves)
     }
+
+    /// The digest of the bytes so far, 64 hexadecimal digits in lower case, as sha256sum(1) prints them.
+    package var hexadecimal: String { digest.description }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-internal import ConnectorLoading
+internal import ConnectorDigest
 package import ConnectorPlatform
 
 #if canImport(Glibc)

@@ -60,7 +60,7 @@ internal import Testing
 
     /// A second connection to the file, as another process would have.
     private func connection() throws -> SQLiteConnection {
-        try SQLiteConnection(path, maxBytes: 1 << 30, during: SQLiteCall(clock: StoppedClock()))
+        try SQLiteConnection(path, maxBytes: 1 << 30, during: DiskCall(clock: StoppedClock(), on: "file"))
     }
 
     /// A record that changes twice has three versions, and the last is there after the file was closed.

@@ -1,40 +1,23 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(CryptoKit)
-    internal import CryptoKit
-#else
-    internal import CSodium
-#endif
-
-/// A SHA-256 digest (FIPS 180-4), which identifies an image regardless of its name.
+/// A SHA-256 digest (FIPS 180-4), which identifies content regardless of its name.
 package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     /// The first 16 bytes, in the standard's order.
     private let first: UInt128
     /// The last 16 bytes.
     private let second: UInt128
 
+    /// A digest of its halves, each in the standard's order.
+    init(_ halves: (UInt128, UInt128)) {
+        (first, second) = halves
+    }
+
     /// Hashes bytes.
     package init(of bytes: UnsafeRawBufferPointer) {
-        #if canImport(CryptoKit)
-            var hash = SHA256()
-            unsafe hash.update(bufferPointer: bytes)
-            (first, second) = unsafe hash.finalize().withUnsafeBytes { digest in
-                unsafe (
-                    digest.loadUnaligned(as: UInt128.self),
-                    digest.loadUnaligned(fromByteOffset: 16, as: UInt128.self)
-                )
-            }
-        #else
-            var halves: (UInt128, UInt128) = (0, 0)
-            unsafe withUnsafeMutablePointer(to: &halves) { halves in
-                // Cannot fail, and needs no sodium_init().
-                _ = unsafe halves.withMemoryRebound(to: UInt8.self, capacity: 32) { digest in
-                    unsafe crypto_hash_sha256(digest, bytes.baseAddress, UInt64(bytes.count))
-                }
-            }
-            (first, second) = halves
-        #endif
+        var hash = SHA256()
+        unsafe hash.update(bytes)
+        self = hash.digest
     }
 
     /// Hashes the UTF-8 of a text.
