@@ -69,6 +69,9 @@ EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .
 EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator
+	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
+	$(EXAMPLE)/adapter --build-tests
+	$(EXAMPLE_TEST)/adapter
 	$(EXAMPLE)/calculator
 	$(EXAMPLE)/search --build-tests
 	$(EXAMPLE_TEST)/search
