@@ -135,6 +135,7 @@ extension Connector {
         connector.allowedHosts = given.allowedHosts
         connector.delivery = given.delivery
         connector.propagatesTrace = given.propagatesTrace
+        connector.cacheBytes = given.cacheBytes
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
             connector.kind = .composite(policy: policy, children: children)
@@ -159,6 +160,9 @@ extension Connector {
         check(heal?.initial, "heal.initial")
         if let retry, !(1...1000).contains(retry.attempts) {
             report("retry.attempts is \(retry.attempts), outside 1 to 1000")
+        }
+        if !(0...Self.cacheLimit).contains(cacheBytes) {
+            report("cacheBytes is \(cacheBytes), outside 0 to \(Self.cacheLimit)")
         }
         let maxBelowInitial = "the maximum wait is shorter than the initial one"
         if let retry, retry.max < retry.initial { report("retry: \(maxBelowInitial)") }

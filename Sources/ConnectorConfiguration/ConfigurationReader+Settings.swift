@@ -221,12 +221,14 @@ extension ConfigurationReader {
         return duration
     }
 
-    /// Reads whether the plugin's requests carry their trace context.
-    mutating func propagatesTrace(in object: JSONObject, at path: JSONPath) -> Bool {
-        guard let value = object["http"] else { return false }
+    /// Reads whether the plugin's requests carry their trace context, and how many bytes of responses are kept.
+    mutating func http(in object: JSONObject, at path: JSONPath) -> (propagatesTrace: Bool, cacheBytes: Int) {
         let here = path.appending("http")
-        guard let members = json.members(of: value, at: here, allowed: ["propagateTrace"]) else { return false }
-        return json.bool("propagateTrace", in: members, at: here) ?? false
+        guard let value = object["http"],
+            let members = json.members(of: value, at: here, allowed: ["propagateTrace", "cacheBytes"])
+        else { return (false, 0) }
+        let cacheBytes = json.integer("cacheBytes", in: members, at: here, within: 0...Int64(Connector.cacheLimit))
+        return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
     }
 
     /// Reads what replaces the vendor in a simulation.

@@ -171,6 +171,7 @@ struct ConfigurationReader {
         let isAboveDisabled = isDisabled
         isDisabled = isDisabled || !isEnabled
         defer { isDisabled = isAboveDisabled }
+        let http = http(in: object, at: path)
         return Connector(
             name: name,
             path: connectorPath,
@@ -183,7 +184,8 @@ struct ConfigurationReader {
             probeInterval: probeInterval(in: object, at: path),
             allowedHosts: allowedHosts(in: object, at: path),
             delivery: delivery(in: object, at: path),
-            propagatesTrace: propagatesTrace(in: object, at: path),
+            propagatesTrace: http.propagatesTrace,
+            cacheBytes: http.cacheBytes,
             simulator: simulator(in: object, at: path, base: base),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path

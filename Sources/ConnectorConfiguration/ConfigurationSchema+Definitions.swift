@@ -191,7 +191,11 @@ extension ConfigurationSchema {
             "propagateTrace": [
                 "type": "boolean", "default": false,
                 "description": "Whether requests carry their trace context, for a server of your own.",
-            ]
+            ],
+            "cacheBytes": [
+                "type": "integer", "default": 0, "minimum": 0, "maximum": .integer(Int64(Connector.cacheLimit)),
+                "description": "The most bytes of responses that the host keeps in memory for the plugin to use again.",
+            ],
         ],
         "patternProperties": annotations,
         "additionalProperties": false,

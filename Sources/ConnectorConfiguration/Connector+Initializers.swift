@@ -46,6 +46,7 @@ extension Connector {
     ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
     ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
     ///   - propagatesTrace: Whether the plugin's requests carry their trace context.
+    ///   - cacheBytes: The most bytes of responses that the host keeps for the plugin to use again: 0 to ``cacheLimit``.
     public init(
         _ name: String,
         plugin: String,
@@ -60,7 +61,8 @@ extension Connector {
         probeInterval: Duration? = Connector.defaultProbeInterval,
         allowedHosts: [HostRule]? = nil,
         delivery: DeliveryPolicy? = DeliveryPolicy(),
-        propagatesTrace: Bool = false
+        propagatesTrace: Bool = false,
+        cacheBytes: Int = 0
     ) {
         self.init(
             name: name,
@@ -75,6 +77,7 @@ extension Connector {
             allowedHosts: allowedHosts,
             delivery: delivery,
             propagatesTrace: propagatesTrace,
+            cacheBytes: cacheBytes,
             simulator: nil,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
@@ -100,6 +103,7 @@ extension Connector {
     ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
     ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
     ///   - propagatesTrace: Whether the plugin's requests carry their trace context.
+    ///   - cacheBytes: The most bytes of responses that the host keeps for the plugin to use again: 0 to ``cacheLimit``.
     public init(
         _ name: String,
         plugin: any LinkablePlugin.Type,
@@ -113,7 +117,8 @@ extension Connector {
         probeInterval: Duration? = Connector.defaultProbeInterval,
         allowedHosts: [HostRule]? = nil,
         delivery: DeliveryPolicy? = DeliveryPolicy(),
-        propagatesTrace: Bool = false
+        propagatesTrace: Bool = false,
+        cacheBytes: Int = 0
     ) {
         self.init(
             name,
@@ -127,7 +132,8 @@ extension Connector {
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
             delivery: delivery,
-            propagatesTrace: propagatesTrace
+            propagatesTrace: propagatesTrace,
+            cacheBytes: cacheBytes
         )
         kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config))
     }

@@ -36,6 +36,11 @@ public struct Connector: Sendable {
     public package(set) var delivery: DeliveryPolicy?
     /// Whether the plugin's requests carry their trace context, in headers that the application's tracer writes.
     public package(set) var propagatesTrace = false
+    /// The most bytes of responses that the host keeps for the plugin to use again: 0, the default, for none, up to
+    /// ``cacheLimit``.
+    public package(set) var cacheBytes = 0
+    /// The greatest ``cacheBytes``, 1 GiB.
+    public static let cacheLimit = 1 << 30
     /// What replaces the vendor in a simulation; nil for the host's own simulators.
     package internal(set) var simulator: SimulatorReference?
     /// Whether the connector is a leaf or a composite, with its settings.

@@ -26,6 +26,8 @@ struct GatePlan: Sendable {
     var probeInterval: Duration?
     /// Whether the plugin's requests propagate their trace.
     var propagatesTrace = false
+    /// The most bytes of responses that are kept.
+    var cacheBytes = 0
     /// Problems with the plugin that do not prevent the gate from opening.
     var warnings: [String] = []
 

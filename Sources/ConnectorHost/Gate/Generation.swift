@@ -88,6 +88,7 @@ final class Generation: Sendable {
                 secret: { [secrets = plan.configuration.secrets] in secrets[$0]?.reveal() },
                 redactor: environment.redactor,
                 propagatesTrace: plan.propagatesTrace,
+                cacheBytes: plan.cacheBytes,
                 logger: logger
             )
         )

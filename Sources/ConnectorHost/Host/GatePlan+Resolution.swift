@@ -23,6 +23,7 @@ extension GatePlan {
             heal: connector.heal,
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
+            cacheBytes: connector.cacheBytes,
             warnings: (try? plugin.get()).map(plugins.concerns) ?? []
         )
     }

@@ -88,6 +88,7 @@ extension HTTPCounters {
         self.init()
         requests = UInt64(clamping: json.count("requests") ?? 0)
         failures = UInt64(clamping: json.count("failures") ?? 0)
+        cached = UInt64(clamping: json.count("cached") ?? 0)
         bytesSent = UInt64(clamping: json.count("bytesSent") ?? 0)
         bytesReceived = UInt64(clamping: json.count("bytesReceived") ?? 0)
         lastStatus = json.count("lastStatus").map { UInt32(clamping: $0) }

@@ -160,6 +160,7 @@ extension HTTPCounters {
         object["failures"] = .integer(Int64(clamping: failures))
         object["bytesSent"] = .integer(Int64(clamping: bytesSent))
         object["bytesReceived"] = .integer(Int64(clamping: bytesReceived))
+        if cached > 0 { object["cached"] = .integer(Int64(clamping: cached)) }
         object["lastStatus"] = lastStatus.map { .integer(Int64($0)) }
         return .object(object)
     }

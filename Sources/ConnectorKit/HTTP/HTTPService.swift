@@ -11,6 +11,25 @@ public protocol HTTPService: Sendable {
     ///
     /// - Throws: A ``PluginError`` if no response came: denied, unavailable, timed out, too large, cancelled, invalid.
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse
+
+    /// Sends a request, and returns the response, whatever its HTTP status, as soon as its header is there; its body comes
+    /// in parts, as the server sends it.
+    ///
+    /// The operation's deadline does not limit it: the request lasts until its body ends, the stream is released, or a
+    /// task is cancelled that waits for it. ``HTTPRequest/timeout`` limits the whole.
+    ///
+    /// The default sends the request with ``send(_:)`` and returns its body as one part.
+    ///
+    /// - Parameter silence: The longest wait for a part; nil for any.
+    /// - Throws: A ``PluginError`` if no response came, as for ``send(_:)``.
+    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream
+}
+
+extension HTTPService {
+    /// Sends a request and returns its body as one part, for services in tests.
+    public func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
+        HTTPStream(try await send(request))
+    }
 }
 
 /// The service of a plugin whose manifest does not name `http/1`.

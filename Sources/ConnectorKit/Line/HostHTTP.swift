@@ -31,11 +31,80 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         return try outcome.get()
     }
 
+    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
+        guard unsafe Int(table.pointee.struct_size) >= MemoryLayout<connector_http>.size else {
+            throw PluginError(.unsupported, "this host is too old to receive responses in parts; update it")
+        }
+        let receiver = PartReceiver()
+        let id = try start(receiver, request, silence: silence)
+        let body = HostBody(receiver) { isAsking in
+            let isOpen: Void? = connection.whileOpen {
+                if isAsking {
+                    unsafe table.pointee.resume(table.pointee.context, id)
+                } else {
+                    unsafe table.pointee.cancel(table.pointee.context, id)
+                }
+            }
+            if isOpen == nil { receiver.finish(.failure(PluginError(.cancelled, "the gate is closed"))) }
+        }
+        let head = await withTaskCancellationHandler {
+            await receiver.head.wait()
+        } onCancel: {
+            body.cancel()
+        }
+        return HTTPStream(try head.get()) { () throws(PluginError) in try await body.next() }
+    }
+
+    /// Starts a request whose response the receiver gets in parts.
+    private func start(
+        _ receiver: PartReceiver,
+        _ request: HTTPRequest,
+        silence: Duration?
+    ) throws(PluginError) -> UInt64 {
+        let user = unsafe Unmanaged.passRetained(receiver)
+        var target = unsafe connector_http_receiver(
+            struct_size: UInt32(MemoryLayout<connector_http_receiver>.size),
+            flags: 0,
+            part: { user, part in
+                guard let user = unsafe user else { return }
+                unsafe Unmanaged<PartReceiver>.fromOpaque(user).takeUnretainedValue().receive(
+                    HTTPResponse(part.pointee)
+                )
+            },
+            done: { user, status, response, error in
+                guard let user = unsafe user else { return }
+                let outcome = unsafe HostHTTP.outcome(status, response, error)
+                unsafe Unmanaged<PartReceiver>.fromOpaque(user).takeRetainedValue().finish(outcome)
+            },
+            user: user.toOpaque(),
+            silence_ns: silence?.nanoseconds ?? 0
+        )
+        let deadline = end(of: request) ?? .max
+        var id: UInt64 = 0
+        var error = Line.emptyError
+        let status = connection.whileOpen {
+            unsafe HTTPRequestLayout(request).withBorrowed(deadline: deadline) { request in
+                unsafe table.pointee.stream(table.pointee.context, request, &target, &id, &error)
+            }
+        }
+        guard status == Line.ok else {
+            unsafe user.release()
+            let failure = status.map { status in unsafe Line.failure(status, &error) }
+            throw failure ?? PluginError(.notOpen, "the gate is closing")
+        }
+        return id
+    }
+
     /// The earlier of the request's deadline and the operation's.
     private func deadline(of request: HTTPRequest) -> UInt64 {
-        guard let timeout = request.timeout else { return Deadline.current }
+        min(end(of: request) ?? .max, Deadline.current)
+    }
+
+    /// The request's own deadline on the monotonic clock; nil if it has none.
+    private func end(of request: HTTPRequest) -> UInt64? {
+        guard let timeout = request.timeout else { return nil }
         let (end, overflow) = clock.monotonic.addingReportingOverflow(timeout.nanoseconds)
-        return overflow ? Deadline.current : min(end, Deadline.current)
+        return overflow ? nil : end
     }
 
     /// Starts a request that finishes the wait; if the host refuses it, finishes the wait and returns nil.
@@ -75,17 +144,22 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         guard status == Line.ok, let response = unsafe response?.pointee else {
             return unsafe .failure(Line.failure(status == Line.ok ? PluginStatus.failed.rawValue : status, error))
         }
+        return unsafe .success(HTTPResponse(response))
+    }
+}
+
+extension HTTPResponse {
+    /// Copies what the host lends.
+    fileprivate init(_ response: connector_http_response) {
         let headers = unsafe UnsafeBufferPointer(start: response.headers, count: Int(clamping: response.header_count))
         let body = unsafe UnsafeBufferPointer(start: response.body, count: Int(clamping: response.body_length))
         let fields = unsafe headers.map { header in
             unsafe HTTPField(
-                name: text(header.name, header.name_length),
-                value: text(header.value, header.value_length)
+                name: Self.text(header.name, header.name_length),
+                value: Self.text(header.value, header.value_length)
             )
         }
-        return unsafe .success(
-            HTTPResponse(status: Int(response.status), headers: HTTPFields(fields), body: [UInt8](body))
-        )
+        self.init(status: unsafe Int(response.status), headers: HTTPFields(fields), body: unsafe [UInt8](body))
     }
 
     private static func text(_ data: UnsafePointer<CChar>, _ length: UInt64) -> String {

@@ -18,6 +18,8 @@ extension GateServices {
         package var redactor: Redactor
         /// Whether requests carry their trace context in headers.
         package var propagatesTrace: Bool
+        /// The most bytes of responses that the host keeps to use again; 0 for none.
+        package var cacheBytes: Int
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
@@ -29,6 +31,7 @@ extension GateServices {
             secret: @escaping @Sendable (_ field: String) -> String? = { _ in nil },
             redactor: Redactor = Redactor(),
             propagatesTrace: Bool = false,
+            cacheBytes: Int = 0,
             logger: Logger
         ) {
             self.path = path
@@ -37,6 +40,7 @@ extension GateServices {
             self.secret = secret
             self.redactor = redactor
             self.propagatesTrace = propagatesTrace
+            self.cacheBytes = cacheBytes
             self.logger = logger
         }
     }

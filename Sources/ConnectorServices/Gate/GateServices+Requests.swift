@@ -17,8 +17,15 @@ package struct RequestInFlight: Sendable {
     package var span: RequestSpan?
     /// The trace that the plugin sent it in, and in which its callback runs.
     package var trace: TraceContext
-    /// The timer of the deadline; nil while the request is being started.
+    /// The timer of the deadline; nil while the request is being started, and for a response in parts that has begun
+    /// and has no deadline.
     package var timer: HostTimer?
+    /// Whether the deadline is the host's, for the beginning of a response in parts.
+    package var isTimedToBegin = false
+    /// The longest wait for a part in nanoseconds; 0 for any.
+    package var silence: UInt64 = 0
+    /// The timer of that wait.
+    package var silenceTimer: HostTimer?
 }
 
 extension RequestInFlight {
@@ -31,21 +38,42 @@ extension RequestInFlight {
 
 extension GateServices {
     /// Sends a request under an existing id, and completes it with a callback.
+    ///
+    /// - Parameter silence: The longest wait for a part of the response in nanoseconds, 0 for any; nil if the response
+    ///   comes whole.
     package func startRequest(
         _ id: UInt64,
         _ request: RequestTemplate,
-        _ callback: RequestCallback
+        _ callback: RequestCallback,
+        silence: UInt64? = nil
     ) throws(ServiceFailure) {
         // Without a timer, a request might never complete.
         guard host.clock.prepare() else { throw .unavailable("the system cannot create a thread for timers") }
         let options = host.options.http
-        var outgoing = try OutgoingRequest(request, options: options, secret: context.secret)
+        var outgoing = try OutgoingRequest(
+            request,
+            options: options,
+            accepting: silence == nil ? "gzip" : "identity",
+            secret: context.secret
+        )
         try egress.check(outgoing.url)
         let span = RequestSpan(request, to: outgoing.url, context)
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
+        let isCaching = context.cacheBytes > 0
+        let now = host.clock.now()
+        let cached = isCaching && silence == nil ? cache.withLock { $0.lookup(outgoing, now: now) } : .bypass
+        if case .stale(_, let conditions) = cached { outgoing.conditions = conditions }
+        let sent = outgoing
         let authority = outgoing.url.authority
         let trace = TraceContext.current
-        let exchange = HTTPExchange(outgoing, egress: egress, transport: host.http, workers: host.callbacks)
+        let parts = silence.map { _ in ResponseParts(limit: options.responseLimit) { self.receivePart(id, $0) } }
+        let exchange = HTTPExchange(
+            outgoing,
+            egress: egress,
+            transport: host.http,
+            parts: parts,
+            workers: host.callbacks
+        )
         let refusal = state.withLock { state -> ServiceFailure? in
             guard !state.isStopped else { return .notOpen }
             guard state.requests.count < options.concurrencyLimit else {
@@ -55,7 +83,14 @@ extension GateServices {
                     isRetryable: true
                 )
             }
-            state.requests[id] = RequestInFlight(callback: callback, exchange: exchange, span: span, trace: trace)
+            state.requests[id] = RequestInFlight(
+                callback: callback,
+                exchange: exchange,
+                span: span,
+                trace: trace,
+                isTimedToBegin: silence != nil && request.deadline == .max,
+                silence: silence ?? 0
+            )
             state.counters.requests += 1
             return nil
         }
@@ -66,7 +101,6 @@ extension GateServices {
 
         // `.max` is CONNECTOR_NO_DEADLINE, a macro that Swift does not import.
         let deadline = request.deadline == .max ? nil : request.deadline
-        let now = host.clock.now()
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
             self.completeRequest(id, .failure(.timedOut("no answer from \(authority) in time")))
@@ -80,9 +114,13 @@ extension GateServices {
             host.clock.cancel(timer)
             return
         }
+        if case .fresh(let response) = cached {
+            countCached()
+            return completeRequest(id, .success(response))
+        }
         exchange.start { outcome in
             self.count(outcome)
-            self.completeRequest(id, outcome.result)
+            self.completeRequest(id, isCaching ? self.remember(outcome, of: sent, cached) : outcome.result)
         }
     }
 
@@ -100,9 +138,69 @@ extension GateServices {
             return (request, state.queue { request.end(result) })
         }
         guard let request else { return }
-        if let timer = request.timer { host.clock.cancel(timer) }
+        for case let timer? in [request.timer, request.silenceTimer] { host.clock.cancel(timer) }
         request.exchange.cancel()
         if isIdle { startCallbacks() }
+    }
+
+    /// Asks for the next part of a response, and limits the wait for it.
+    package func resumeRequest(_ id: UInt64) {
+        guard let request = state.withLock({ $0.requests[id] }) else { return }
+        if request.silence > 0, request.silenceTimer == nil {
+            let limit = Duration.nanoseconds(Int64(clamping: request.silence)).brief
+            let timer = host.clock.schedule(after: request.silence) {
+                self.completeRequest(id, .failure(.timedOut("the server sent nothing for \(limit)")))
+            }
+            let isFirst = state.withLock { state in
+                guard let request = state.requests[id], request.silenceTimer == nil else { return false }
+                state.requests[id]?.silenceTimer = timer
+                return true
+            }
+            if !isFirst { host.clock.cancel(timer) }
+        }
+        request.exchange.resume()
+    }
+
+    /// Delivers a part of a response, unless the request has completed.
+    private func receivePart(_ id: UInt64, _ part: HTTPResponse) {
+        let (isIdle, timers) = state.withLock { state -> (Bool, [HostTimer?]) in
+            guard let request = state.requests[id] else { return (false, []) }
+            state.counters.bytesReceived += UInt64(part.body.count)
+            state.requests[id]?.silenceTimer = nil
+            if request.isTimedToBegin { state.requests[id]?.timer = nil }
+            let isIdle = state.queue { request.trace.run { request.callback.call(part: part) } }
+            return (isIdle, [request.silenceTimer, request.isTimedToBegin ? request.timer : nil])
+        }
+        for case let timer? in timers { host.clock.cancel(timer) }
+        if isIdle { startCallbacks() }
+    }
+
+    /// Stores a response that may be used again, and uses a stored one that the server confirms.
+    private func remember(
+        _ outcome: HTTPExchange.Outcome,
+        of request: OutgoingRequest,
+        _ cached: HTTPCache.Lookup
+    ) -> Result<HTTPResponse, ServiceFailure> {
+        guard case .success(let reply) = outcome.result else { return outcome.result }
+        let (now, wallTime) = (host.clock.now(), host.clock.wallTime())
+        switch cached {
+        case .stale(let response, _) where reply.status == 304 && !outcome.isRedirected:
+            countCached()
+            let confirmed = cache.withLock { cache in
+                cache.confirm(response, by: reply, of: request, now: now, wallTime: wallTime)
+            }
+            return .success(confirmed)
+        case .miss where !outcome.isRedirected, .stale where !outcome.isRedirected:
+            cache.withLock { $0.store(reply, to: request, now: now, wallTime: wallTime) }
+        case .bypass where !["GET", "HEAD", "OPTIONS"].contains(request.method) && reply.status < 400:
+            cache.withLock { $0.forget(request.url) }
+        default: break
+        }
+        return outcome.result
+    }
+
+    private func countCached() {
+        state.withLock { $0.counters.cached += 1 }
     }
 
     private func count(_ outcome: HTTPExchange.Outcome) {

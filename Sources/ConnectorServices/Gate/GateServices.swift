@@ -24,6 +24,8 @@ package final class GateServices: InstanceServices {
     package var logger: Logger { context.logger }
     /// The hosts that requests may reach.
     package let egress: EgressList
+    /// The responses to use again.
+    package let cache: Mutex<HTTPCache>
     /// The mutable state.
     package let state = Mutex(GateServicesState())
 
@@ -32,6 +34,7 @@ package final class GateServices: InstanceServices {
         self.host = host
         self.context = context
         egress = EgressList(context.egress)
+        cache = Mutex(HTTPCache(limit: context.cacheBytes))
     }
 
     /// Logs the undeclared services that `create` requested. Call it once `create` has returned.

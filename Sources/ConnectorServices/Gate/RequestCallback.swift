@@ -5,21 +5,33 @@ internal import CConnector
 package import ConnectorBase
 internal import ConnectorPlatform
 
-/// The callback that completes a plugin's request, in a form that crosses threads.
+/// The callbacks of a plugin's request, in a form that crosses threads.
 ///
-/// Sendable: services/http.h says that `done` may run on any thread of the host. `user` belongs to the plugin, and the
-/// host never dereferences it. The plugin keeps both valid until `done` has run.
+/// Sendable: services/http.h says that they may run on any thread of the host. `user` belongs to the plugin, and the
+/// host never dereferences it. The plugin keeps them valid until `done` has run.
 @safe package struct RequestCallback: Sendable {
     private nonisolated(unsafe) let done: connector_http_done
+    private let part: connector_http_part?
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
-    /// Wraps a function and its argument.
-    init(_ done: connector_http_done, user: UnsafeMutableRawPointer?) {
+    /// Wraps functions and their argument.
+    ///
+    /// - Parameter part: Receives the parts of a response; nil if the response comes whole.
+    init(_ done: connector_http_done, part: connector_http_part? = nil, user: UnsafeMutableRawPointer?) {
         unsafe self.done = done
+        unsafe self.part = part
         unsafe self.user = user
     }
 
-    /// Calls into the plugin, on the current thread.
+    /// Calls into the plugin with a part of the response, on the current thread.
+    package func call(part reply: HTTPResponse) {
+        guard let part = unsafe part else { return }
+        unsafe PluginCode.running(unsafeBitCast(part, to: UnsafeRawPointer.self)) {
+            unsafe reply.withResponse { unsafe part(user, $0) }
+        }
+    }
+
+    /// Calls into the plugin with the end of the request, on the current thread.
     package func call(_ result: Result<HTTPResponse, ServiceFailure>) {
         unsafe PluginCode.running(unsafeBitCast(done, to: UnsafeRawPointer.self)) {
             switch result {

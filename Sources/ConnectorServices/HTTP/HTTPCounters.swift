@@ -7,6 +7,8 @@ public struct HTTPCounters: Sendable, Hashable {
     public var requests: UInt64 = 0
     /// Requests without a response; a response of any status is not a failure.
     public var failures: UInt64 = 0
+    /// Responses from the cache, whether the server confirmed them or was not asked.
+    public var cached: UInt64 = 0
     /// Bytes of request bodies, as sent.
     public var bytesSent: UInt64 = 0
     /// Bytes of response bodies, as received.

@@ -16,6 +16,8 @@ package final class HTTPExchange: Sendable {
     package struct Outcome: Sendable {
         /// The response, or the failure.
         package var result: Result<HTTPResponse, ServiceFailure>
+        /// Whether the response is of another URL than the request's.
+        package var isRedirected = false
         /// Bytes of bodies sent.
         package var bytesSent: UInt64 = 0
         /// Bytes of bodies received.
@@ -42,6 +44,8 @@ package final class HTTPExchange: Sendable {
     private let authority: String
     private let egress: EgressList
     private let transport: HTTPTransport
+    /// Receives the response in parts; nil if it comes whole.
+    private let parts: ResponseParts?
     private let workers: WorkerThreads
     private let state: Mutex<State>
 
@@ -51,11 +55,19 @@ package final class HTTPExchange: Sendable {
     ///   - request: The first request.
     ///   - egress: The hosts that it may reach.
     ///   - transport: The transport that sends it.
+    ///   - parts: Receives the response in parts; nil if it comes whole.
     ///   - workers: The threads that decompress responses, which would block the event loop for too long.
-    package init(_ request: OutgoingRequest, egress: EgressList, transport: HTTPTransport, workers: WorkerThreads) {
+    package init(
+        _ request: OutgoingRequest,
+        egress: EgressList,
+        transport: HTTPTransport,
+        parts: ResponseParts?,
+        workers: WorkerThreads
+    ) {
         authority = request.url.authority
         self.egress = egress
         self.transport = transport
+        self.parts = parts
         self.workers = workers
         state = Mutex(State(request: request))
     }
@@ -74,6 +86,12 @@ package final class HTTPExchange: Sendable {
             return state.task
         }
         task?.cancel()
+        parts?.end()
+    }
+
+    /// Lets the next part of the response come.
+    package func resume() {
+        parts?.resume()
     }
 
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
@@ -87,7 +105,7 @@ package final class HTTPExchange: Sendable {
                 )
             }
             try egress.check(request.url)
-            let (response, proxy) = try transport.send(request)
+            let (response, proxy) = try transport.send(request, parts)
             let isCancelled = state.withLock { state in
                 state.task = response
                 state.bytesSent += UInt64(request.body.count)
@@ -111,11 +129,7 @@ package final class HTTPExchange: Sendable {
         do throws(ServiceFailure) {
             let reply = HTTPResponse(try result.get())
             state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
-            guard [301, 302, 303, 307, 308].contains(reply.status),
-                let location = reply.headers["Location"]
-            else {
-                return take(reply, end)
-            }
+            guard let location = reply.redirect else { return take(reply, end) }
             let limit = transport.options.redirectLimit
             try state.withLock { state throws(ServiceFailure) in
                 guard state.redirects < limit else {
@@ -131,7 +145,7 @@ package final class HTTPExchange: Sendable {
     }
 
     private func take(_ reply: HTTPResponse, _ end: @escaping @Sendable (Outcome) -> Void) {
-        guard let coding = reply.contentCoding else { return finish(.success(reply), end) }
+        guard parts == nil, let coding = reply.contentCoding else { return finish(.success(reply), end) }
         let limit = transport.options.responseLimit
         workers.run {
             self.finish(Result { () throws(ServiceFailure) in try reply.decoded(coding, limit: limit) }, end)
@@ -139,7 +153,15 @@ package final class HTTPExchange: Sendable {
     }
 
     private func finish(_ result: Result<HTTPResponse, ServiceFailure>, _ end: (Outcome) -> Void) {
-        let (sent, received) = state.withLock { ($0.bytesSent, $0.bytesReceived) }
-        end(Outcome(result: result, bytesSent: sent, bytesReceived: received))
+        parts?.end()
+        let state = state.withLock { $0 }
+        end(
+            Outcome(
+                result: result,
+                isRedirected: state.redirects > 0,
+                bytesSent: state.bytesSent,
+                bytesReceived: state.bytesReceived
+            )
+        )
     }
 }

@@ -17,6 +17,9 @@ extension HTTPResponse {
         )
     }
 
+    /// The target of a redirect; nil for any other response.
+    package var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers["Location"] : nil }
+
     /// Lends the response as the ABI's struct for the duration of a call.
     package func withResponse(_ body: (UnsafePointer<connector_http_response>) -> Void) {
         // Keep all text in one buffer, so that every header is two ranges.

@@ -55,14 +55,16 @@ package final class HTTPTransport: Sendable {
     /// An event loop of the clients; the current one on such a loop.
     package var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
 
-    /// Sends one request and reads its whole response, without following redirects.
+    /// Sends one request and reads its response, without following redirects.
     ///
     /// Call it on an event loop of the clients: from any other thread, each step costs a wake-up.
     ///
+    /// - Parameter parts: Receives the body of the response; nil collects it.
     /// - Returns: The task of the response, and the request's proxy.
     /// - Throws: The reason that the request cannot be sent.
     package func send(
-        _ request: OutgoingRequest
+        _ request: OutgoingRequest,
+        _ parts: ResponseParts? = nil
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
         let proxy = try options.proxies.proxy(for: request.url)
         let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https"))
@@ -74,6 +76,7 @@ package final class HTTPTransport: Sendable {
                 body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
             )
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
+            if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }
             let collector = ResponseAccumulator(request: outgoing, maxBodySize: options.responseLimit)
             return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {

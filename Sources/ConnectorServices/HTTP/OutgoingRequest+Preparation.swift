@@ -6,7 +6,14 @@ internal import ConnectorBase
 
 extension OutgoingRequest {
     /// Checks a plugin's request and inserts the secrets.
-    package init(_ request: RequestTemplate, options: HTTPOptions, secret: (String) -> String?) throws(ServiceFailure) {
+    ///
+    /// - Parameter coding: The `Accept-Encoding`, unless the plugin sets one.
+    package init(
+        _ request: RequestTemplate,
+        options: HTTPOptions,
+        accepting coding: String = "gzip",
+        secret: (String) -> String?
+    ) throws(ServiceFailure) {
         guard request.method.isToken, request.method.utf8.count <= 32, request.method != "CONNECT" else {
             throw .invalid("the method is not a valid HTTP method")
         }
@@ -23,7 +30,7 @@ extension OutgoingRequest {
             headers.append("User-Agent", options.userAgent ?? "connector-host")
         }
         if headers["Accept-Encoding"] == nil {
-            headers.append("Accept-Encoding", "gzip")
+            headers.append("Accept-Encoding", coding)
         }
         if request.flags & CONNECTOR_HTTP_VERBATIM_BODY == 0 {
             let expansion = try SecretTemplate(body)

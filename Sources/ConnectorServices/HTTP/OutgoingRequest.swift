@@ -13,6 +13,10 @@ package struct OutgoingRequest: Sendable {
     package var headers: HTTPFields
     /// The names of the header fields that contain a secret.
     package var secretFields: [String] = []
+    /// The headers by which the cache asks for a confirmation.
+    package var conditions: HTTPFields = [:] {
+        didSet { headers.fields += conditions.fields }
+    }
     /// The body, already compressed if the plugin requested it.
     package var body: [UInt8]
     /// Whether the body contains a secret.
@@ -26,6 +30,8 @@ package struct OutgoingRequest: Sendable {
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
+        // They are about what this URL answered before.
+        for field in conditions { next.headers.remove(field.name) }
         if status != 307, status != 308, method != "GET" {
             if method != "HEAD" { next.method = "GET" }
             next.body = []

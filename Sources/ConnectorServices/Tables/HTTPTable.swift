@@ -31,6 +31,30 @@ package enum HTTPTable {
             }
         }
 
+    private static let stream:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<connector_http_request>?, UnsafePointer<connector_http_receiver>?,
+            UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
+        ) -> Int32 = { context, request, receiver, id, error in
+            guard let gate = unsafe GateServices.at(context), let id = unsafe id else {
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
+            }
+            let name = ServiceIdentifier.next()
+            unsafe id.pointee = name
+            do throws(ServiceFailure) {
+                let template = try unsafe copy(request, limit: gate.host.options.http.requestLimit)
+                let (callback, silence) = try unsafe copy(receiver)
+                try gate.startRequest(name, template, callback, silence: silence)
+                return Int32(CONNECTOR_OK)
+            } catch let failure {
+                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+            }
+        }
+
+    private static let resume: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
+        unsafe GateServices.at(context)?.resumeRequest(id)
+    }
+
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
         unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin cancelled the request")))
     }
@@ -42,7 +66,9 @@ package enum HTTPTable {
             flags: 0,
             context: context,
             request: fitting(request),
-            cancel: fitting(cancel)
+            cancel: fitting(cancel),
+            stream: fitting(stream),
+            resume: fitting(resume)
         )
     }
 
@@ -76,6 +102,25 @@ package enum HTTPTable {
             body: body,
             deadline: unsafe request.deadline_ns
         )
+    }
+
+    /// Copies the receiver of a response in parts, and its longest silence in nanoseconds; 0 for any.
+    private static func copy(
+        _ pointer: UnsafePointer<connector_http_receiver>?
+    ) throws(ServiceFailure) -> (callback: RequestCallback, silence: UInt64) {
+        guard let pointer = unsafe pointer else { throw .misuse("the receiver is null") }
+        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_http_receiver>.size else {
+            throw .misuse("the receiver's struct_size is too small for version 1")
+        }
+        // C may pass null in spite of the header.
+        let functions = unsafe UnsafeRawPointer(pointer).loadUnaligned(
+            fromByteOffset: 8,
+            as: (connector_http_part?, connector_http_done?).self
+        )
+        guard let part = unsafe functions.0, let done = unsafe functions.1 else {
+            throw .misuse("the receiver has a null function")
+        }
+        return unsafe (RequestCallback(done, part: part, user: pointer.pointee.user), pointer.pointee.silence_ns)
     }
 
     private static func copy(

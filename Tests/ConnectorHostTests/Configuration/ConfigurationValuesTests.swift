@@ -72,6 +72,7 @@ import Testing
             #expect(made.timeout == read.timeout && made.retry == read.retry && made.heal == read.heal)
             #expect(made.probeInterval == read.probeInterval && made.allowedHosts == read.allowedHosts)
             #expect(made.propagatesTrace == read.propagatesTrace)
+            #expect(made.cacheBytes == read.cacheBytes)
         }
         let environment = Configuration.Environment(["SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99"])
         let resolved = try made.resolved(environment: environment, manifest: manifest(of:))

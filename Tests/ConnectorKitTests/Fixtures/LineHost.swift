@@ -51,13 +51,16 @@ final class LineHost: @unchecked Sendable {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe http.initialize(
             to: connector_http(
-                struct_size: UInt32(MemoryLayout<connector_http>.size),
+                // A host of the first release, without the functions for responses in parts.
+                struct_size: 32,
                 flags: 0,
                 context: context,
                 request: { context, request, done, user, id, _ in
                     unsafe LineHost.of(context).request(request.pointee, Pending(done: done, user: user), id)
                 },
-                cancel: { context, id in unsafe LineHost.of(context).cancel(id) }
+                cancel: { context, id in unsafe LineHost.of(context).cancel(id) },
+                stream: { _, _, _, _, _ in PluginStatus.unsupported.rawValue },
+                resume: { _, _ in }
             )
         )
         unsafe host.initialize(

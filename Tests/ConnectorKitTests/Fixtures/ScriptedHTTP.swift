@@ -11,6 +11,8 @@ final class ScriptedHTTP: HTTPService {
     enum Answer: Sendable {
         case response(HTTPResponse)
         case failure(PluginError)
+        /// A response in parts.
+        case stream(HTTPStream)
     }
 
     private struct State {
@@ -38,12 +40,17 @@ final class ScriptedHTTP: HTTPService {
     }
 
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        try await stream(request, silence: nil).response(limit: 1 << 20)
+    }
+
+    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
         let answer = state.withLock { state -> Answer? in
             state.requests.append(request)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
         switch answer {
-        case .response(let response): return response
+        case .response(let response): return HTTPStream(response)
+        case .stream(let stream): return stream
         case .failure(let failure): throw failure
         case nil: throw PluginError(.unavailable, "the script is over", domain: "test")
         }

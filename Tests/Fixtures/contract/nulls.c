@@ -102,6 +102,41 @@ static void done(void *user, int32_t status, const connector_http_response *resp
     (void)user, (void)status, (void)response, (void)error;
 }
 
+static void part(void *user, const connector_http_response *response) {
+    (void)user, (void)response;
+}
+
+static void sweep_stream(sweep *self, const connector_http *http, const connector_http_request *sound) {
+    connector_http_receiver whole, receiver;
+    uint64_t id = 0;
+    connector_error error;
+    size_t index;
+    memset(&error, 0, sizeof error);
+    error.struct_size = sizeof error;
+    memset(&whole, 0, sizeof whole);
+    whole.struct_size = sizeof whole;
+    whole.part = part;
+    whole.done = done;
+    refused(self, "stream without a context", http->stream(NOTHING, sound, &whole, &id, &error));
+    refused(self, "stream without a request", http->stream(http->context, NOTHING, &whole, &id, &error));
+    refused(self, "stream without a receiver", http->stream(http->context, sound, NOTHING, &id, &error));
+    refused(self, "stream without an id", http->stream(http->context, sound, &whole, NOTHING, &error));
+    receiver = whole;
+    receiver.part = (connector_http_part)(uintptr_t)NOTHING;
+    refused(self, "stream without a function for parts", http->stream(http->context, sound, &receiver, &id, &error));
+    receiver = whole;
+    receiver.done = (connector_http_done)(uintptr_t)NOTHING;
+    refused(self, "stream without a function for the end", http->stream(http->context, sound, &receiver, &id, NOTHING));
+    for (index = 0; index < LENGTH_COUNT; index++) {
+        if (lengths[index] >= sizeof receiver) continue;
+        receiver = whole;
+        receiver.struct_size = (uint32_t)lengths[index];
+        refused(self, "stream with a short receiver", http->stream(http->context, sound, &receiver, &id, &error));
+    }
+    http->resume(NOTHING, 1);
+    http->resume(http->context, 0);
+}
+
 static void sweep_http(sweep *self, const connector_http *http) {
     const connector_http_header no_name = {NOTHING, 0, "a", 1};
     connector_http_request sound, request;
@@ -167,6 +202,7 @@ static void sweep_http(sweep *self, const connector_http *http) {
     }
     http->cancel(NOTHING, 1);
     http->cancel(http->context, 0);
+    sweep_stream(self, http, &sound);
 }
 
 static void sweep_events(sweep *self, const connector_events *events) {

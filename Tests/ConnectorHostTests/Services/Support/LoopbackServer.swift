@@ -24,6 +24,8 @@ final class LoopbackServer: Sendable {
         case response(Int, [(String, String)] = [], [UInt8] = [])
         /// These bytes, then the connection is closed.
         case raw(String)
+        /// What the closure writes, on the connection's thread, then the connection is closed.
+        case written(@Sendable (_ write: ([UInt8]) -> Void) -> Void)
         /// The connection is reset.
         case reset
         /// Nothing, until the server stops.
@@ -147,6 +149,9 @@ final class LoopbackServer: Sendable {
                 send(connection, Array((head + "\r\n").utf8) + body)
             case .raw(let text):
                 send(connection, Array(text.utf8))
+                shutdown(connection, Int32(SHUT_WR))
+            case .written(let body):
+                body { send(connection, $0) }
                 shutdown(connection, Int32(SHUT_WR))
             case .reset:
                 var now = linger(l_onoff: 1, l_linger: 0)

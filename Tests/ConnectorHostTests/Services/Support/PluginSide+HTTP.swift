@@ -11,7 +11,7 @@ import Synchronization
 @testable import ConnectorServices
 
 /// The end of a request, as `done` received it.
-struct RequestEnd: Sendable {
+struct RequestEnd: Error, Sendable {
     /// What `done` was called with, or what `request` returned.
     var status: Int32
     /// Whether `done` ran.
@@ -117,7 +117,17 @@ extension PluginSide {
             var error = connector_error()
             error.struct_size = UInt32(MemoryLayout<connector_error>.size)
             var id: UInt64 = 0
-            let status = send(method, url, fields, body, flags, deadline, receiver, &id, &error)
+            let status = lend(method, url, fields, body, flags, deadline) { request in
+                guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
+                return unsafe http.pointee.request(
+                    http.pointee.context,
+                    request,
+                    RequestWaiter.done,
+                    Unmanaged.passUnretained(receiver).toOpaque(),
+                    &id,
+                    &error
+                )
+            }
             onName(id)
             if status == CONNECTOR_OK {
                 onStart(id)
@@ -129,18 +139,37 @@ extension PluginSide {
         return end
     }
 
-    private func send(
+    /// Sends a request whose response comes in parts.
+    ///
+    /// - Parameter silence: In nanoseconds; 0 for any.
+    func stream(
+        _ method: String = "GET",
+        _ url: String,
+        deadline: UInt64 = .max,
+        silence: UInt64 = 0
+    ) throws -> PartRecorder {
+        let recorder = PartRecorder(self)
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        var receiver = unsafe recorder.receiver(silence: silence)
+        let status = lend(method, url, [], [], 0, deadline) { request in
+            guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
+            return unsafe http.pointee.stream(http.pointee.context, request, &receiver, &recorder.id, &error)
+        }
+        guard status == CONNECTOR_OK else { throw unsafe RequestEnd(status, nil, &error) }
+        return recorder
+    }
+
+    /// Lends a request for the duration of a call.
+    private func lend(
         _ method: String,
         _ url: String,
         _ fields: [(String, String)],
         _ body: [UInt8],
         _ flags: UInt32,
         _ deadline: UInt64,
-        _ receiver: RequestWaiter,
-        _ id: inout UInt64,
-        _ error: inout connector_error
+        _ call: (UnsafePointer<connector_http_request>) -> Int32
     ) -> Int32 {
-        guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
         let texts = [method, url] + fields.flatMap { [$0.0, $0.1] }
         let copies = unsafe texts.map { text in
             let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
@@ -185,14 +214,7 @@ extension PluginSide {
                     body_length: UInt64(body.count),
                     deadline_ns: deadline
                 )
-                return unsafe http.pointee.request(
-                    http.pointee.context,
-                    &request,
-                    RequestWaiter.done,
-                    Unmanaged.passUnretained(receiver).toOpaque(),
-                    &id,
-                    &error
-                )
+                return unsafe call(&request)
             }
         }
     }

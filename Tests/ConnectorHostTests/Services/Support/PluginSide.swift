@@ -28,7 +28,8 @@ final class PluginSide: Sendable {
         egress: [String] = ["127.0.0.1"],
         secrets: [String: String] = ["key": "s3cr3t/+"],
         level: Logger.Level = .trace,
-        propagatesTrace: Bool = false
+        propagatesTrace: Bool = false,
+        cacheBytes: Int = 0
     ) {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }
@@ -44,6 +45,7 @@ final class PluginSide: Sendable {
                 secret: { secrets[$0] },
                 redactor: Redactor(secrets.values.map { Secret($0) }),
                 propagatesTrace: propagatesTrace,
+                cacheBytes: cacheBytes,
                 logger: logger
             )
         )

@@ -17,6 +17,10 @@
  * secret. It decompresses responses. It sets Host, Content-Length and the other headers of the connection, and drops a
  * plugin's values for them.
  *
+ * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache, and
+ * may answer from there, with the header Age, or ask the server only whether they still hold. A request's own
+ * Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
+ *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
  * (application/json or +json), verbatim otherwise. {{base64:TEXT}} becomes the Base64 (RFC 4648, section 4) of TEXT, in
@@ -96,6 +100,28 @@ typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t statu
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
                                     const connector_error *CONNECTOR_NULLABLE error_borrowed);
 
+/**
+ * Receives one part of a response. The first part has the headers and no body; each other part has no headers and
+ * the bytes of the body that came together, at least 1. All have the status. Runs where connector_http_done runs, and
+ * never after it.
+ */
+typedef void (*connector_http_part)(void *CONNECTOR_NULLABLE user,
+                                    const connector_http_response *CONNECTOR_NONNULL part_borrowed);
+
+/** The receiver of a response in parts, borrowed for the duration of connector_http.stream. */
+typedef struct connector_http_receiver {
+    uint32_t struct_size;
+    /** Reserved, 0. */
+    uint32_t flags;
+    connector_http_part CONNECTOR_NONNULL part;
+    /** Runs once, after the last part: with CONNECTOR_OK and a response without body, or with a failure. */
+    connector_http_done CONNECTOR_NONNULL done;
+    /** The first argument of both. */
+    void *CONNECTOR_NULLABLE user;
+    /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: any time. */
+    uint64_t silence_ns;
+} connector_http_receiver;
+
 /** The table of http/1. */
 typedef struct connector_http {
     uint32_t struct_size;
@@ -116,6 +142,25 @@ typedef struct connector_http {
 
     /** Cancels a request: `done` runs soon with CONNECTOR_CANCELLED, unless it has run already. Idempotent. [any] */
     void (*CONNECTOR_NONNULL cancel)(void *CONNECTOR_NONNULL context, uint64_t request_id);
+
+    /**
+     * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
+     * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
+     * unless the plugin sets it). The first part comes by itself, every other one after a `resume`; meanwhile the host
+     * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends with the first
+     * part. An older host does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
+                                        const connector_http_request *CONNECTOR_NONNULL request_borrowed,
+                                        const connector_http_receiver *CONNECTOR_NONNULL receiver_borrowed,
+                                        uint64_t *CONNECTOR_NONNULL request_id,
+                                        connector_error *CONNECTOR_NONNULL error);
+
+    /**
+     * Asks for the next part; may be called within `part`. Has no effect if the next part is already asked for, or after
+     * the end. [any]
+     */
+    void (*CONNECTOR_NONNULL resume)(void *CONNECTOR_NONNULL context, uint64_t request_id);
 } connector_http;
 
 #ifdef __clang__

@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+/// Receives the parts of one response from the host, which retains it until the end.
+final class PartReceiver: Sendable {
+    /// A part of the body; nil at the end.
+    typealias Part = Result<[UInt8]?, PluginError>
+
+    private struct State {
+        var waiter: OneShot<Part>?
+        var end: Part?
+    }
+
+    /// The response without its body, or why there is none.
+    let head = OneShot<Result<HTTPResponse, PluginError>>()
+    private let state = Mutex(State())
+
+    /// Takes a part; the first is the head.
+    func receive(_ part: HTTPResponse) {
+        if head.send(.success(part)) { return }
+        takeWaiter()?.send(.success(part.body))
+    }
+
+    /// Ends the response; a second end is ignored.
+    func finish(_ outcome: Result<HTTPResponse, PluginError>) {
+        head.send(outcome)
+        let end = outcome.map { _ in [UInt8]?.none }
+        state.withLock { $0.end = $0.end ?? end }
+        takeWaiter()?.send(end)
+    }
+
+    /// Begins to wait for the next part; the end if it has come.
+    func wait() throws(PluginError) -> OneShot<Part>? {
+        try state.withLock { state throws(PluginError) in
+            if let end = state.end {
+                _ = try end.get()
+                return nil
+            }
+            guard state.waiter == nil else {
+                throw PluginError(.invalid, "another task is waiting for the next part of this response")
+            }
+            let waiter = OneShot<Part>()
+            state.waiter = waiter
+            return waiter
+        }
+    }
+
+    private func takeWaiter() -> OneShot<Part>? {
+        state.withLock { state in
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+    }
+}
+
+/// The body of a response that the host receives in parts. Its end of life ends the request.
+final class HostBody: Sendable {
+    private let receiver: PartReceiver
+    /// Asks the host for the next part, or else to cancel the request.
+    private let ask: @Sendable (Bool) -> Void
+
+    init(_ receiver: PartReceiver, _ ask: @escaping @Sendable (_ isAsking: Bool) -> Void) {
+        self.receiver = receiver
+        self.ask = ask
+    }
+
+    deinit {
+        ask(false)
+    }
+
+    /// Ends the request; idempotent.
+    func cancel() {
+        ask(false)
+    }
+
+    /// Awaits the next part; nil at the end.
+    func next() async throws(PluginError) -> [UInt8]? {
+        guard let waiter = try receiver.wait() else { return nil }
+        ask(true)
+        let part = await withTaskCancellationHandler {
+            await waiter.wait()
+        } onCancel: {
+            cancel()
+        }
+        return try part.get()
+    }
+}

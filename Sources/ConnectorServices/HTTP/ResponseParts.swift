@@ -1,0 +1,146 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import AsyncHTTPClient
+package import ConnectorBase
+package import NIOCore
+package import NIOHTTP1
+internal import Synchronization
+
+/// Receives a response in parts, and keeps each part of the body until it is asked for.
+///
+/// At most one part is kept; the connection is not read meanwhile, so that the server waits. Bodies of redirects are
+/// dropped.
+package final class ResponseParts: Sendable {
+    /// What to do with bytes of a body.
+    private enum Step {
+        case deliver(HTTPResponse), keep, drop
+        case refuse(any Error)
+    }
+
+    /// A part that came before it was asked for.
+    private struct Kept: Sendable {
+        var part: HTTPResponse
+        /// Succeeds when the connection may be read again.
+        var isTaken: EventLoopPromise<Void>
+    }
+
+    private struct State: Sendable {
+        /// The response without its body.
+        var head = HTTPResponse(status: 0)
+        /// Bytes of a redirect's body.
+        var dropped = 0
+        /// Whether the next part is asked for.
+        var isAsked = false
+        var kept: Kept?
+        var isEnded = false
+    }
+
+    private let limit: Int
+    private let deliver: @Sendable (HTTPResponse) -> Void
+    private let state = Mutex(State())
+
+    /// Creates the receiver of one exchange.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes of a redirect's body.
+    ///   - deliver: Called with each part, one at a time, on any thread: the first is the response without its body.
+    package init(limit: Int, deliver: @escaping @Sendable (HTTPResponse) -> Void) {
+        self.limit = limit
+        self.deliver = deliver
+    }
+
+    /// Asks for the next part of the body. Any thread may call this.
+    package func resume() {
+        let kept = state.withLock { state -> Kept? in
+            guard !state.isEnded else { return nil }
+            state.isAsked = state.kept == nil
+            defer { state.kept = nil }
+            return state.kept
+        }
+        guard let kept else { return }
+        // Before the connection is read again, so that parts stay in order.
+        deliver(kept.part)
+        kept.isTaken.succeed()
+    }
+
+    /// Drops what is kept, and refuses what comes. Idempotent; any thread may call this.
+    package func end() {
+        let kept = state.withLock { state -> Kept? in
+            state.isEnded = true
+            defer { state.kept = nil }
+            return state.kept
+        }
+        kept?.isTaken.fail(HTTPClientError.cancelled)
+    }
+}
+
+extension ResponseParts: HTTPClientResponseDelegate {
+    package func didReceiveHead(
+        task: HTTPClient.Task<HTTPClient.Response>,
+        _ head: HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+        let reply = HTTPResponse(head)
+        let mustDeliver = state.withLock { state in
+            state.head = reply
+            return !state.isEnded && reply.redirect == nil
+        }
+        if mustDeliver { deliver(reply) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    package func didReceiveBodyPart(
+        task: HTTPClient.Task<HTTPClient.Response>,
+        _ buffer: ByteBuffer
+    ) -> EventLoopFuture<Void> {
+        let bytes = Array(buffer.readableBytesView)
+        guard !bytes.isEmpty else { return task.eventLoop.makeSucceededVoidFuture() }
+        let isTaken = task.eventLoop.makePromise(of: Void.self)
+        let step = state.withLock { state -> Step in
+            if state.isEnded { return .refuse(HTTPClientError.cancelled) }
+            if state.head.redirect != nil {
+                state.dropped += bytes.count
+                let isTooMuch = state.dropped > limit
+                return isTooMuch ? .refuse(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit)) : .drop
+            }
+            let part = HTTPResponse(status: state.head.status, body: bytes)
+            guard state.isAsked else {
+                state.kept = Kept(part: part, isTaken: isTaken)
+                return .keep
+            }
+            state.isAsked = false
+            return .deliver(part)
+        }
+        // Outside the lock: the client may hand over the next part at once.
+        switch step {
+        case .deliver(let part):
+            deliver(part)
+            isTaken.succeed()
+        case .drop: isTaken.succeed()
+        case .refuse(let error): isTaken.fail(error)
+        case .keep: break
+        }
+        return isTaken.futureResult
+    }
+
+    package func didFinishRequest(task: HTTPClient.Task<HTTPClient.Response>) throws -> HTTPClient.Response {
+        let head = state.withLock(\.head)
+        return HTTPClient.Response(
+            host: "",
+            status: HTTPResponseStatus(statusCode: head.status),
+            version: .http1_1,
+            headers: HTTPHeaders(head.headers.map { ($0.name, $0.value) }),
+            body: nil
+        )
+    }
+}
+
+extension HTTPResponse {
+    /// Converts the head of a response.
+    fileprivate init(_ head: HTTPResponseHead) {
+        self.init(
+            status: Int(head.status.code),
+            headers: HTTPFields(head.headers.map { HTTPField(name: $0.name, value: $0.value) })
+        )
+    }
+}

@@ -1,0 +1,214 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorBase
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+/// Responses that are used again.
+@Suite(.timeLimit(.minutes(5))) struct HTTPCacheTests {
+    private let clock = ManualHostClock()
+
+    private func plugin(bytes: Int = 1 << 20) -> PluginSide {
+        PluginSide(host: HostServices(options: .init(clock: clock)), cacheBytes: bytes)
+    }
+
+    /// A server that numbers its answers, and confirms what it gave out.
+    private static func server(_ fields: [(String, String)]) -> LoopbackServer {
+        let count = Atomic(0)
+        return LoopbackServer { request in
+            if let tag = request.fields["if-none-match"], fields.contains(where: { $0 == ("ETag", tag) }) {
+                return .response(304, [("Cache-Control", "max-age=60"), ("Content-Type", "text/wrong")])
+            }
+            let number = count.add(1, ordering: .relaxed).newValue
+            return .response(200, fields + [("Content-Type", "text/plain")], Array("\(number)".utf8))
+        }
+    }
+
+    @Test(
+        arguments: [
+            [("Cache-Control", "max-age=60")], [("Cache-Control", "public"), ("Cache-Control", "MAX-AGE=\"60\"")],
+            [("Expires", "Thu, 01 Jan 2026 00:01:00 GMT")],
+            [("Date", "Thu, 01 Jan 2026 00:00:00 GMT"), ("Expires", "Thu, 01 Jan 2026 00:01:00 GMT")],
+            [("Cache-Control", "max-age=100"), ("Age", "40")],
+        ] as [[(String, String)]]
+    )
+    func `what is fresh is used without asking, until it is not`(_ fields: [(String, String)]) async {
+        let server = Self.server(fields)
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url("/a")).text == "1")
+        clock.advance(by: .seconds(59))
+        let again = await plugin.request("GET", server.url("/a"))
+        #expect(again.text == "1" && again.code == 200)
+        #expect(again.fields["age"].flatMap { Int($0) }.map { $0 >= 59 } == true)
+        #expect(plugin.gate.counters.cached == 1)
+        #expect(await plugin.request("GET", server.url("/b")).text == "2")
+        clock.advance(by: .seconds(1))
+        #expect(await plugin.request("GET", server.url("/a")).text == "3")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test(
+        arguments: [
+            [], [("Cache-Control", "no-store, max-age=60")], [("Cache-Control", "max-age=60"), ("Vary", "*")],
+            [("Cache-Control", "max-age=soon")], [("Cache-Control", "no-cache=\"Set-Cookie\", max-age=60")],
+            [("Expires", "0")], [("Cache-Control", "max-age=-1"), ("Expires", "Fri, 01 Jan 2100 00:00:00 GMT")],
+        ] as [[(String, String)]]
+    )
+    func `what may not be used again is fetched again`(_ fields: [(String, String)]) async {
+        let server = Self.server(fields)
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        #expect(await plugin.request("GET", server.url()).text == "2")
+        #expect(plugin.gate.counters.cached == 0)
+    }
+
+    @Test func `what is stale is used if the server confirms it`() async {
+        let server = Self.server([("ETag", "\"v1\""), ("Cache-Control", "no-cache")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        let confirmed = await plugin.request("GET", server.url())
+        #expect(confirmed.code == 200 && confirmed.text == "1")
+        #expect(confirmed.fields["content-type"] == "text/plain")
+        #expect(server.requests.count == 2)
+        // The confirmation said for how long.
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        #expect(server.requests.count == 2)
+        #expect(plugin.gate.counters.cached == 2)
+    }
+
+    @Test func `a date of the last change is a validator, too`() async {
+        let time = "Thu, 01 Jan 1970 00:00:00 GMT"
+        let server = LoopbackServer { request in
+            request.fields["if-modified-since"] == time
+                ? .response(304) : .response(200, [("Last-Modified", time)], Array("old".utf8))
+        }
+        defer { server.stop() }
+        let plugin = plugin()
+        for _ in 1...3 { #expect(await plugin.request("GET", server.url()).text == "old") }
+        #expect(plugin.gate.counters.cached == 2)
+    }
+
+    @Test(
+        arguments: [
+            ("Range", "bytes=0-1"), ("If-None-Match", "\"mine\""), ("Cache-Control", "no-store"),
+            ("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Accept-Language", "de"),
+        ]
+    )
+    func `a request can ask past the cache`(_ field: (String, String)) async {
+        let server = Self.server([("Cache-Control", "max-age=60"), ("Vary", "accept-language")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url(), fields: [("Accept-Language", "en")]).text == "1")
+        let fields = field.0 == "Accept-Language" ? [field] : [("Accept-Language", "en"), field]
+        #expect(await plugin.request("GET", server.url(), fields: fields).text == "2")
+    }
+
+    @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
+    func `a request that changes the resource drops what is stored`(_ method: String) async {
+        let server = Self.server([("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        #expect(await plugin.request(method, server.url()).text == "2")
+        #expect(await plugin.request("GET", server.url()).text == "3")
+    }
+
+    @Test func `a response behind a redirect is not stored, nor is the condition sent along`() async {
+        let isMoved = Atomic(false)
+        let server = LoopbackServer { request in
+            if request.line.contains("/new") {
+                return .response(200, [("Cache-Control", "max-age=60")], Array("new".utf8))
+            }
+            if isMoved.load(ordering: .relaxed) { return .response(302, [("Location", "/new")]) }
+            return .response(200, [("ETag", "\"a\"")], Array("old".utf8))
+        }
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url("/old")).text == "old")
+        isMoved.store(true, ordering: .relaxed)
+        #expect(await plugin.request("GET", server.url("/old")).text == "new")
+        #expect(server.requests.map { $0.fields["if-none-match"] } == [nil, "\"a\"", nil])
+        isMoved.store(false, ordering: .relaxed)
+        #expect(await plugin.request("GET", server.url("/old")).text == "old")
+    }
+
+    @Test func `those go first that were not used for the longest time`() {
+        var cache = HTTPCache(limit: 8 << 10)
+        func request(_ name: String) throws -> OutgoingRequest {
+            try OutgoingRequest(
+                RequestTemplate(
+                    flags: 0,
+                    method: "GET",
+                    url: "http://a.example/\(name)",
+                    headers: [:],
+                    body: [],
+                    deadline: .max
+                ),
+                options: HTTPOptions()
+            ) { _ in nil }
+        }
+        func isStored(_ name: String) throws -> Bool {
+            if case .fresh = cache.lookup(try request(name), now: 0) { return true }
+            return false
+        }
+        func store(_ name: String, _ count: Int = 1 << 10) throws {
+            cache.store(
+                HTTPResponse(
+                    status: 200,
+                    headers: ["Cache-Control": "max-age=60"],
+                    body: [UInt8](repeating: 0, count: count)
+                ),
+                to: try request(name),
+                now: 0,
+                wallTime: Timestamp(nanoseconds: 0)
+            )
+        }
+        #expect(throws: Never.self) {
+            for name in ["a", "b", "c", "d"] { try store(name) }
+            #expect(try isStored("a"))
+            try store("e")
+            #expect(try isStored("a") && !isStored("b") && isStored("c") && isStored("e"))
+            try store("f", 9 << 10)
+            #expect(try !isStored("f") && isStored("a"))
+            // Stored again, it counts once.
+            for _ in 1...100 { try store("a") }
+            #expect(try isStored("c") && isStored("d") && isStored("e"))
+        }
+    }
+
+    @Test func `nothing is kept unless it is allowed`() async {
+        let server = Self.server([("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin(bytes: 0)
+        #expect(await plugin.request("GET", server.url()).text == "1")
+        #expect(await plugin.request("GET", server.url()).text == "2")
+    }
+
+    @Test func `the file says how much is kept`() throws {
+        let leaf = #"{"name": "a", "plugin": "p", "http": {"cacheBytes": 1048576}}, {"name": "b", "plugin": "p"}"#
+        let read = try Configuration(parsing: #"{"version": 1, "connectors": [\#(leaf)]}"#)
+        #expect(read.connectors.map(\.cacheBytes) == [1 << 20, 0])
+        for wrong in ["-1", "1073741825", "\"1MB\"", "1.5"] {
+            let text =
+                #"{"version": 1, "connectors": [{"name": "a", "plugin": "p", "http": {"cacheBytes": \#(wrong)}}]}"#
+            let faults = #expect(throws: ConfigurationErrors.self) { try Configuration(parsing: text) }
+            #expect(faults?.errors.first?.position != nil)
+        }
+        for wrong in [-1, Connector.cacheLimit + 1] {
+            #expect(throws: ConfigurationErrors.self) {
+                try Configuration(connectors: [Connector("a", plugin: "p", cacheBytes: wrong)])
+            }
+        }
+    }
+}

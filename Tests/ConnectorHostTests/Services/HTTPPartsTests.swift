@@ -1,0 +1,228 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorBase
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+/// Responses in parts.
+@Suite(.timeLimit(.minutes(5))) struct HTTPPartsTests {
+    private static let head = Array("HTTP/1.1 200 OK\r\nX-Kind: watch\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+    private static let end = Array("0\r\n\r\n".utf8)
+
+    private static func chunk(_ text: String) -> [UInt8] {
+        Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+    }
+
+    /// A server that sends a chunk whenever the test sends a text, and ends its response after nil.
+    private static func server(_ texts: Line) -> LoopbackServer {
+        LoopbackServer { _ in
+            .written { write in
+                write(head)
+                while let text = texts.next() { write(chunk(text)) }
+                if !texts.isBroken { write(end) }
+            }
+        }
+    }
+
+    /// Texts from a test to a server's thread.
+    private final class Line: Sendable {
+        private let texts = Monitor<[String?]>([])
+        let isBroken: Bool
+
+        init(isBroken: Bool = false) {
+            self.isBroken = isBroken
+        }
+
+        func send(_ text: String?) {
+            texts.withLock { $0.append(text) }
+            texts.signal()
+        }
+
+        /// Blocks the calling thread until there is a text.
+        func next() -> String? {
+            texts.wait { texts in texts.isEmpty ? .wait(until: nil) : .proceed(texts.removeFirst()) }
+        }
+    }
+
+    @Test func `parts come as the server sends them, each after it was asked for`() async throws {
+        let line = Line()
+        let server = Self.server(line)
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let response = try plugin.stream("GET", server.url("/watch"))
+
+        let head = try #require(await response.next())
+        #expect(head.code == 200 && head.fields["x-kind"] == "watch" && head.body.isEmpty)
+        line.send("one")
+        #expect(await response.part()?.text == "one")
+        // Asked for before it comes, and asked for twice.
+        response.resume()
+        response.resume()
+        line.send("two")
+        #expect(await response.next()?.text == "two")
+        line.send(nil)
+        let end = try #require(await response.part())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 200 && end.body.isEmpty)
+        #expect(await response.next() == nil)
+        #expect(server.requests.first?.fields["accept-encoding"] == "identity")
+        #expect(plugin.gate.counters.bytesReceived == 6)
+    }
+
+    @Test func `a server waits for a plugin that asks for nothing, and a long body has no limit`() async throws {
+        let (piece, count) = (String(repeating: "x", count: 65536), 640)
+        let sent = Atomic(0)
+        let server = LoopbackServer { _ in
+            .written { write in
+                write(Self.head)
+                for _ in 0..<count {
+                    write(Self.chunk(piece))
+                    sent.add(piece.utf8.count, ordering: .relaxed)
+                }
+                write(Self.end)
+            }
+        }
+        defer { server.stop() }
+        let response = try PluginSide().stream("GET", server.url())
+        _ = await response.next()
+        var (received, ahead) = (0, 0)
+        while let part = await response.part(), !part.isDone {
+            received += part.body.count
+            ahead = max(ahead, sent.load(ordering: .relaxed) - received)
+        }
+        #expect(received == count * piece.utf8.count)
+        // What the buffers of both sockets hold: by default 4 and 6 MB at most.
+        #expect(ahead < 24 << 20)
+    }
+
+    @Test func `a redirect is followed, and its body dropped`() async throws {
+        let line = Line()
+        let server = LoopbackServer { request in
+            if request.line.contains("/old") { return .response(307, [("Location", "/new")], Array("moved".utf8)) }
+            return .written { write in
+                write(Self.head)
+                while let text = line.next() { write(Self.chunk(text)) }
+                write(Self.end)
+            }
+        }
+        defer { server.stop() }
+        let response = try PluginSide().stream("GET", server.url("/old"))
+        #expect(await response.next()?.code == 200)
+        line.send("new")
+        #expect(await response.part()?.text == "new")
+        line.send(nil)
+        #expect(await response.part()?.isDone == true)
+    }
+
+    @Test func `a body that breaks off ends with a failure after its parts`() async throws {
+        let line = Line(isBroken: true)
+        let server = Self.server(line)
+        defer { server.stop() }
+        let response = try PluginSide().stream("GET", server.url())
+        _ = await response.next()
+        line.send("half")
+        #expect(await response.part()?.text == "half")
+        line.send(nil)
+        let end = try #require(await response.part())
+        #expect(end.isDone && end.status == CONNECTOR_UNAVAILABLE)
+        #expect(end.isRetryable)
+    }
+
+    @Test func `the host's deadline ends with the head, silence ends the rest`() async throws {
+        let clock = ManualHostClock()
+        let line = Line()
+        let server = Self.server(line)
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let response = try plugin.stream("GET", server.url(), silence: 5_000_000_000)
+        _ = await response.next()
+        clock.advance(by: .seconds(3600))
+        line.send("late")
+        #expect(await response.part()?.text == "late")
+        // Nothing is asked for: the plugin may take its time.
+        clock.advance(by: .seconds(3600))
+        response.resume()
+        clock.advance(by: .seconds(5))
+        let end = try #require(await response.next())
+        #expect(end.isDone && end.status == CONNECTOR_TIMED_OUT)
+        #expect(end.message.contains("the server sent nothing for 5.0 s"))
+    }
+
+    @Test func `a deadline of the plugin ends the whole`() async throws {
+        let clock = ManualHostClock()
+        let line = Line()
+        let server = Self.server(line)
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let response = try plugin.stream("GET", server.url(), deadline: clock.now() + 1_000_000_000)
+        _ = await response.next()
+        line.send("one")
+        #expect(await response.part()?.text == "one")
+        clock.advance(by: .seconds(1))
+        #expect(await response.next()?.status == CONNECTOR_TIMED_OUT)
+    }
+
+    @Test func `no head in time is a timeout, too`() async throws {
+        let clock = ManualHostClock()
+        let hasCome = CallCounter()
+        let server = LoopbackServer { _ in
+            hasCome.add()
+            return .stall
+        }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let response = try plugin.stream("GET", server.url())
+        await hasCome.reaches(1)
+        clock.advance(by: .seconds(30))
+        #expect(await response.next()?.status == CONNECTOR_TIMED_OUT)
+    }
+
+    @Test func `cancelling ends it once, with a part kept or without`() async throws {
+        for mustKeep in [true, false] {
+            let line = Line()
+            let server = Self.server(line)
+            defer { server.stop() }
+            let response = try PluginSide().stream("GET", server.url())
+            _ = await response.next()
+            if mustKeep { line.send("kept") }
+            response.cancel()
+            response.cancel()
+            response.resume()
+            let end = try #require(await response.next())
+            #expect(end.isDone && end.status == CONNECTOR_CANCELLED)
+            #expect(await response.next() == nil)
+            line.send(nil)
+        }
+    }
+
+    @Test func `a gate that closes ends its responses before it is quiet`() async throws {
+        let line = Line()
+        let server = Self.server(line)
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let response = try plugin.stream("GET", server.url())
+        _ = await response.next()
+        line.send("kept")
+        await plugin.gate.stopAndAwaitCallbacks()
+        var last = await response.next()
+        while let next = await response.next() { last = next }
+        #expect(last?.isDone == true && last?.status == CONNECTOR_CANCELLED)
+        line.send(nil)
+    }
+
+    @Test func `a forbidden host is refused at once`() throws {
+        do {
+            _ = try PluginSide(egress: ["example.com"]).stream("GET", "http://127.0.0.1:1/")
+            Issue.record("the host was allowed")
+        } catch let refusal as RequestEnd {
+            #expect(refusal.status == CONNECTOR_DENIED)
+        }
+    }
+}
