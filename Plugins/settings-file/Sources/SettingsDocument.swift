@@ -9,9 +9,6 @@ internal import ConnectorManifest
 /// The host replaces a value atomically, so a change of several settings is atomic too. The object is read for every
 /// call, because other hosts of the application may change it.
 actor SettingsDocument {
-    /// The greatest total size of all settings as JSON, in bytes. A value of `storage/1` and the JSON of an event are
-    /// limited to 65,536 bytes.
-    static let limit = 60 * 1024
     private static let key = "settings"
 
     private let storage: any StorageService
@@ -51,8 +48,8 @@ actor SettingsDocument {
             return await result { () async throws(PluginError) in
                 let old = try await values()
                 let (new, changes) = edit(old)
-                try Self.checkSize(of: new, "the settings")
-                try Self.checkSize(of: changes, "the change")
+                try SettingsDefaults.checkSize(of: new, "the settings")
+                try SettingsDefaults.checkSize(of: changes, "the change")
                 if new != old { try await storage.set(JSONValue.object(new).utf8(), for: Self.key) }
                 announce(changes)
             }
@@ -64,18 +61,6 @@ actor SettingsDocument {
     /// Awaits the changes in progress.
     func finish() async {
         await last?.value
-    }
-
-    /// Throws if values are more than `SettingsChange.countLimit`, or longer than ``limit``.
-    static func checkSize(of values: JSONObject, _ what: String) throws(PluginError) {
-        let count = values.members.count
-        guard count <= SettingsChange.countLimit else {
-            throw PluginError(.tooLarge, "\(what) would be \(count) values; the limit is \(SettingsChange.countLimit)")
-        }
-        let size = JSONValue.object(values).utf8().count
-        guard size <= limit else {
-            throw PluginError(.tooLarge, "\(what) would have \(size) bytes as JSON; the limit is \(limit)")
-        }
     }
 
     private nonisolated func result(

@@ -36,7 +36,7 @@ struct SettingsFile: SettingsPlugin {
                 // In a conditional expression, a literal nil would become `JSONValue.null`.
                 new[member.name] = member.value == .null ? JSONValue?.none : member.value
             }
-            return (new, changes(from: stored, to: new, of: change))
+            return (new, defaults.changes(from: stored, to: new))
         } announce: { changes in
             announce(changes)
         }
@@ -45,13 +45,6 @@ struct SettingsFile: SettingsPlugin {
     /// Awaits the change in progress.
     func close() async {
         await document.finish()
-    }
-
-    /// The values that a change alters, defaults included.
-    private func changes(from old: JSONObject, to new: JSONObject, of change: SettingsChange) -> JSONObject {
-        let (old, new) = (defaults.completing(old), defaults.completing(new))
-        let changed = change.values.names.filter { old[$0] != new[$0] }
-        return JSONObject(changed.map { ($0, new[$0] ?? .null) })
     }
 
     /// Emits the event. The change is already stored, even if this fails.

@@ -1,15 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorKit
-internal import ConnectorManifest
+package import ConnectorBase
+package import ConnectorCapabilities
 
 /// The default values of settings, which also determine their types.
-struct SettingsDefaults: Sendable {
+package struct SettingsDefaults: Sendable {
+    /// The greatest total size of all settings as JSON, in bytes. A value of `storage/1` and the JSON of an event are
+    /// limited to 65,536 bytes.
+    package static let byteLimit = 60 * 1024
+
     private let values: JSONObject
 
     /// Reads the configuration's `defaults`.
-    init(_ json: JSONValue) throws(PluginError) {
+    package init(_ json: JSONValue) throws(PluginError) {
         do throws(ConnectorError) {
             values = try SettingsChange(json: json, path: "defaults").values
         } catch {
@@ -18,18 +22,37 @@ struct SettingsDefaults: Sendable {
         for member in values.members where member.value == .null {
             throw PluginError(.invalid, "defaults.\(member.name) is null; omit it instead")
         }
-        try SettingsDocument.checkSize(of: values, "the defaults")
+        try Self.checkSize(of: values, "the defaults")
     }
 
     /// The stored values, completed with the defaults of the other settings.
-    func completing(_ stored: JSONObject) -> JSONObject {
+    package func completing(_ stored: JSONObject) -> JSONObject {
         var settings = values
         for member in stored.members { settings[member.name] = member.value }
         return settings
     }
 
+    /// The values that a change of what is stored alters, defaults included; null for a setting that has none any more.
+    package func changes(from old: JSONObject, to new: JSONObject) -> JSONObject {
+        let (old, new) = (completing(old), completing(new))
+        let names = new.names + old.names.filter { new[$0] == nil }
+        return JSONObject(names.filter { old[$0] != new[$0] }.map { ($0, new[$0] ?? .null) })
+    }
+
+    /// Throws if values are more than `SettingsChange.countLimit`, or longer than ``byteLimit``.
+    package static func checkSize(of values: JSONObject, _ what: String) throws(PluginError) {
+        let count = values.members.count
+        guard count <= SettingsChange.countLimit else {
+            throw PluginError(.tooLarge, "\(what) would be \(count) values; the limit is \(SettingsChange.countLimit)")
+        }
+        let size = JSONValue.object(values).utf8().count
+        guard size <= byteLimit else {
+            throw PluginError(.tooLarge, "\(what) would have \(size) bytes as JSON; the limit is \(byteLimit)")
+        }
+    }
+
     /// Checks the types of new values.
-    func check(_ change: SettingsChange) throws(PluginError) {
+    package func check(_ change: SettingsChange) throws(PluginError) {
         for member in change.values.members where member.value != .null {
             guard let example = values[member.name], !member.value.hasType(of: example) else { continue }
             throw PluginError(

@@ -1,0 +1,93 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Sends requests with the user's token, and converts refusals to errors.
+final class EtcdConnection: Sendable {
+    /// The most bytes of a refusal.
+    private static let refusalLimit = 64 * 1024
+    /// The longest silence of a watch: the server reports its progress every 10 minutes.
+    private static let silence: Duration = .seconds(900)
+
+    let requests: EtcdRequests
+    private let host: Host
+    private let token = Mutex<String?>(nil)
+
+    init(_ requests: EtcdRequests, host: Host) {
+        (self.requests, self.host) = (requests, host)
+    }
+
+    /// Reads every setting.
+    func snapshot() async throws(PluginError) -> EtcdSnapshot {
+        let answer = try await authorized(requests.all) { request throws(PluginError) in
+            try EtcdAnswer.range.body(of: try await self.host.http.send(request)) { self.failure($0) }
+        }
+        return try EtcdSnapshot(answer, requests)
+    }
+
+    /// Changes settings, all or none.
+    func change(_ change: SettingsChange) async throws(PluginError) {
+        guard !change.values.isEmpty else { return }
+        _ = try await authorized(requests.change(change)) { request throws(PluginError) in
+            try EtcdAnswer.change.body(of: try await self.host.http.send(request)) { self.failure($0) }
+        }
+    }
+
+    /// Begins to follow the changes after a revision.
+    func watch(after revision: Int64) async throws(PluginError) -> HTTPStream {
+        try await authorized(requests.watch(after: revision)) { request throws(PluginError) in
+            let stream = try await self.host.http.stream(request, silence: Self.silence)
+            guard stream.status == 200 else {
+                throw self.failure(try await stream.response(limit: Self.refusalLimit))
+            }
+            return stream
+        }
+    }
+
+    /// Sends a request with the token, and once more with a new one if the server no longer takes it.
+    private func authorized<Answer>(
+        _ request: HTTPRequest,
+        _ send: (HTTPRequest) async throws(PluginError) -> Answer
+    ) async throws(PluginError) -> Answer {
+        let old = token.withLock { $0 }
+        do throws(PluginError) {
+            return try await send(request.with(old == nil ? try await newToken() : old))
+        } catch {
+            guard error.status == .unauthorized, old != nil else { throw error }
+            return try await send(request.with(try await newToken()))
+        }
+    }
+
+    /// Asks for a token, and keeps it; nil without a user.
+    private func newToken() async throws(PluginError) -> String? {
+        guard let request = requests.token else { return nil }
+        let answer = try EtcdAnswer.token.body(of: try await host.http.send(request)) { self.failure($0) }
+        let new = answer["token"]?.string
+        token.withLock { $0 = new }
+        return new
+    }
+
+    private func failure(_ refusal: HTTPResponse) -> PluginError {
+        let body = try? refusal.json()
+        let words = body?["message"]?.string ?? body?["error"]?.string
+        var error = refusal.failure(vendor: "etcd", words: words, now: host.clock.now)
+        // gRPC's codes, which the gateway translates to HTTP in its own way.
+        switch body?["code"] {
+        case .integer(7), .integer(9): error.status = .unauthorized
+        case .integer(8): error.status = .rateLimited
+        default: break
+        }
+        return error
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func with(_ token: String?) -> HTTPRequest {
+        var request = self
+        if let token { request.headers["Authorization"] = token }
+        return request
+    }
+}

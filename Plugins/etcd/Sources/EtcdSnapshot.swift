@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The stored settings at one revision of etcd.
+struct EtcdSnapshot: Sendable {
+    private(set) var revision: Int64
+    private(set) var values: JSONObject
+
+    /// Reads the answer to ``EtcdRequests/all``.
+    init(_ answer: JSONValue, _ requests: EtcdRequests) throws(PluginError) {
+        revision = EtcdAnswer.revision(of: answer) ?? 0
+        values = JSONObject()
+        for pair in answer["kvs"]?.array ?? [] {
+            guard let name = requests.setting(of: pair["key"]?.string ?? "") else { continue }
+            values[name] = try EtcdAnswer.value(of: pair)
+        }
+    }
+
+    /// Applies what a watch tells: the snapshots after it, one for each revision.
+    func following(_ result: JSONValue, _ requests: EtcdRequests) throws(PluginError) -> [EtcdSnapshot] {
+        var (snapshots, last): ([EtcdSnapshot], EtcdSnapshot) = ([], self)
+        for event in result["events"]?.array ?? [] {
+            let pair = event["kv"] ?? .null
+            guard let revision = pair["mod_revision"]?.string.flatMap({ Int64($0) }) else {
+                throw PluginError(
+                    .protocolViolation,
+                    "etcd's watch tells of a change without a revision",
+                    domain: "etcd"
+                )
+            }
+            // A server that repeats a revision after it reconnected.
+            guard revision > self.revision else { continue }
+            if revision != last.revision, last.revision != self.revision { snapshots.append(last) }
+            last.revision = revision
+            guard let name = requests.setting(of: pair["key"]?.string ?? "") else { continue }
+            last.values[name] = event["type"] == "DELETE" ? JSONValue?.none : try EtcdAnswer.value(of: pair)
+        }
+        if last.revision != revision { snapshots.append(last) }
+        return snapshots
+    }
+}

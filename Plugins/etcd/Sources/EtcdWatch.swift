@@ -1,0 +1,88 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Follows the settings in etcd, and announces what changes, whoever changed it.
+struct EtcdWatch: Sendable {
+    /// The most bytes of one message of the server, which by default takes no requests of more than 1.5 MB.
+    private static let messageLimit = 4 << 20
+    private static let pauses = Backoff(initial: .seconds(1), maximum: .seconds(30))
+
+    let connection: EtcdConnection
+    let defaults: SettingsDefaults
+    let host: Host
+
+    /// Announces the changes after a snapshot until the task is cancelled.
+    ///
+    /// After an interruption, the settings are read again and all that changed meanwhile is announced at once: etcd
+    /// may no longer know the changes between.
+    func run(from start: EtcdSnapshot) async {
+        var last = start
+        var failures = 0
+        while !Task.isCancelled {
+            do throws(PluginError) {
+                if failures > 0 { advance(&last, to: try await connection.snapshot()) }
+                try await follow(&last) { failures = 0 }
+                throw PluginError(.unavailable, "the server ended the watch", domain: "etcd")
+            } catch {
+                guard error.status != .cancelled, error.status != .notOpen else { return }
+                failures += 1
+                host.log.log(.warning, "changes of settings are not followed", ["reason": .string(error.message)])
+            }
+            do throws(PluginError) {
+                try await host.clock.sleep(for: Self.pauses.bound(after: failures))
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Announces changes until the watch ends.
+    private func follow(_ last: inout EtcdSnapshot, began: () -> Void) async throws(PluginError) {
+        let stream = try await connection.watch(after: last.revision)
+        var rest: [UInt8] = []
+        var parts = stream.makeAsyncIterator()
+        while let part = try await parts.next() {
+            var lines = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            guard let first = lines.first, rest.count + first.count <= Self.messageLimit else {
+                throw PluginError(.protocolViolation, "a message of the watch never ends", domain: "etcd")
+            }
+            lines[0] = ArraySlice(rest + first)
+            rest = Array(lines.removeLast())
+            for line in lines where !line.isEmpty {
+                for snapshot in try last.following(try Self.result(of: line), connection.requests) {
+                    advance(&last, to: snapshot)
+                }
+                began()
+            }
+        }
+    }
+
+    private static func result(of line: ArraySlice<UInt8>) throws(PluginError) -> JSONValue {
+        guard let message = try? JSONValue(parsing: Array(line)) else {
+            throw PluginError(.protocolViolation, "the watch sends what is not JSON", domain: "etcd")
+        }
+        let result = message["result"] ?? .null
+        if let words = message["error"]?["message"]?.string ?? result["cancel_reason"]?.string {
+            throw PluginError(.unavailable, "the server ended the watch: \(words)", domain: "etcd")
+        }
+        guard result["canceled"] != true, EtcdAnswer.revision(of: result) != nil else {
+            throw PluginError(.unavailable, "the server ended the watch", domain: "etcd")
+        }
+        return result
+    }
+
+    /// Announces what differs; the settings have changed, even if that fails.
+    private func advance(_ last: inout EtcdSnapshot, to next: EtcdSnapshot) {
+        let changes = defaults.changes(from: last.values, to: next.values)
+        last = next
+        guard !changes.isEmpty else { return }
+        do throws(PluginError) {
+            try host.events.emit(SettingsChange.event, .object(changes))
+        } catch {
+            host.log.log(.warning, "a change of settings was not announced", ["reason": .string(error.message)])
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import etcd
+
+/// The adapter that keeps settings in etcd.
+@Suite(.timeLimit(.minutes(5))) struct EtcdTests {
+    private let events = AsyncStream.makeStream(of: (String, JSONValue).self)
+    private static let empty = #"{"header": {"revision": "7"}}"#
+
+    private func etcd(_ http: ScriptedHTTP, _ fields: JSONObject = [:]) throws -> Etcd {
+        var all: JSONObject = ["endpoint": "http://127.0.0.1:2379", "prefix": "app/"]
+        for member in fields.members { all[member.name] = member.value }
+        let continuation = events.continuation
+        let host = Host(
+            http: http,
+            clock: StoppedClock(),
+            events: Events { name, value throws(PluginError) in continuation.yield((name, value)) }
+        )
+        return try Etcd(configuration: PluginConfiguration(all), host: host)
+    }
+
+    private static func base64(_ text: String) -> String { Base64.encode(Array(text.utf8)) }
+
+    private static func pair(_ key: String, _ value: String, _ revision: Int) -> String {
+        #"{"key": "\#(base64(key))", "value": "\#(base64(value))", "mod_revision": "\#(revision)"}"#
+    }
+
+    private static func range(_ revision: Int, _ pairs: String...) -> (Int, String) {
+        (200, #"{"header": {"revision": "\#(revision)"}, "kvs": [\#(pairs.joined(separator: ", "))]}"#)
+    }
+
+    /// A watch that sends texts, then stays open.
+    private static func watch(_ texts: String...) -> ScriptedHTTP.Answer {
+        let (parts, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        for text in texts { continuation.yield(Array(text.utf8)) }
+        let iterator = Iterator(parts)
+        return .stream(HTTPStream(HTTPResponse(status: 200)) { () throws(PluginError) in await iterator.next() })
+    }
+
+    private actor Iterator {
+        private let parts: AsyncStream<[UInt8]>
+
+        init(_ parts: AsyncStream<[UInt8]>) {
+            self.parts = parts
+        }
+
+        func next() async -> [UInt8]? {
+            for await part in parts { return part }
+            return nil
+        }
+    }
+
+    @Test func `settings are the keys of the prefix, as JSON or else as text`() async throws {
+        let http = ScriptedHTTP(
+            Self.range(
+                7,
+                Self.pair("app/theme", #""dark""#, 2),
+                Self.pair("app/size", "12", 3),
+                Self.pair("app/mode", "plain words", 4),
+                Self.pair("app/none", "null", 4),
+                Self.pair("app/other/nested", "1", 5)
+            )
+        )
+        let settings = try await etcd(http, ["defaults": ["size": 10, "volume": 0.5]]).settings()
+        #expect(settings == ["size": 12, "volume": 0.5, "theme": "dark", "mode": "plain words", "none": "null"])
+        let body = try #require(http.requests.first?.jsonBody)
+        #expect(body == ["key": .string(Self.base64("app/")), "range_end": .string(Self.base64("app0"))])
+        #expect(http.paths == ["/v3/kv/range"])
+    }
+
+    @Test func `several settings change in one transaction`() async throws {
+        let http = ScriptedHTTP((200, #"{"header": {"revision": "8"}, "succeeded": true}"#))
+        try await etcd(http).change(SettingsChange(json: ["a": 1, "b": nil]))
+        #expect(http.paths == ["/v3/kv/txn"])
+        let (a, b, one) = (Self.base64("app/a"), Self.base64("app/b"), Self.base64("1"))
+        #expect(
+            http.requests.first?.jsonBody == [
+                "success": [
+                    ["requestPut": ["key": .string(a), "value": .string(one)]],
+                    ["requestDeleteRange": ["key": .string(b)]],
+                ]
+            ]
+        )
+    }
+
+    @Test func `a value of another type than its default is refused before it is sent`() async throws {
+        let http = ScriptedHTTP()
+        let etcd = try etcd(http, ["defaults": ["size": 10]])
+        let error = await #expect(throws: PluginError.self) { try await etcd.set(key: "size", value: "large") }
+        #expect(error?.status == .invalid && error?.message.contains("\"size\" must be a number") == true)
+        #expect(http.requests.isEmpty)
+    }
+
+    @Test func `every change that the server tells of is announced, by revision`() async throws {
+        let first = #"{"result": {"header": {"revision": "7"}, "created": true}}"#
+        let second = """
+            {"result": {"header": {"revision": "9"}, "events": [
+            {"kv": \(Self.pair("app/a", "1", 8))}, {"kv": \(Self.pair("app/b", "2", 8))},
+            {"type": "DELETE", "kv": {"key": "\(Self.base64("app/size"))", "mod_revision": "9"}},
+            {"kv": \(Self.pair("app/other/x", "2", 9))}]}}
+            """
+            .replacing("\n", with: " ")
+        // Cut where a message is not at its end.
+        let text = first + "\n" + second + "\n"
+        let half = text.index(text.startIndex, offsetBy: 120)
+        let http = ScriptedHTTP([
+            .response(HTTPResponse(status: 200, body: Array(Self.range(7, Self.pair("app/size", "12", 3)).1.utf8))),
+            Self.watch(String(text[..<half]), String(text[half...])),
+        ])
+        let etcd = try etcd(http, ["defaults": ["size": 10]])
+        #expect(try await etcd.open() == [.reachable("the server answers; settings stored: 1")])
+        var told = events.stream.makeAsyncIterator()
+        let changes = [await told.next(), await told.next()].compactMap { $0 }
+        #expect(changes.map(\.0) == [SettingsChange.event, SettingsChange.event])
+        #expect(changes.map(\.1) == [["a": 1, "b": 2], ["size": 10]])
+        let watch = try #require(http.requests.last?.jsonBody["create_request"])
+        #expect(watch["start_revision"] == "8" && watch["key"] == .string(Self.base64("app/")))
+        await etcd.close()
+    }
+
+    @Test(
+        arguments: [
+            #"{"result": {"header": {"revision": "8"}, "canceled": true, "compact_revision": "90"}}"# + "\n",
+            #"{"error": {"message": "the member is stopping"}}"# + "\n", "<html>\n", "{}\n", "\u{0}",
+        ]
+    )
+    func `after an interruption the settings are read again, and what changed meanwhile is announced`(
+        _ last: String
+    ) async throws {
+        let http = ScriptedHTTP([
+            .response(HTTPResponse(status: 200, body: Array(Self.empty.utf8))),
+            .stream(HTTPStream(HTTPResponse(status: 200, body: Array(last.utf8)))),
+            .failure(PluginError(.unavailable, "connection refused")),
+            .response(HTTPResponse(status: 200, body: Array(Self.range(99, Self.pair("app/a", "1", 98)).1.utf8))),
+            Self.watch(),
+        ])
+        let etcd = try etcd(http)
+        _ = try await etcd.open()
+        var told = events.stream.makeAsyncIterator()
+        #expect(await told.next()?.1 == ["a": 1])
+        await etcd.close()
+        #expect(http.paths.prefix(4) == ["/v3/kv/range", "/v3/watch", "/v3/kv/range", "/v3/kv/range"])
+    }
+
+    @Test func `a user has a token, and a new one when it is refused`() async throws {
+        let (old, new) = (#"{"token": "old.1"}"#, #"{"token": "new.2"}"#)
+        let refusal = #"{"error": "etcdserver: invalid auth token", "code": 16}"#
+        let http = ScriptedHTTP(
+            (200, old),
+            (200, Self.empty),
+            (401, refusal),
+            (200, new),
+            (200, Self.empty),
+            (401, refusal),
+            (400, #"{"message": "etcdserver: authentication failed, invalid user ID or password", "code": 3}"#)
+        )
+        let etcd = try etcd(http, ["username": "ann", "password": "{{secret:password}}"])
+        #expect(try await etcd.probe() == [.authenticated("the server answers; settings stored: 0")])
+        #expect(try await etcd.settings() == [:])
+        let error = await #expect(throws: PluginError.self) { _ = try await etcd.settings() }
+        #expect(error?.message.contains("authentication failed") == true)
+        let requests = http.requests
+        #expect(requests.first?.jsonBody == ["name": "ann", "password": "{{secret:password}}"])
+        #expect(requests.first?.hasPlaceholdersInBody == true)
+        #expect(requests.dropFirst().allSatisfy { !$0.hasPlaceholdersInBody || $0.url == requests[0].url })
+        #expect(requests.map { $0.headers["Authorization"] } == [nil, "old.1", "old.1", nil, "new.2", "new.2", nil])
+    }
+
+    @Test(
+        arguments: [
+            (#"{"username": "ann"}"#, "username has no password"), (#"{"password": "x"}"#, "password has no username"),
+            (#"{"prefix": ""}"#, "prefix is empty"), (#"{"defaults": {"a/b": 1}}"#, "a/b"),
+        ]
+    )
+    func `a configuration that cannot be meant is refused`(_ fields: String, _ message: String) throws {
+        let fields = try #require(JSONValue(parsing: Array(fields.utf8)).object)
+        let error = #expect(throws: PluginError.self) { _ = try etcd(ScriptedHTTP(), fields) }
+        #expect(error?.status == .invalid && error?.message.contains(message) == true)
+    }
+
+    @Test(
+        arguments: [
+            "<html>Log in</html>", "{}", #"{"header": {}}"#,
+            #"{"header": {"revision": "1"}, "kvs": [{"key": "YXBwL2E=", "value": "*"}]}"#,
+        ]
+    )
+    func `an answer that is not etcd's is none`(_ body: String) async throws {
+        let etcd = try etcd(ScriptedHTTP((200, body)))
+        let error = await #expect(throws: PluginError.self) { _ = try await etcd.probe() }
+        #expect(error?.status == .protocolViolation)
+    }
+}
