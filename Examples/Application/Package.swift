@@ -19,12 +19,16 @@ let package = Package(
     ],
     dependencies: [
         // Without its trait CommandLine, and so without the packages that only the command needs.
-        .package(name: "connector-host", path: "../..", traits: [])
+        .package(name: "connector-host", path: "../..", traits: []),
+        .package(name: "calculator-example", path: "../calculator"),
     ],
     targets: [
         .executableTarget(
             name: "Application",
-            dependencies: [.product(name: "ConnectorHost", package: "connector-host")],
+            dependencies: [
+                .product(name: "CalculatorClient", package: "calculator-example"),
+                .product(name: "ConnectorHost", package: "connector-host"),
+            ],
             swiftSettings: strict
         ),
         .target(
