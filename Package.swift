@@ -347,7 +347,7 @@ let package = Package(
             name: "ConnectorHostTests",
             dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
-                "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
+                "ConnectorKit", "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.
                 "settings-file",
                 .product(name: "Logging", package: "swift-log"),

@@ -98,17 +98,19 @@ OFFSET(connector_http, flags, 4);
 OFFSET(connector_http, context, 8);
 OFFSET(connector_http, request, 16);
 OFFSET(connector_http, cancel, 24);
-SIZE(connector_http, 48);
+SIZE(connector_http, 56);
 OFFSET(connector_http, stream, 32);
 OFFSET(connector_http, resume, 40);
+OFFSET(connector_http, write, 48);
 
-SIZE(connector_http_receiver, 40);
+SIZE(connector_http_receiver, 48);
 OFFSET(connector_http_receiver, struct_size, 0);
 OFFSET(connector_http_receiver, flags, 4);
 OFFSET(connector_http_receiver, part, 8);
 OFFSET(connector_http_receiver, done, 16);
 OFFSET(connector_http_receiver, user, 24);
 OFFSET(connector_http_receiver, silence_ns, 32);
+OFFSET(connector_http_receiver, room, 40);
 
 SIZE(connector_events, 24);
 OFFSET(connector_events, struct_size, 0);

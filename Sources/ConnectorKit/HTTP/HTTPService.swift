@@ -18,17 +18,32 @@ public protocol HTTPService: Sendable {
     /// The operation's deadline does not limit it: the request lasts until its body ends, the stream is released, or a
     /// task is cancelled that waits for it. ``HTTPRequest/timeout`` limits the whole.
     ///
-    /// The default sends the request with ``send(_:)`` and returns its body as one part.
+    /// The default sends the request with ``send(_:)``, its body whole, and returns that of the response as one part.
     ///
-    /// - Parameter silence: The longest wait for a part; nil for any.
-    /// - Throws: A ``PluginError`` if no response came, as for ``send(_:)``.
-    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: A body that comes in parts, in place of the request's. A server may answer before its end; the rest is
+    ///     then not sent.
+    ///   - silence: The longest wait for a part of the response; nil for any.
+    /// - Throws: A ``PluginError`` if no response came, as for ``send(_:)``, or the error of the body.
+    func stream(_ request: HTTPRequest, body: HTTPUpload?, silence: Duration?) async throws(PluginError) -> HTTPStream
 }
 
 extension HTTPService {
-    /// Sends a request and returns its body as one part, for services in tests.
-    public func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
-        HTTPStream(try await send(request))
+    /// Sends a request, and receives the response in parts.
+    public func stream(_ request: HTTPRequest, silence: Duration? = nil) async throws(PluginError) -> HTTPStream {
+        try await stream(request, body: nil, silence: silence)
+    }
+
+    /// The default for services in tests.
+    public func stream(
+        _ request: HTTPRequest,
+        body: HTTPUpload?,
+        silence: Duration?
+    ) async throws(PluginError) -> HTTPStream {
+        var request = request
+        while let part = try await body?.next() { request.body += part }
+        return HTTPStream(try await send(request))
     }
 }
 

@@ -11,12 +11,16 @@ struct HTTPRequestLayout {
     private var method = 0..<0
     private var url = 0..<0
     private let body: [UInt8]
+    private let length: UInt64
     private var flags: UInt32 = 0
 
-    init(_ request: HTTPRequest) {
-        body = request.body
+    /// - Parameter upload: The body, if it comes in parts.
+    init(_ request: HTTPRequest, upload: HTTPUpload? = nil) {
+        body = upload == nil ? request.body : []
+        length = upload.map { $0.length ?? .max } ?? UInt64(request.body.count)
+        if upload != nil { flags |= CONNECTOR_HTTP_BODY_IN_PARTS }
         if !request.hasPlaceholdersInBody { flags |= CONNECTOR_HTTP_VERBATIM_BODY }
-        if request.isCompressed, !body.isEmpty { flags |= CONNECTOR_HTTP_GZIP_BODY }
+        if request.isCompressed, !body.isEmpty, upload == nil { flags |= CONNECTOR_HTTP_GZIP_BODY }
         method = append(request.method.rawValue)
         url = append(request.url.description)
         fields = request.headers.fields.map { (append($0.name), append($0.value)) }
@@ -48,8 +52,8 @@ struct HTTPRequestLayout {
                         url_length: UInt64(url.count),
                         headers: headers.baseAddress,
                         header_count: UInt64(headers.count),
-                        body: bytes.baseAddress,
-                        body_length: UInt64(bytes.count),
+                        body: bytes.isEmpty ? nil : bytes.baseAddress,
+                        body_length: length,
                         deadline_ns: deadline
                     )
                     return unsafe body(&request)

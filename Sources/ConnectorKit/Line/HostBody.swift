@@ -11,6 +11,8 @@ final class PartReceiver: Sendable {
 
     private struct State {
         var waiter: OneShot<Part>?
+        /// The wait for room for the next part of the request's body.
+        var room: OneShot<Void>?
         var end: Part?
     }
 
@@ -20,7 +22,7 @@ final class PartReceiver: Sendable {
 
     /// Takes a part; the first is the head.
     func receive(_ part: HTTPResponse) {
-        if head.send(.success(part)) { return }
+        if head.send(.success(part)) { return makeRoom() }
         takeWaiter()?.send(.success(part.body))
     }
 
@@ -30,6 +32,25 @@ final class PartReceiver: Sendable {
         let end = outcome.map { _ in [UInt8]?.none }
         state.withLock { $0.end = $0.end ?? end }
         takeWaiter()?.send(end)
+        makeRoom()
+    }
+
+    /// Begins to wait for room, before a part of the request's body is written.
+    func expectRoom() -> OneShot<Void> {
+        let room = OneShot<Void>()
+        state.withLock { $0.room = room }
+        // What ends the wait may have come before it began.
+        if head.value != nil { room.send() }
+        return room
+    }
+
+    /// The host has room for the next part of the request's body, or wants no more.
+    func makeRoom() {
+        let room = state.withLock { state in
+            defer { state.room = nil }
+            return state.room
+        }
+        room?.send()
     }
 
     /// Begins to wait for the next part; the end if it has come.

@@ -31,12 +31,17 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         return try outcome.get()
     }
 
-    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
-        guard unsafe Int(table.pointee.struct_size) >= MemoryLayout<connector_http>.size else {
-            throw PluginError(.unsupported, "this host is too old to receive responses in parts; update it")
+    func stream(
+        _ request: HTTPRequest,
+        body upload: HTTPUpload?,
+        silence: Duration?
+    ) async throws(PluginError) -> HTTPStream {
+        let field = unsafe MemoryLayout<connector_http>.offset(of: \.write) ?? .max
+        guard unsafe Int(table.pointee.struct_size) > field else {
+            throw PluginError(.unsupported, "this host is too old for requests in parts; update it")
         }
         let receiver = PartReceiver()
-        let id = try start(receiver, request, silence: silence)
+        let id = try start(receiver, request, upload, silence: silence)
         let body = HostBody(receiver) { isAsking in
             let isOpen: Void? = connection.whileOpen {
                 if isAsking {
@@ -47,18 +52,69 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
             }
             if isOpen == nil { receiver.finish(.failure(PluginError(.cancelled, "the gate is closed"))) }
         }
-        let head = await withTaskCancellationHandler {
-            await receiver.head.wait()
+        let head = await withTaskCancellationHandler { () -> Result<HTTPResponse, PluginError> in
+            do throws(PluginError) {
+                if let upload { try await send(upload, receiver, id) }
+            } catch {
+                return .failure(error)
+            }
+            return await receiver.head.wait()
         } onCancel: {
             body.cancel()
         }
         return HTTPStream(try head.get()) { () throws(PluginError) in try await body.next() }
     }
 
+    /// Sends a body part by part, until its end or the first of the response.
+    private func send(_ upload: HTTPUpload, _ receiver: PartReceiver, _ id: UInt64) async throws(PluginError) {
+        var isLast = false
+        while !isLast, receiver.head.value == nil {
+            let part = try await upload.next()
+            isLast = part == nil
+            if isLast { try write([], isLast: true, to: id, receiver) }
+            var rest = part?[...] ?? []
+            while !rest.isEmpty, receiver.head.value == nil {
+                let piece = rest.prefix(Int(CONNECTOR_HTTP_PART_LIMIT))
+                rest = rest.dropFirst(piece.count)
+                let room = receiver.expectRoom()
+                try write(Array(piece), isLast: false, to: id, receiver)
+                await room.wait()
+            }
+        }
+    }
+
+    private func write(
+        _ piece: [UInt8],
+        isLast: Bool,
+        to id: UInt64,
+        _ receiver: PartReceiver
+    ) throws(PluginError) {
+        var error = Line.emptyError
+        let status = connection.whileOpen {
+            unsafe piece.withUnsafeBufferPointer { piece in
+                unsafe table.pointee.write(
+                    table.pointee.context,
+                    id,
+                    piece.baseAddress,
+                    UInt64(piece.count),
+                    isLast ? 1 : 0,
+                    &error
+                )
+            }
+        }
+        // The end of the request says more than that it has ended.
+        guard status != Line.ok, receiver.head.value == nil, status != Int32(CONNECTOR_UNKNOWN_OPERATION) else {
+            return
+        }
+        let failure = status.map { status in unsafe Line.failure(status, &error) }
+        throw failure ?? PluginError(.notOpen, "the gate is closing")
+    }
+
     /// Starts a request whose response the receiver gets in parts.
     private func start(
         _ receiver: PartReceiver,
         _ request: HTTPRequest,
+        _ upload: HTTPUpload?,
         silence: Duration?
     ) throws(PluginError) -> UInt64 {
         let user = unsafe Unmanaged.passRetained(receiver)
@@ -77,13 +133,17 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
                 unsafe Unmanaged<PartReceiver>.fromOpaque(user).takeRetainedValue().finish(outcome)
             },
             user: user.toOpaque(),
-            silence_ns: silence?.nanoseconds ?? 0
+            silence_ns: silence?.nanoseconds ?? 0,
+            room: { user in
+                guard let user = unsafe user else { return }
+                unsafe Unmanaged<PartReceiver>.fromOpaque(user).takeUnretainedValue().makeRoom()
+            }
         )
         let deadline = end(of: request) ?? .max
         var id: UInt64 = 0
         var error = Line.emptyError
         let status = connection.whileOpen {
-            unsafe HTTPRequestLayout(request).withBorrowed(deadline: deadline) { request in
+            unsafe HTTPRequestLayout(request, upload: upload).withBorrowed(deadline: deadline) { request in
                 unsafe table.pointee.stream(table.pointee.context, request, &target, &id, &error)
             }
         }

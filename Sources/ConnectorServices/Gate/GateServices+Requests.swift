@@ -56,6 +56,9 @@ extension GateServices {
             accepting: silence == nil ? "gzip" : "identity",
             secret: context.secret
         )
+        guard !outgoing.isBodyInParts || silence != nil else {
+            throw .misuse("a body in parts is for `stream`, not for `request`")
+        }
         try egress.check(outgoing.url)
         let span = RequestSpan(request, to: outgoing.url, context)
         if context.propagatesTrace { span?.inject(into: &outgoing.headers) }
@@ -66,11 +69,15 @@ extension GateServices {
         let sent = outgoing
         let authority = outgoing.url.authority
         let trace = TraceContext.current
+        let body =
+            outgoing.isBodyInParts
+            ? BodyParts(length: request.length) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
         let parts = silence.map { _ in ResponseParts(limit: options.responseLimit) { self.receivePart(id, $0) } }
         let exchange = HTTPExchange(
             outgoing,
             egress: egress,
             transport: host.http,
+            body: body,
             parts: parts,
             workers: host.callbacks
         )
@@ -140,6 +147,38 @@ extension GateServices {
         guard let request else { return }
         for case let timer? in [request.timer, request.silenceTimer] { host.clock.cancel(timer) }
         request.exchange.cancel()
+        if isIdle { startCallbacks() }
+    }
+
+    /// Sends the next part of a body.
+    package func writeRequest(_ id: UInt64, _ part: [UInt8], isLast: Bool) throws(ServiceFailure) {
+        guard let request = state.withLock({ $0.requests[id] }) else { throw .ended }
+        try request.exchange.write(part, isLast: isLast)
+    }
+
+    /// Tells the plugin of room for the next part of a body, and begins the host's own deadline again.
+    private func bodyHasProgressed(of id: UInt64, isLast: Bool) {
+        let old = state.withLock { state in
+            let request = state.requests[id]
+            return request?.isTimedToBegin == true ? request?.timer : nil
+        }
+        if let old {
+            let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
+                self.completeRequest(id, .failure(.timedOut("the server did not answer in time")))
+            }
+            // The response may have begun, or the request ended, meanwhile.
+            let isWanted = state.withLock { state in
+                guard state.requests[id]?.timer == old else { return false }
+                state.requests[id]?.timer = new
+                return true
+            }
+            host.clock.cancel(isWanted ? old : new)
+        }
+        guard !isLast else { return }
+        let isIdle = state.withLock { state in
+            guard let request = state.requests[id] else { return false }
+            return state.queue { request.trace.run { request.callback.callRoom() } }
+        }
         if isIdle { startCallbacks() }
     }
 

@@ -12,14 +12,23 @@ internal import ConnectorPlatform
 @safe package struct RequestCallback: Sendable {
     private nonisolated(unsafe) let done: connector_http_done
     private let part: connector_http_part?
+    private let room: connector_http_room?
     private nonisolated(unsafe) let user: UnsafeMutableRawPointer?
 
     /// Wraps functions and their argument.
     ///
-    /// - Parameter part: Receives the parts of a response; nil if the response comes whole.
-    init(_ done: connector_http_done, part: connector_http_part? = nil, user: UnsafeMutableRawPointer?) {
+    /// - Parameters:
+    ///   - part: Receives the parts of a response; nil if the response comes whole.
+    ///   - room: Learns that the next part of a body can be written; nil to learn nothing.
+    init(
+        _ done: connector_http_done,
+        part: connector_http_part? = nil,
+        room: connector_http_room? = nil,
+        user: UnsafeMutableRawPointer?
+    ) {
         unsafe self.done = done
         unsafe self.part = part
+        unsafe self.room = room
         unsafe self.user = user
     }
 
@@ -29,6 +38,12 @@ internal import ConnectorPlatform
         unsafe PluginCode.running(unsafeBitCast(part, to: UnsafeRawPointer.self)) {
             unsafe reply.withResponse { unsafe part(user, $0) }
         }
+    }
+
+    /// Tells the plugin that the next part of the body can be written, on the current thread.
+    package func callRoom() {
+        guard let room = unsafe room else { return }
+        unsafe PluginCode.running(unsafeBitCast(room, to: UnsafeRawPointer.self)) { unsafe room(user) }
     }
 
     /// Calls into the plugin with the end of the request, on the current thread.

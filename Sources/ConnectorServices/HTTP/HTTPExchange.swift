@@ -44,6 +44,8 @@ package final class HTTPExchange: Sendable {
     private let authority: String
     private let egress: EgressList
     private let transport: HTTPTransport
+    /// The body of the request, if it comes in parts.
+    private let body: BodyParts?
     /// Receives the response in parts; nil if it comes whole.
     private let parts: ResponseParts?
     private let workers: WorkerThreads
@@ -55,18 +57,21 @@ package final class HTTPExchange: Sendable {
     ///   - request: The first request.
     ///   - egress: The hosts that it may reach.
     ///   - transport: The transport that sends it.
+    ///   - body: The body of the request, if it comes in parts.
     ///   - parts: Receives the response in parts; nil if it comes whole.
     ///   - workers: The threads that decompress responses, which would block the event loop for too long.
     package init(
         _ request: OutgoingRequest,
         egress: EgressList,
         transport: HTTPTransport,
+        body: BodyParts?,
         parts: ResponseParts?,
         workers: WorkerThreads
     ) {
         authority = request.url.authority
         self.egress = egress
         self.transport = transport
+        self.body = body
         self.parts = parts
         self.workers = workers
         state = Mutex(State(request: request))
@@ -86,7 +91,15 @@ package final class HTTPExchange: Sendable {
             return state.task
         }
         task?.cancel()
+        body?.end()
         parts?.end()
+    }
+
+    /// Sends the next part of the body.
+    func write(_ part: [UInt8], isLast: Bool) throws(ServiceFailure) {
+        guard let body else { throw .misuse("the body of this request does not come in parts") }
+        try body.write(part, isLast: isLast)
+        state.withLock { $0.bytesSent += UInt64(part.count) }
     }
 
     /// Lets the next part of the response come.
@@ -105,7 +118,7 @@ package final class HTTPExchange: Sendable {
                 )
             }
             try egress.check(request.url)
-            let (response, proxy) = try transport.send(request, parts)
+            let (response, proxy) = try transport.send(request, request.isBodyInParts ? body : nil, parts)
             let isCancelled = state.withLock { state in
                 state.task = response
                 state.bytesSent += UInt64(request.body.count)
@@ -153,6 +166,7 @@ package final class HTTPExchange: Sendable {
     }
 
     private func finish(_ result: Result<HTTPResponse, ServiceFailure>, _ end: (Outcome) -> Void) {
+        body?.end()
         parts?.end()
         let state = state.withLock { $0 }
         end(

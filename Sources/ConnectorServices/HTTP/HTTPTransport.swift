@@ -59,12 +59,15 @@ package final class HTTPTransport: Sendable {
     ///
     /// Call it on an event loop of the clients: from any other thread, each step costs a wake-up.
     ///
-    /// - Parameter parts: Receives the body of the response; nil collects it.
+    /// - Parameters:
+    ///   - body: The body, if it comes in parts.
+    ///   - parts: Receives the body of the response; nil collects it.
     /// - Returns: The task of the response, and the request's proxy.
     /// - Throws: The reason that the request cannot be sent.
     package func send(
         _ request: OutgoingRequest,
-        _ parts: ResponseParts? = nil
+        _ body: BodyParts?,
+        _ parts: ResponseParts?
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
         let proxy = try options.proxies.proxy(for: request.url)
         let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https"))
@@ -73,7 +76,8 @@ package final class HTTPTransport: Sendable {
                 url: request.url.description,
                 method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
-                body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))
+                body: body?.body(on: loop)
+                    ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
             )
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
             if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }

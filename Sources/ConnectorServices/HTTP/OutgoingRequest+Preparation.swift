@@ -32,6 +32,10 @@ extension OutgoingRequest {
         if headers["Accept-Encoding"] == nil {
             headers.append("Accept-Encoding", coding)
         }
+        isBodyInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
+        guard !isBodyInParts || request.flags & CONNECTOR_HTTP_GZIP_BODY == 0 else {
+            throw .invalid("a body in parts cannot be compressed by the host")
+        }
         if request.flags & CONNECTOR_HTTP_VERBATIM_BODY == 0 {
             let expansion = try SecretTemplate(body)
                 .expanded(isJSON ? .json : .verbatim, limit: options.requestLimit, isStrict: false, secret: secret)

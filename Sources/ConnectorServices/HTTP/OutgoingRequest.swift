@@ -19,6 +19,8 @@ package struct OutgoingRequest: Sendable {
     }
     /// The body, already compressed if the plugin requested it.
     package var body: [UInt8]
+    /// Whether the body comes in parts.
+    package var isBodyInParts = false
     /// Whether the body contains a secret.
     package var isBodySecret = false
 
@@ -35,8 +37,12 @@ package struct OutgoingRequest: Sendable {
         if status != 307, status != 308, method != "GET" {
             if method != "HEAD" { next.method = "GET" }
             next.body = []
+            next.isBodyInParts = false
             next.isBodySecret = false
             next.headers.fields.removeAll { $0.name.lowercased().hasPrefix("content-") }
+        }
+        guard !next.isBodyInParts else {
+            throw .violation("the server redirects a request whose body comes in parts, and cannot be sent again")
         }
         if !HTTPTarget.isSameOrigin(url, next.url) {
             guard !next.isBodySecret else {

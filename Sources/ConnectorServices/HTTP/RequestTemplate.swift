@@ -15,6 +15,8 @@ package struct RequestTemplate: Sendable {
     package var headers: HTTPFields
     /// The body: a template, unless the flags say that it is verbatim.
     package var body: [UInt8]
+    /// The length of a body in parts; nil if it is not known.
+    package var length: Int64? = nil
     /// On the monotonic clock.
     package var deadline: UInt64
 }

@@ -55,6 +55,27 @@ package enum HTTPTable {
         unsafe GateServices.at(context)?.resumeRequest(id)
     }
 
+    private static let write:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UInt64, UnsafePointer<UInt8>?, UInt64, UInt32,
+            UnsafeMutablePointer<connector_error>?
+        ) -> Int32 = { context, id, part, length, isLast, error in
+            guard let gate = unsafe GateServices.at(context) else {
+                return unsafe ServiceFailure.misuse("null where http/1 allows none").write(to: error)
+            }
+            do throws(ServiceFailure) {
+                let limit = Int(CONNECTOR_HTTP_PART_LIMIT)
+                guard length <= UInt64(limit) else { throw .tooLarge("the part has more than \(limit) bytes") }
+                guard let bytes = unsafe PluginMemory.bytes(part, length, limit: limit) else {
+                    throw .misuse("the part is null with a length")
+                }
+                try gate.writeRequest(id, bytes, isLast: isLast != 0)
+                return Int32(CONNECTOR_OK)
+            } catch let failure {
+                return unsafe failure.write(to: error)
+            }
+        }
+
     private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
         unsafe GateServices.at(context)?.completeRequest(id, .failure(.cancelled("the plugin cancelled the request")))
     }
@@ -68,7 +89,8 @@ package enum HTTPTable {
             request: fitting(request),
             cancel: fitting(cancel),
             stream: fitting(stream),
-            resume: fitting(resume)
+            resume: fitting(resume),
+            write: fitting(write)
         )
     }
 
@@ -88,20 +110,38 @@ package enum HTTPTable {
         guard let url = unsafe PluginMemory.text(request.url, request.url_length, limit: 8192) else {
             throw .invalid("the URL is null, not UTF-8 or longer than 8192 bytes")
         }
-        guard unsafe request.body_length <= UInt64(limit) else {
-            throw .tooLarge("the request's body has more than \(limit) bytes")
-        }
-        guard let body = unsafe PluginMemory.bytes(request.body, request.body_length, limit: limit) else {
-            throw .misuse("the request's body is null with a length")
-        }
+        let body = try unsafe copyBody(of: request, limit: limit)
         return RequestTemplate(
             flags: unsafe request.flags,
             method: method,
             url: url,
             headers: try unsafe copy(request.headers, request.header_count),
-            body: body,
+            body: body.bytes,
+            length: body.length,
             deadline: unsafe request.deadline_ns
         )
+    }
+
+    /// Copies the body, or reads the length of one that comes in parts; nil if it is not known.
+    private static func copyBody(
+        of request: connector_http_request,
+        limit: Int
+    ) throws(ServiceFailure) -> (bytes: [UInt8], length: Int64?) {
+        let length = request.body_length
+        if request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
+            guard unsafe request.body == nil else {
+                throw .misuse("the request has a body, and says that it comes in parts")
+            }
+            guard length == .max || length <= UInt64(Int64.max) else {
+                throw .invalid("the length of the body is \(length)")
+            }
+            return ([], Int64(exactly: length))
+        }
+        guard length <= UInt64(limit) else { throw .tooLarge("the request's body has more than \(limit) bytes") }
+        guard let body = unsafe PluginMemory.bytes(request.body, length, limit: limit) else {
+            throw .misuse("the request's body is null with a length")
+        }
+        return (body, nil)
     }
 
     /// Copies the receiver of a response in parts, and its longest silence in nanoseconds; 0 for any.
@@ -120,7 +160,8 @@ package enum HTTPTable {
         guard let part = unsafe functions.0, let done = unsafe functions.1 else {
             throw .misuse("the receiver has a null function")
         }
-        return unsafe (RequestCallback(done, part: part, user: pointer.pointee.user), pointer.pointee.silence_ns)
+        let receiver = unsafe pointer.pointee
+        return unsafe (RequestCallback(done, part: part, room: receiver.room, user: receiver.user), receiver.silence_ns)
     }
 
     private static func copy(

@@ -87,17 +87,19 @@ import Testing
         #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.header_count) == 16)
         #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.body) == 24)
         #expect(unsafe MemoryLayout<connector_http_response>.offset(of: \.body_length) == 32)
-        #expect(unsafe MemoryLayout<connector_http>.size == 48)
+        #expect(unsafe MemoryLayout<connector_http>.size == 56)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.context) == 8)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.request) == 16)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.cancel) == 24)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.stream) == 32)
         #expect(unsafe MemoryLayout<connector_http>.offset(of: \.resume) == 40)
-        #expect(unsafe MemoryLayout<connector_http_receiver>.size == 40)
+        #expect(unsafe MemoryLayout<connector_http>.offset(of: \.write) == 48)
+        #expect(unsafe MemoryLayout<connector_http_receiver>.size == 48)
         #expect(unsafe MemoryLayout<connector_http_receiver>.offset(of: \.part) == 8)
         #expect(unsafe MemoryLayout<connector_http_receiver>.offset(of: \.done) == 16)
         #expect(unsafe MemoryLayout<connector_http_receiver>.offset(of: \.user) == 24)
         #expect(unsafe MemoryLayout<connector_http_receiver>.offset(of: \.silence_ns) == 32)
+        #expect(unsafe MemoryLayout<connector_http_receiver>.offset(of: \.room) == 40)
     }
 
     @Test func `events and storage`() {

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// A server that sends a chunk whenever the test sends a text, and ends its response after nil.
-    private static func server(_ texts: Line) -> LoopbackServer {
+    private static func server(_ texts: ScriptLine) -> LoopbackServer {
         LoopbackServer { _ in
             .written { write in
                 write(head)
@@ -32,28 +32,8 @@ import Testing
         }
     }
 
-    /// Texts from a test to a server's thread.
-    private final class Line: Sendable {
-        private let texts = Monitor<[String?]>([])
-        let isBroken: Bool
-
-        init(isBroken: Bool = false) {
-            self.isBroken = isBroken
-        }
-
-        func send(_ text: String?) {
-            texts.withLock { $0.append(text) }
-            texts.signal()
-        }
-
-        /// Blocks the calling thread until there is a text.
-        func next() -> String? {
-            texts.wait { texts in texts.isEmpty ? .wait(until: nil) : .proceed(texts.removeFirst()) }
-        }
-    }
-
     @Test func `parts come as the server sends them, each after it was asked for`() async throws {
-        let line = Line()
+        let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
         let plugin = PluginSide()
@@ -103,7 +83,7 @@ import Testing
     }
 
     @Test func `a redirect is followed, and its body dropped`() async throws {
-        let line = Line()
+        let line = ScriptLine()
         let server = LoopbackServer { request in
             if request.line.contains("/old") { return .response(307, [("Location", "/new")], Array("moved".utf8)) }
             return .written { write in
@@ -122,7 +102,7 @@ import Testing
     }
 
     @Test func `a body that breaks off ends with a failure after its parts`() async throws {
-        let line = Line(isBroken: true)
+        let line = ScriptLine(isBroken: true)
         let server = Self.server(line)
         defer { server.stop() }
         let response = try PluginSide().stream("GET", server.url())
@@ -137,7 +117,7 @@ import Testing
 
     @Test func `the host's deadline ends with the head, silence ends the rest`() async throws {
         let clock = ManualHostClock()
-        let line = Line()
+        let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
         let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
@@ -157,7 +137,7 @@ import Testing
 
     @Test func `a deadline of the plugin ends the whole`() async throws {
         let clock = ManualHostClock()
-        let line = Line()
+        let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
         let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
@@ -186,7 +166,7 @@ import Testing
 
     @Test func `cancelling ends it once, with a part kept or without`() async throws {
         for mustKeep in [true, false] {
-            let line = Line()
+            let line = ScriptLine()
             let server = Self.server(line)
             defer { server.stop() }
             let response = try PluginSide().stream("GET", server.url())
@@ -203,7 +183,7 @@ import Testing
     }
 
     @Test func `a gate that closes ends its responses before it is quiet`() async throws {
-        let line = Line()
+        let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
         let plugin = PluginSide()
@@ -224,5 +204,89 @@ import Testing
         } catch let refusal as RequestEnd {
             #expect(refusal.status == CONNECTOR_DENIED)
         }
+    }
+
+    // MARK: Bodies in parts
+
+    @Test(arguments: [UInt64.max, 6])
+    func `a body is sent part by part, whether its length is known or not`(_ length: UInt64) async throws {
+        let server = LoopbackServer { .response(201, [], $0.body) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: length)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        #expect(request.write("") == CONNECTOR_OK)
+        await request.rooms.reaches(2)
+        #expect(request.write("two", isLast: true) == CONNECTOR_OK)
+        #expect(request.write("three") == CONNECTOR_MISUSE)
+        #expect(await request.next()?.code == 201)
+        #expect(await request.part()?.text == "onetwo")
+        #expect(await request.part()?.status == CONNECTOR_OK)
+        let fields = try #require(server.requests.first?.fields)
+        #expect(fields["content-length"] == (length == .max ? nil : "6"))
+        #expect(fields["transfer-encoding"] == (length == .max ? "chunked" : nil))
+        #expect(request.write("four") == CONNECTOR_UNKNOWN_OPERATION)
+        #expect(request.rooms.count == 2)
+        #expect(plugin.gate.counters.bytesSent == 6)
+    }
+
+    @Test func `a body of another length than was said is an error`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url(), length: 2)
+        #expect(request.write("three", isLast: true) == CONNECTOR_OK)
+        let end = try #require(await request.next())
+        #expect(end.isDone && end.status != CONNECTOR_OK)
+    }
+
+    @Test func `a part before there is room is misuse, and so is one of a request without`() async throws {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        let big = String(repeating: "x", count: 1 << 20)
+        // No server takes as much as this at once: sooner or later there is no room.
+        var status = request.write(big)
+        while status == CONNECTOR_OK { status = request.write(big) }
+        #expect(status == CONNECTOR_MISUSE)
+        #expect(request.write(big + "x") == CONNECTOR_TOO_LARGE)
+        request.cancel()
+        #expect(await request.next()?.status == CONNECTOR_CANCELLED)
+        let other = try plugin.stream("GET", server.url())
+        #expect(other.write("a") == CONNECTOR_MISUSE)
+        other.cancel()
+        #expect(await other.next()?.status == CONNECTOR_CANCELLED)
+        let whole = await plugin.request("PUT", server.url(), flags: CONNECTOR_HTTP_BODY_IN_PARTS)
+        #expect(whole.status == CONNECTOR_MISUSE && !whole.isDone)
+    }
+
+    @Test(arguments: [(307, Int32(CONNECTOR_PROTOCOL)), (303, Int32(CONNECTOR_OK))])
+    func `a redirect that needs the body again is refused`(_ status: Int, _ expected: Int32) async throws {
+        let server = LoopbackServer { request in
+            request.line.contains("/old") ? .response(status, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url("/old"), length: 1)
+        #expect(request.write("a", isLast: true) == CONNECTOR_OK)
+        let first = try #require(await request.next())
+        #expect(first.status == expected)
+        if status == 303 { #expect(server.requests.last?.line == "GET /new HTTP/1.1") }
+        request.cancel()
+    }
+
+    @Test func `the host's deadline begins again with each part`() async throws {
+        let clock = ManualHostClock()
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        for count in 1...5 {
+            clock.advance(by: .seconds(29))
+            #expect(request.write("part") == CONNECTOR_OK)
+            await request.rooms.reaches(count)
+        }
+        clock.advance(by: .seconds(30))
+        #expect(await request.next()?.status == CONNECTOR_TIMED_OUT)
     }
 }

@@ -60,7 +60,8 @@ final class LineHost: @unchecked Sendable {
                 },
                 cancel: { context, id in unsafe LineHost.of(context).cancel(id) },
                 stream: { _, _, _, _, _ in PluginStatus.unsupported.rawValue },
-                resume: { _, _ in }
+                resume: { _, _ in },
+                write: { _, _, _, _, _, _ in PluginStatus.unsupported.rawValue }
             )
         )
         unsafe host.initialize(

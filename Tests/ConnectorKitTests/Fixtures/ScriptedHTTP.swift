@@ -43,7 +43,7 @@ final class ScriptedHTTP: HTTPService {
         try await stream(request, silence: nil).response(limit: 1 << 20)
     }
 
-    func stream(_ request: HTTPRequest, silence: Duration?) async throws(PluginError) -> HTTPStream {
+    func stream(_ request: HTTPRequest, body: HTTPUpload?, silence: Duration?) async throws(PluginError) -> HTTPStream {
         let answer = state.withLock { state -> Answer? in
             state.requests.append(request)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()

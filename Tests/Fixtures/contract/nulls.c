@@ -135,6 +135,10 @@ static void sweep_stream(sweep *self, const connector_http *http, const connecto
     }
     http->resume(NOTHING, 1);
     http->resume(http->context, 0);
+    refused(self, "write without a context", http->write(NOTHING, 1, (const uint8_t *)"a", 1, 0, &error));
+    refused(self, "write of no request", http->write(http->context, 0, (const uint8_t *)"a", 1, 0, &error));
+    refused(self, "write of nothing with a length", http->write(http->context, 1, NOTHING, 1, 0, &error));
+    refused(self, "write of too much", http->write(http->context, 1, (const uint8_t *)"a", UINT64_MAX, 0, NOTHING));
 }
 
 static void sweep_http(sweep *self, const connector_http *http) {

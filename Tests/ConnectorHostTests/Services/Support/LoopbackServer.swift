@@ -186,6 +186,19 @@ final class LoopbackServer: Sendable {
         }
     }
 
+    /// A chunked body and how many bytes it takes; nil if its end is not there yet.
+    private static func chunks(of input: ArraySlice<UInt8>) -> (body: [UInt8], count: Int)? {
+        var (rest, body): (ArraySlice<UInt8>, [UInt8]) = (input, [])
+        while let line = rest.firstRange(of: Array("\r\n".utf8)) {
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16) ?? 0
+            guard rest.endIndex >= line.upperBound + size + 2 else { return nil }
+            body += rest[line.upperBound..<line.upperBound + size]
+            rest = rest[(line.upperBound + size + 2)...]
+            if size == 0 { return (body, rest.startIndex - input.startIndex) }
+        }
+        return nil
+    }
+
     private static func parse(_ input: inout [UInt8]) -> Request? {
         guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: input[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
@@ -193,6 +206,12 @@ final class LoopbackServer: Sendable {
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             request.fields[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+        }
+        if request.fields["transfer-encoding"] == "chunked" {
+            guard let (body, count) = chunks(of: input[end.upperBound...]) else { return nil }
+            request.body = body
+            input.removeFirst(end.upperBound + count)
+            return request
         }
         let length = request.fields["content-length"].flatMap { Int($0) } ?? 0
         guard input.count >= end.upperBound + length else { return nil }

@@ -13,6 +13,8 @@ final class PartRecorder: @unchecked Sendable {
 
     /// The host's id of the request.
     var id: UInt64 = 0
+    /// How often there was room for the next part of the body.
+    let rooms = CallCounter()
     private let plugin: PluginSide
     private let calls: AsyncStream<RequestEnd>
     private let continuation: AsyncStream<RequestEnd>.Continuation
@@ -41,7 +43,11 @@ final class PartRecorder: @unchecked Sendable {
                 recorder.continuation.finish()
             },
             user: Unmanaged.passRetained(self).toOpaque(),
-            silence_ns: silence
+            silence_ns: silence,
+            room: { user in
+                guard let user = unsafe user else { return }
+                unsafe Unmanaged<PartRecorder>.fromOpaque(user).takeUnretainedValue().rooms.add()
+            }
         )
     }
 
@@ -61,6 +67,25 @@ final class PartRecorder: @unchecked Sendable {
     func resume() {
         guard let http = unsafe plugin.http else { return }
         unsafe http.pointee.resume(http.pointee.context, id)
+    }
+
+    /// Writes a part of the body.
+    ///
+    /// - Returns: The status.
+    func write(_ text: String, isLast: Bool = false) -> Int32 {
+        guard let http = unsafe plugin.http else { return Int32(CONNECTOR_FAILED) }
+        var error = connector_error()
+        error.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        return unsafe Array(text.utf8).withUnsafeBufferPointer { part in
+            unsafe http.pointee.write(
+                http.pointee.context,
+                id,
+                part.baseAddress,
+                UInt64(part.count),
+                isLast ? 1 : 0,
+                &error
+            )
+        }
     }
 
     /// Ends the request.

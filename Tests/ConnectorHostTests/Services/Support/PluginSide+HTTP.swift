@@ -141,10 +141,13 @@ extension PluginSide {
 
     /// Sends a request whose response comes in parts.
     ///
-    /// - Parameter silence: In nanoseconds; 0 for any.
+    /// - Parameters:
+    ///   - length: The length of a body that comes in parts, `.max` if it is not known; nil without one.
+    ///   - silence: In nanoseconds; 0 for any.
     func stream(
         _ method: String = "GET",
         _ url: String,
+        length: UInt64? = nil,
         deadline: UInt64 = .max,
         silence: UInt64 = 0
     ) throws -> PartRecorder {
@@ -154,7 +157,13 @@ extension PluginSide {
         var receiver = unsafe recorder.receiver(silence: silence)
         let status = lend(method, url, [], [], 0, deadline) { request in
             guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
-            return unsafe http.pointee.stream(http.pointee.context, request, &receiver, &recorder.id, &error)
+            var request = unsafe request.pointee
+            if let length {
+                request.flags = CONNECTOR_HTTP_BODY_IN_PARTS
+                request.body_length = length
+                unsafe request.body = nil
+            }
+            return unsafe http.pointee.stream(http.pointee.context, &request, &receiver, &recorder.id, &error)
         }
         guard status == CONNECTOR_OK else { throw unsafe RequestEnd(status, nil, &error) }
         return recorder

@@ -48,6 +48,12 @@ CONNECTOR_BEGIN_DECLS
 #define CONNECTOR_HTTP_VERBATIM_BODY 1u
 /** The host compresses the body with gzip (RFC 1952) and adds Content-Encoding. */
 #define CONNECTOR_HTTP_GZIP_BODY 2u
+/** For `stream`: the body comes in parts, by `write`. `body` is null, and `body_length` the length of the whole body. */
+#define CONNECTOR_HTTP_BODY_IN_PARTS 4u
+/** The `body_length` of a body in parts whose length is not known. */
+#define CONNECTOR_HTTP_UNKNOWN_LENGTH UINT64_MAX
+/** The most bytes of one part of a body. */
+#define CONNECTOR_HTTP_PART_LIMIT 1048576u
 
 /** One header field; comparisons of the name ignore case. Borrowed as part of its request or response. */
 typedef struct connector_http_header {
@@ -108,6 +114,9 @@ typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t statu
 typedef void (*connector_http_part)(void *CONNECTOR_NULLABLE user,
                                     const connector_http_response *CONNECTOR_NONNULL part_borrowed);
 
+/** Runs, where connector_http_part runs, once the host can take the next part of a body. */
+typedef void (*connector_http_room)(void *CONNECTOR_NULLABLE user);
+
 /** The receiver of a response in parts, borrowed for the duration of connector_http.stream. */
 typedef struct connector_http_receiver {
     uint32_t struct_size;
@@ -116,10 +125,12 @@ typedef struct connector_http_receiver {
     connector_http_part CONNECTOR_NONNULL part;
     /** Runs once, after the last part: with CONNECTOR_OK and a response without body, or with a failure. */
     connector_http_done CONNECTOR_NONNULL done;
-    /** The first argument of both. */
+    /** The first argument of all three. */
     void *CONNECTOR_NULLABLE user;
     /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: any time. */
     uint64_t silence_ns;
+    /** For a request whose body comes in parts: runs after each `write` but the last, unless the request has ended. */
+    connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;
 
 /** The table of http/1. */
@@ -148,7 +159,7 @@ typedef struct connector_http {
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
      * unless the plugin sets it). The first part comes by itself, every other one after a `resume`; meanwhile the host
      * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends with the first
-     * part. An older host does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     * part, and begins again with each part of a body that was sent. An older host does not have this function: check CONNECTOR_HAS_FIELD. [any]
      */
     int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -161,6 +172,17 @@ typedef struct connector_http {
      * the end. [any]
      */
     void (*CONNECTOR_NONNULL resume)(void *CONNECTOR_NONNULL context, uint64_t request_id);
+
+    /**
+     * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies. The
+     * first may be written as soon as `stream` has returned, each other after `room`; a part before that is
+     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server may
+     * answer before the last part: the rest is then not sent. After the end of the request: CONNECTOR_UNKNOWN_OPERATION. A
+     * redirect that would need the body again is CONNECTOR_PROTOCOL. [any]
+     */
+    int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
+                                       const uint8_t *CONNECTOR_NULLABLE part_borrowed, uint64_t length,
+                                       uint32_t is_last, connector_error *CONNECTOR_NONNULL error);
 } connector_http;
 
 #ifdef __clang__

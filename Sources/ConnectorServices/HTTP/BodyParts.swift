@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import CConnector
+internal import NIOCore
+internal import Synchronization
+
+/// The body of a request that comes in parts, of which one is on its way at a time.
+package final class BodyParts: Sendable {
+    private struct Part: Sendable {
+        var bytes: [UInt8]
+        var isLast: Bool
+    }
+
+    private struct State: Sendable {
+        /// Set once the connection takes the body.
+        var connection: Connection?
+        /// A part that came before the connection was there.
+        var first: Part?
+        /// Whether a part was written that is not sent yet.
+        var isSending = false
+        var hasLast = false
+        var isEnded = false
+    }
+
+    /// What takes the body, and what completes it.
+    private struct Connection: Sendable {
+        var writer: HTTPClient.Body.StreamWriter
+        var isComplete: EventLoopPromise<Void>
+    }
+
+    /// In bytes; nil if it is not known.
+    package let length: Int64?
+    private let progress: @Sendable (_ isLast: Bool) -> Void
+    private let state = Mutex(State())
+
+    /// Creates the body of one request.
+    ///
+    /// - Parameter progress: Called after each part that was sent, on any thread.
+    package init(length: Int64?, progress: @escaping @Sendable (_ isLast: Bool) -> Void) {
+        self.length = length
+        self.progress = progress
+    }
+
+    /// Sends a part, or keeps it until the connection is there. Any thread may call this.
+    ///
+    /// - Throws: `misuse` while another part is on its way, and after the last.
+    package func write(_ bytes: [UInt8], isLast: Bool) throws(ServiceFailure) {
+        let part = Part(bytes: bytes, isLast: isLast)
+        let connection = try state.withLock { state throws(ServiceFailure) -> Connection? in
+            if state.isEnded { throw .ended }
+            if state.hasLast { throw .misuse("a part of the body comes after the last one") }
+            if state.isSending { throw .misuse("a part of the body comes before the host has room for it") }
+            state.isSending = true
+            state.hasLast = isLast
+            if state.connection == nil { state.first = part }
+            return state.connection
+        }
+        if let connection { send(part, connection) }
+    }
+
+    /// Refuses further parts, and gives up the one on its way. Idempotent; any thread may call this.
+    package func end() {
+        let connection = state.withLock { state in
+            state.isEnded = true
+            defer { state.connection = nil }
+            return state.connection
+        }
+        connection?.isComplete.fail(HTTPClientError.cancelled)
+    }
+
+    /// The body as the client takes it.
+    ///
+    /// - Parameter loop: Where its end is announced.
+    func body(on loop: any EventLoop) -> HTTPClient.Body {
+        .stream(contentLength: length) { writer in
+            let connection = Connection(writer: writer, isComplete: loop.makePromise(of: Void.self))
+            let (first, isEnded) = self.state.withLock { state -> (Part?, Bool) in
+                if !state.isEnded { state.connection = connection }
+                defer { state.first = nil }
+                return (state.first, state.isEnded)
+            }
+            if isEnded {
+                connection.isComplete.fail(HTTPClientError.cancelled)
+            } else if let first {
+                self.send(first, connection)
+            }
+            return connection.isComplete.futureResult
+        }
+    }
+
+    private func send(_ part: Part, _ connection: Connection) {
+        // An empty chunk would end the body.
+        guard !part.bytes.isEmpty else { return hasSent(part, connection) }
+        connection.writer.write(.byteBuffer(ByteBuffer(bytes: part.bytes))).whenComplete { result in
+            switch result {
+            case .failure(let error): connection.isComplete.fail(error)
+            case .success: self.hasSent(part, connection)
+            }
+        }
+    }
+
+    private func hasSent(_ part: Part, _ connection: Connection) {
+        let isEnded = state.withLock { state in
+            state.isSending = false
+            return state.isEnded
+        }
+        if part.isLast { connection.isComplete.succeed() }
+        if !isEnded { progress(part.isLast) }
+    }
+}
+
+extension ServiceFailure {
+    /// The request has ended.
+    package static var ended: Self {
+        Self(status: Int32(CONNECTOR_UNKNOWN_OPERATION), message: "the request has ended")
+    }
+}

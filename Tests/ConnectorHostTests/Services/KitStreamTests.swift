@@ -1,0 +1,150 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorBase
+import Synchronization
+import Testing
+
+@testable import ConnectorKit
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+/// Requests and responses in parts, as an author in Swift has them: the kit on the services of a host.
+@Suite(.timeLimit(.minutes(5))) struct KitStreamTests {
+    /// The host's side of one instance, whose services are real.
+    @safe private final class KitSide: @unchecked Sendable {
+        // Sendable: written in `init` alone.
+        let plugin = PluginSide()
+        let http: any HTTPService
+        let connection: HostConnection
+        private let host: UnsafeMutablePointer<connector_host>
+
+        init() throws {
+            unsafe host = .allocate(capacity: 1)
+            unsafe host.initialize(
+                to: connector_host(
+                    struct_size: UInt32(MemoryLayout<connector_host>.size),
+                    abi_version: CONNECTOR_ABI_VERSION,
+                    context: UnsafeMutableRawPointer(host),
+                    service: { _, _, _ in nil },
+                    complete: { _, _, _, _, _, _ in Int32(CONNECTOR_UNKNOWN_OPERATION) },
+                    progress: { _, _, _, _ in Int32(CONNECTOR_UNKNOWN_OPERATION) }
+                )
+            )
+            connection = unsafe HostConnection(UnsafePointer(host))
+            http = unsafe HostHTTP(connection, try #require(plugin.http), clock: SystemClock())
+        }
+
+        deinit {
+            unsafe host.deallocate()
+        }
+    }
+
+    private static func upload(_ parts: [[UInt8]], length: UInt64? = nil, asked: CallCounter? = nil) -> HTTPUpload {
+        let rest = Rest(parts)
+        return HTTPUpload(length: length) { () throws(PluginError) in
+            asked?.add()
+            return rest.next()
+        }
+    }
+
+    private final class Rest: Sendable {
+        private let parts: Mutex<[[UInt8]]>
+
+        init(_ parts: [[UInt8]]) {
+            self.parts = Mutex(parts)
+        }
+
+        func next() -> [UInt8]? { parts.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+    }
+
+    @Test func `a response is read part by part`() async throws {
+        let server = LoopbackServer { _ in
+            .raw("HTTP/1.1 200 OK\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n")
+        }
+        defer { server.stop() }
+        let line = try KitSide()
+        let stream = try await line.http.stream(HTTPRequest(.get, try #require(HTTPURL(server.url()))))
+        #expect(stream.status == 200 && stream.headers["X-A"] == "b")
+        var text = ""
+        for try await part in stream { text += String(decoding: part, as: UTF8.self) }
+        #expect(text == "onetwo")
+        var parts = stream.makeAsyncIterator()
+        #expect(try await parts.next() == nil)
+    }
+
+    @Test(arguments: [nil, 3 << 20] as [UInt64?])
+    func `a body is sent part by part, in pieces that the host takes`(_ length: UInt64?) async throws {
+        let server = LoopbackServer { .response(200, [], Array("\($0.body.count)".utf8)) }
+        defer { server.stop() }
+        let line = try KitSide()
+        let parts = [[UInt8](repeating: 1, count: (2 << 20) + 1), [], [UInt8](repeating: 2, count: (1 << 20) - 1)]
+        let request = HTTPRequest(.put, try #require(HTTPURL(server.url())))
+        let stream = try await line.http.stream(request, body: Self.upload(parts, length: length), silence: nil)
+        #expect(String(decoding: try await stream.response(limit: 99).body, as: UTF8.self) == "\(3 << 20)")
+    }
+
+    @Test func `a body that fails ends the request with its error`() async throws {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let line = try KitSide()
+        let upload = HTTPUpload { () throws(PluginError) in throw PluginError(.notFound, "the file is gone") }
+        let request = HTTPRequest(.put, try #require(HTTPURL(server.url())))
+        let error = await #expect(throws: PluginError.self) {
+            _ = try await line.http.stream(request, body: upload, silence: nil)
+        }
+        #expect(error?.status == .notFound)
+    }
+
+    @Test func `an answer before the end of the body is the answer`() async throws {
+        let server = LoopbackServer(readsRequests: false) { _ in .response(413, [("Connection", "close")]) }
+        defer { server.stop() }
+        let line = try KitSide()
+        let request = HTTPRequest(.put, try #require(HTTPURL(server.url())))
+        // Without an end: only the answer ends it.
+        let upload = HTTPUpload { () throws(PluginError) in [UInt8](repeating: 0, count: 65536) }
+        do throws(PluginError) {
+            #expect(try await line.http.stream(request, body: upload, silence: nil).status == 413)
+        } catch {
+            // A server that closes with bytes unread resets the connection, which may overtake its answer.
+            #expect(error.status == .unavailable)
+        }
+    }
+
+    @Test func `a stream that is released ends its request`() async throws {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let line = try KitSide()
+        let request = HTTPRequest(.get, try #require(HTTPURL(server.url())))
+        let task = Task { try await line.http.stream(request) }
+        task.cancel()
+        await #expect(throws: PluginError.self) { _ = try await task.value }
+        await line.plugin.gate.stopAndAwaitCallbacks()
+    }
+
+    @Test func `a closed gate ends a stream that is waiting`() async throws {
+        let texts = ScriptLine()
+        let server = LoopbackServer { _ in
+            .written { write in
+                write(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8))
+                while let text = texts.next() { write(Array(text.utf8)) }
+            }
+        }
+        defer { server.stop() }
+        texts.send("half")
+        let line = try KitSide()
+        let stream = try await line.http.stream(HTTPRequest(.get, try #require(HTTPURL(server.url()))))
+        var parts = stream.makeAsyncIterator()
+        #expect(try await parts.next() == Array("half".utf8))
+        async let quiet: Void = line.plugin.gate.stopAndAwaitCallbacks()
+        let error = await #expect(throws: PluginError.self) { _ = try await parts.next() }
+        #expect(error?.status == .cancelled)
+        await quiet
+        texts.send(nil)
+        line.connection.close()
+        await #expect(throws: PluginError.self) {
+            _ = try await line.http.stream(HTTPRequest(.get, try #require(HTTPURL(server.url()))))
+        }
+    }
+}
