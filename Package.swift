@@ -348,6 +348,7 @@ let package = Package(
             dependencies: layers + [
                 "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
                 "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
+                "ConnectorKit",
                 // An adapter that the tests link, besides its image.
                 "settings-file",
                 .product(name: "Logging", package: "swift-log"),

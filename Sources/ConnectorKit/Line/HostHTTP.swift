@@ -21,7 +21,7 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
 
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let wait = Waiting<HTTPResponse>()
-        let deadline = deadline(of: request)
+        let deadline = Deadline.after(request.timeout, on: clock)
         let outcome = await wait.outcome { wait in
             start(wait, request, deadline: deadline)
         } cancel: { id in
@@ -29,13 +29,6 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
             if !isOpen { wait.finish(.failure(PluginError(.cancelled, "the gate is closed"))) }
         }
         return try outcome.get()
-    }
-
-    /// The earlier of the request's deadline and the operation's.
-    private func deadline(of request: HTTPRequest) -> UInt64 {
-        guard let timeout = request.timeout else { return Deadline.current }
-        let (end, overflow) = clock.monotonic.addingReportingOverflow(timeout.nanoseconds)
-        return overflow ? Deadline.current : min(end, Deadline.current)
     }
 
     /// Starts a request that finishes the wait; if the host refuses it, finishes the wait and returns nil.
