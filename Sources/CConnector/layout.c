@@ -112,6 +112,25 @@ OFFSET(connector_http_receiver, user, 24);
 OFFSET(connector_http_receiver, silence_ns, 32);
 OFFSET(connector_http_receiver, room, 40);
 
+SIZE(connector_gates_call, 72);
+OFFSET(connector_gates_call, struct_size, 0);
+OFFSET(connector_gates_call, flags, 4);
+OFFSET(connector_gates_call, use, 8);
+OFFSET(connector_gates_call, use_length, 16);
+OFFSET(connector_gates_call, operation, 24);
+OFFSET(connector_gates_call, operation_length, 32);
+OFFSET(connector_gates_call, arguments, 40);
+OFFSET(connector_gates_call, arguments_length, 48);
+OFFSET(connector_gates_call, deadline_ns, 56);
+OFFSET(connector_gates_call, during, 64);
+
+SIZE(connector_gates, 32);
+OFFSET(connector_gates, struct_size, 0);
+OFFSET(connector_gates, flags, 4);
+OFFSET(connector_gates, context, 8);
+OFFSET(connector_gates, call, 16);
+OFFSET(connector_gates, cancel, 24);
+
 SIZE(connector_events, 24);
 OFFSET(connector_events, struct_size, 0);
 OFFSET(connector_events, flags, 4);

@@ -116,6 +116,11 @@ extension Connector {
             object["plugin"] = .string(leaf.plugin.name)
             object["version"] = leaf.plugin.version.map { .string($0.description) }
             object["config"] = .object(leaf.config)
+            if !with.isEmpty {
+                object["with"] = .object(
+                    JSONObject(with.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
+                )
+            }
         case .composite(let policy, let children):
             object["policy"] = .string(policy.description)
             if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }

@@ -19,7 +19,7 @@ extension ConfigurationReader {
     private static let gateKeys = ["after", "delivery", "outbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
-        "plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+        "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
     ]
     private static let compositeKeys = ["policy", "quorum", "connectors"]
 
@@ -88,6 +88,25 @@ extension ConfigurationReader {
         case .composite, nil:
             return ("\"\(name)\" is for connectors with a plugin only, and this one has child connectors", nil)
         }
+    }
+
+    /// Reads which connectors the plugin uses, by the names in its manifest.
+    mutating func bindings(in object: JSONObject, at path: JSONPath) -> [String: String] {
+        let here = path.appending("with")
+        var bindings: [String: String] = [:]
+        for member in json.object("with", in: object, at: path)?.members ?? [] where !member.name.hasPrefix("$") {
+            if let name = member.value.string {
+                bindings[member.name] = name
+            } else if json.hasRoom() {
+                let place = here.appending(member.name)
+                json.report(
+                    .wrongType,
+                    "\(json.name(of: place)) must be the path of a connector, not \(member.value.kind)",
+                    at: place
+                )
+            }
+        }
+        return bindings
     }
 
     /// Reads the policy and its quorum.

@@ -76,7 +76,7 @@ struct ConfigurationReader {
         )
     }
 
-    /// Resolves the names in `after`, once all connectors have been read.
+    /// Resolves the names in `after` and `with`, once all connectors have been read.
     private mutating func resolveDependencies(of connectors: inout [Connector]) {
         json.origin = JSONPath()
         var dependencies = DependencyReader(json: json)
@@ -178,6 +178,7 @@ struct ConfigurationReader {
             isRequired: json.bool("required", in: object, at: path),
             isEnabled: isEnabled,
             after: json.strings("after", in: object, at: path),
+            with: kind == .leaf ? bindings(in: object, at: path) : [:],
             timeout: duration("timeout", in: object, at: path),
             retry: retry(in: object, at: path),
             heal: heal(in: object, at: path),

@@ -48,6 +48,11 @@ extension ConfigurationSchema {
             "description":
                 "Siblings by name, or connectors by path, that must finish opening or fail before this one starts to open.",
         ],
+        "with": [
+            "type": "object", "patternProperties": annotations, "additionalProperties": ["type": "string"],
+            "description":
+                "The connectors that the plugin uses: siblings by name, or connectors by path, by the names in its manifest's uses.",
+        ],
         "timeout": described(reference("duration"), "The timeout of one attempt to open."),
         "retry": retry,
         "heal": heal,

@@ -7,7 +7,7 @@ package import ConnectorManifest
 /// plugin's `config`.
 ///
 /// It accepts what the host accepts, as far as a schema can express it. Only the host checks that names are unique, that
-/// `after` refers to connectors, and that variables are set.
+/// `after` and `with` refer to connectors, and that variables are set.
 package struct ConfigurationSchema: Sendable {
     /// Every version of each plugin, highest first, by id.
     private let plugins: [(id: String, versions: [Manifest])]
@@ -87,7 +87,9 @@ package struct ConfigurationSchema: Sendable {
     private var connector: JSONValue {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
-        let leaf = ["plugin", "version", "config", "timeout", "retry", "heal", "probe", "allow", "http", "simulate"]
+        let leaf = [
+            "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+        ]
         let composite = ["policy", "quorum", "connectors"]
         let kind: JSONValue = [
             "if": ["required": ["plugin"]],
@@ -134,13 +136,29 @@ package struct ConfigurationSchema: Sendable {
                 wanted["version"] = ["not": ["enum": .array(others)]]
             }
             let name = Self.name(id, index == 0 ? nil : manifest.version)
-            var then: JSONObject = ["properties": ["config": Self.reference(name)]]
+            var properties: JSONObject = ["config": Self.reference(name)]
+            if !manifest.uses.isEmpty { properties["with"] = Self.bindings(of: manifest) }
+            var then: JSONObject = ["properties": .object(properties)]
             if manifest.configuration.contains(where: \.isRequired) { then["required"] = ["config"] }
             return [
                 "if": ["properties": .object(wanted), "required": .array(required)],
                 "then": .object(then),
             ]
         }
+    }
+
+    /// The names by which a plugin's uses are bound.
+    private static func bindings(of manifest: Manifest) -> JSONValue {
+        let names = manifest.uses.map { use in
+            (
+                use.name,
+                ["type": "string", "description": .string("A connector that offers \(use.capability).")] as JSONValue
+            )
+        }
+        return [
+            "type": "object", "properties": .object(JSONObject(names)), "patternProperties": annotations,
+            "additionalProperties": false,
+        ]
     }
 
     // MARK: Fields

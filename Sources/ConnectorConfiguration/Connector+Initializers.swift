@@ -39,6 +39,7 @@ extension Connector {
     ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
     ///   - isEnabled: Whether the connector is part of the tree at all.
     ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
+    ///   - with: The connectors that the plugin uses: names or paths by the names in its manifest's `uses`; the host binds others.
     ///   - timeout: The timeout of one attempt to open; nil for the host's default.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
@@ -55,6 +56,7 @@ extension Connector {
         isRequired: Bool? = nil,
         isEnabled: Bool = true,
         after: [String] = [],
+        with: [String: String] = [:],
         timeout: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
@@ -70,6 +72,7 @@ extension Connector {
             isRequired: isRequired,
             isEnabled: isEnabled,
             after: after,
+            with: with,
             timeout: timeout,
             retry: retry,
             heal: heal,
@@ -96,6 +99,7 @@ extension Connector {
     ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
     ///   - isEnabled: Whether the connector is part of the tree at all.
     ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
+    ///   - with: The connectors that the plugin uses: names or paths by the names in its manifest's `uses`; the host binds others.
     ///   - timeout: The timeout of one attempt to open; nil for the host's default.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
@@ -111,6 +115,7 @@ extension Connector {
         isRequired: Bool? = nil,
         isEnabled: Bool = true,
         after: [String] = [],
+        with: [String: String] = [:],
         timeout: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
@@ -126,6 +131,7 @@ extension Connector {
             isRequired: isRequired,
             isEnabled: isEnabled,
             after: after,
+            with: with,
             timeout: timeout,
             retry: retry,
             heal: heal,

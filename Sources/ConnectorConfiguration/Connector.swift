@@ -20,6 +20,8 @@ public struct Connector: Sendable {
     public package(set) var isEnabled: Bool
     /// The paths of the connectors, including disabled ones, that must finish opening or fail before this one starts to open.
     public package(set) var after: [String]
+    /// The paths of the connectors, by the names in the manifest's `uses`, that the plugin calls; the host binds other names.
+    public package(set) var with: [String: String] = [:]
     /// The timeout of one attempt to open; nil for the host's default.
     public package(set) var timeout: Duration?
     /// The default timeout of one attempt to open.
@@ -82,6 +84,11 @@ extension Connector {
     ///
     /// - Parameter policy: The parent's policy; nil at the root.
     package func isRequired(under policy: CompositePolicy?) -> Bool { isRequired ?? policy?.requiresChildren ?? true }
+
+    /// The paths of the connectors that this one waits for, each once: those of `after`, then those of `with`.
+    package var targets: [String] {
+        with.isEmpty ? after : after + Set(with.values).subtracting(after).sorted()
+    }
 
     /// The policy of a composite; nil for a leaf.
     package var policy: CompositePolicy? {

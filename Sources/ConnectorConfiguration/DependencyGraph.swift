@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order in which connectors open, given by `after`, composites and sequences.
+/// The order in which connectors open, given by `after`, `with`, composites and sequences.
 ///
 /// A composite is open once its children are, and its children start when it does. So a connector that waits for a composite
 /// waits for all its children, and a composite that waits delays all its children.
 package struct DependencyGraph {
-    /// An entry of `after`: one connector waits until another has opened.
+    /// An entry of `after` or `with`: one connector waits until another has opened.
     package struct Wait: Sendable, Hashable {
         /// The path of the waiting connector.
         package let waiting: String
@@ -21,11 +21,17 @@ package struct DependencyGraph {
     }
 
     /// Connectors that wait for each other.
-    package struct Cycle: Sendable, Hashable {
-        /// The entries of `after` that form the cycle.
+    package struct Cycle: Sendable, Hashable, CustomStringConvertible {
+        /// The entries of `after` and `with` that form the cycle.
         package let waits: [Wait]
         /// The connectors along the cycle; the first and the last are the same.
         package let path: [String]
+
+        /// The path in one line, abbreviated in the middle if it is long.
+        package var description: String {
+            let shown = path.count <= 12 ? path : path.prefix(8) + ["(\(path.count - 10) more)"] + path.suffix(2)
+            return shown.joined(separator: " → ")
+        }
     }
 
     /// The number of edges followed and compared so far.
@@ -34,7 +40,7 @@ package struct DependencyGraph {
     /// The edges from each node. Connector n has two nodes: 2n is when it starts to open, 2n + 1 when it is open.
     private var edges: [[(node: Int, wait: Wait?)]]
 
-    /// Creates the graph of connectors; each `after` must contain resolved paths.
+    /// Creates the graph of connectors; each `after` and `with` must contain resolved paths.
     package init(_ connectors: [Connector]) {
         var numbers: [String: Int] = [:]
         let all = connectors.selvesAndDescendants
@@ -44,7 +50,7 @@ package struct DependencyGraph {
         edges = Array(repeating: [], count: 2 * all.count)
         for (number, connector) in all.enumerated() {
             edges[2 * number + 1].append((2 * number, nil))
-            for target in connector.after {
+            for target in connector.targets {
                 guard let found = numbers[target] else { continue }
                 edges[2 * number].append((2 * found + 1, Wait(waiting: connector.path, target: target)))
             }

@@ -3,15 +3,15 @@
 
 import ConnectorBase
 
-/// Resolves the names in `after` to connector paths.
+/// Resolves the names in `after` and `with` to connector paths.
 struct DependencyReader {
     /// Collects errors.
     var json: JSONReader
 
-    /// Replaces every name in `after` with a path, and reports unknown names and cycles.
+    /// Replaces every name in `after` and `with` with a path, and reports unknown names and cycles.
     mutating func resolve(_ connectors: inout [Connector]) {
         let all = connectors.selvesAndDescendants
-        guard all.contains(where: { !$0.after.isEmpty }) else { return }
+        guard all.contains(where: { !$0.targets.isEmpty }) else { return }
         let paths = Paths(all.map(\.path))
         var locations: [DependencyGraph.Wait: JSONPath] = [:]
         resolve(&connectors, among: paths, locations: &locations)
@@ -21,8 +21,8 @@ struct DependencyReader {
             json.connector = first.waiting
             json.report(
                 .dependencyCycle,
-                "connectors wait for each other: \(Self.shown(cycle.path).joined(separator: " → "))",
-                fix: "remove one of these from \"after\"",
+                "connectors wait for each other: \(cycle)",
+                fix: "remove one of these from \"after\"\(all.contains { !$0.with.isEmpty } ? " or \"with\"" : "")",
                 at: locations[first] ?? JSONPath()
             )
         }
@@ -40,11 +40,6 @@ struct DependencyReader {
         }
     }
 
-    /// A cycle's path, abbreviated in the middle if it is long.
-    private static func shown(_ path: [String]) -> [String] {
-        path.count <= 12 ? path : path.prefix(8) + ["(\(path.count - 10) more)"] + path.suffix(2)
-    }
-
     private mutating func resolve(
         _ siblings: inout [Connector],
         among paths: Paths,
@@ -52,40 +47,51 @@ struct DependencyReader {
     ) {
         let names = Set(siblings.map(\.name))
         var sortedNames: [String]?
+        /// The path of the connector that a name means; nil, with an error reported, if there is none that it may wait for.
+        func target(_ name: String, of connector: Connector, _ key: String, at location: JSONPath) -> String? {
+            let parent = connector.path.split(separator: "/").dropLast().joined(separator: "/")
+            let sibling = parent.isEmpty ? name : "\(parent)/\(name)"
+            let target = names.contains(name) ? sibling : name
+            guard paths.all.contains(target) else {
+                guard json.hasRoom() else { return nil }
+                let candidates = sortedNames ?? names.sorted()
+                sortedNames = candidates
+                let others = [candidates, paths.sorted].joined().lazy
+                    .filter { $0 != connector.name && $0 != connector.path }
+                json.report(
+                    .unknownConnector,
+                    "\"\(key)\" names \"\(name.excerpt)\", which does not exist",
+                    fix: suggestion(for: name, among: others),
+                    at: location
+                )
+                return nil
+            }
+            if let objection = objection(to: target, of: connector, key == "with" ? "use" : "wait for") {
+                guard json.hasRoom() else { return nil }
+                json.report(.dependencyCycle, objection, at: location)
+                return nil
+            }
+            locations[DependencyGraph.Wait(waiting: connector.path, target: target)] = location
+            return target
+        }
         for index in siblings.indices {
             let connector = siblings[index]
-            let parent = connector.path.split(separator: "/").dropLast().joined(separator: "/")
             var resolved: [String] = []
             var known: Set<String> = []
             json.connector = connector.path
             for (number, name) in connector.after.enumerated() {
                 let location = connector.location.appending("after").appending(number)
-                let sibling = parent.isEmpty ? name : "\(parent)/\(name)"
-                let target = names.contains(name) ? sibling : name
-                guard paths.all.contains(target) else {
-                    guard json.hasRoom() else { continue }
-                    let candidates = sortedNames ?? names.sorted()
-                    sortedNames = candidates
-                    let others = [candidates, paths.sorted].joined().lazy
-                        .filter { $0 != connector.name && $0 != connector.path }
-                    json.report(
-                        .unknownConnector,
-                        "\"after\" names \"\(name.excerpt)\", which does not exist",
-                        fix: suggestion(for: name, among: others),
-                        at: location
-                    )
-                    continue
-                }
-                if let objection = objection(to: target, of: connector) {
-                    guard json.hasRoom() else { continue }
-                    json.report(.dependencyCycle, objection, at: location)
-                    continue
-                }
-                guard known.insert(target).inserted else { continue }
+                guard let target = target(name, of: connector, "after", at: location),
+                    known.insert(target).inserted
+                else { continue }
                 resolved.append(target)
-                locations[DependencyGraph.Wait(waiting: connector.path, target: target)] = location
             }
             siblings[index].after = resolved
+            siblings[index].with = [:]
+            for (use, name) in connector.with.sorted(by: { $0.key < $1.key }) {
+                let location = connector.location.appending("with").appending(use)
+                siblings[index].with[use] = target(name, of: connector, "with", at: location)
+            }
             if case .composite(let policy, var children) = connector.kind {
                 resolve(&children, among: paths, locations: &locations)
                 siblings[index].kind = .composite(policy: policy, children: children)
@@ -93,13 +99,14 @@ struct DependencyReader {
         }
     }
 
-    private func objection(to target: String, of connector: Connector) -> String? {
-        if target == connector.path { return "a connector cannot wait for itself" }
+    /// - Parameter verb: What the connector would do, such as `wait for`.
+    private func objection(to target: String, of connector: Connector, _ verb: String) -> String? {
+        if target == connector.path { return "a connector cannot \(verb) itself" }
         if connector.path.hasPrefix(target + "/") {
-            return "a connector cannot wait for \"\(target)\", which contains it"
+            return "a connector cannot \(verb) \"\(target)\", which contains it"
         }
         if target.hasPrefix(connector.path + "/") {
-            return "a connector cannot wait for \"\(target)\", which it contains"
+            return "a connector cannot \(verb) \"\(target)\", which it contains"
         }
         return nil
     }

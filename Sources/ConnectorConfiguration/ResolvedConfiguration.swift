@@ -32,6 +32,8 @@ package struct LeafPlan: Sendable {
     package internal(set) var secrets: [String: Secret]
     /// The hosts that the plugin may reach.
     package internal(set) var egress: [HostRule]
+    /// The connectors that the plugin uses, in the manifest's order.
+    package internal(set) var uses: [BoundUse] = []
     /// What replaces the vendor in a simulation, as configured.
     package let simulator: SimulatorReference?
     /// The fields whose URLs point to a simulator instead of the server named in the file.
@@ -96,6 +98,12 @@ extension Configuration {
             let found = manifests[leaf.plugin] ?? manifest(leaf.plugin)
             manifests[leaf.plugin] = found
             leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: found)
+        }
+        if leaves.values.contains(where: { (try? $0.get())?.manifest.uses.isEmpty == false })
+            || enabledLeaves.contains(where: { !$0.connector.with.isEmpty })
+        {
+            var binder = UseBinder(self, leaves)
+            binder.bind(&leaves)
         }
         let resolved = ResolvedConfiguration(
             configuration: self,

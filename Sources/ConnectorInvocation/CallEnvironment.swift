@@ -56,7 +56,7 @@ extension CallEnvironment {
         guard clock.prepare(), gateThreads.prepare() else { return .failure(Self.noThread) }
         guard let operation = operations.begin(owner: owner) else { return .failure(OperationTable.isFull) }
         let timer = giveUpAtDeadline(overdue, operation, owner: owner, deadline: deadline, onDeadline)
-        gateThreads.run { TraceContext(operation: operation).run { start(operation) } }
+        gateThreads.run { TraceContext(operation: operation, deadline: deadline).run { start(operation) } }
         let outcome = await operations.awaitOutcome(of: operation)
         clock.cancel(timer)
         return outcome

@@ -10,11 +10,30 @@ package struct ServiceFailure: Error, Sendable, Hashable {
     /// One sentence for a person, without secrets.
     package var message: String
     /// The source of ``detail``: `host`, `http` or `errno`.
-    package var domain = "host"
+    package var domain: String
     /// The system's error number.
-    package var detail: Int32 = 0
+    package var detail: Int32
     /// Whether the same call may succeed later.
-    package var isRetryable = false
+    package var isRetryable: Bool
+    /// The wait before the next attempt, in nanoseconds; 0 if unknown.
+    package var retryAfter: UInt64
+
+    /// Creates a failure; by default, one of the host that is not worth repeating.
+    package init(
+        status: Int32,
+        message: String,
+        domain: String = "host",
+        detail: Int32 = 0,
+        isRetryable: Bool = false,
+        retryAfter: UInt64 = 0
+    ) {
+        self.status = status
+        self.message = message
+        self.domain = domain
+        self.detail = detail
+        self.isRetryable = isRetryable
+        self.retryAfter = retryAfter
+    }
 
     /// The arguments are wrong.
     package static func invalid(_ message: String) -> Self {
@@ -67,6 +86,7 @@ extension ServiceFailure {
         error.code = status
         error.retryable = isRetryable ? 1 : 0
         error.detail = detail
+        error.retry_after_ns = retryAfter
         Self.copy(domain, to: &error.domain)
         Self.copy(message, to: &error.message)
         return error

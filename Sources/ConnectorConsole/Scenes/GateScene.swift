@@ -58,6 +58,7 @@ struct GateScene {
             gate.policy.map { policy in StyledText(policy + (gate.quorum.map { ", \($0) needed" } ?? "")) }
         )
         details.add("required", gate.isRequired ? "yes" : "no")
+        details.add("uses", gate.uses.isEmpty ? nil : StyledText(gate.usedConnectors.joined(separator: ", ")))
         details.add("also at", gate.places.isEmpty ? nil : StyledText(gate.places.joined(separator: ", ")))
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })

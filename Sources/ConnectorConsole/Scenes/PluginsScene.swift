@@ -49,6 +49,13 @@ enum PluginsScene {
         details.add("description", plugin.manifest.map { StyledText($0.documentation) })
         details.add("language", plugin.manifest?.language.map { StyledText($0) })
         details.add("services", plugin.manifest.map { StyledText($0.requiredServices.joined(separator: " ")) })
+        details.add(
+            "uses",
+            plugin.manifest.flatMap { manifest in
+                let uses = manifest.uses.map { "\($0.capability) as \($0.name)" }
+                return uses.isEmpty ? nil : StyledText(uses.joined(separator: ", "))
+            }
+        )
         details.add("egress", plugin.manifest.map { StyledText($0.egress.joined(separator: " ")) })
         for (index, plugin) in plugins.enumerated() {
             details.add(index == 0 ? "file" : "also \(index)", StyledText(plugin.path))

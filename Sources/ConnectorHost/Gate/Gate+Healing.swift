@@ -78,6 +78,12 @@ extension Gate {
         return true
     }
 
+    /// Makes a healing attempt as soon as a gate that the plugin uses has opened.
+    func healWithUsed() {
+        guard environment.heals, plan.heal != nil, state == .failed else { return }
+        detach { await $0.heal() }
+    }
+
     /// Opens a failed gate, or proves an open one, without waiting for a timer.
     func retry() async {
         if await heal() { return }

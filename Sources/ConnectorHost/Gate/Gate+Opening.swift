@@ -156,6 +156,7 @@ extension Gate {
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]
             )
             scheduleProbe()
+            environment.uses.opened(plan.path)
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

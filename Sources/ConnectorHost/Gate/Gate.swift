@@ -183,7 +183,8 @@ extension Gate {
                 } ?? [:],
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount,
-                warnings: plan.warnings
+                warnings: plan.warnings,
+                uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector }
             )
         }
     }

@@ -16,6 +16,8 @@ struct GatePlan: Sendable {
     var configuration: InstanceConfiguration
     /// Reads the configuration again with current secrets; nil if the leaf has no secrets or they cannot be read.
     var renewed: @Sendable () -> InstanceConfiguration?
+    /// The connectors that the plugin uses.
+    var uses: [BoundUse] = []
     /// The timeout of one attempt to open, of one proof, and of closing.
     var timeout: Duration
     /// How many attempts opening makes before the gate fails.

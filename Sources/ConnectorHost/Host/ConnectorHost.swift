@@ -123,7 +123,17 @@ public final class ConnectorHost: Sendable {
         let tree = Tree(connectors, metering: metering, logger: logger, onChange: { changes.notify() }) { connector in
             Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
         }
-        self.current = CurrentTree(tree)
+        let current = CurrentTree(tree)
+        self.current = current
+        environment.uses.connect(
+            opened: { [weak current] path in
+                for gate in current?.tree.users(of: path) ?? [] { gate.healWithUsed() }
+            }
+        ) { [weak current] use, operation, arguments, options throws(ConnectorError) in
+            guard let current else { throw ConnectorError(.notOpen, "the host has closed") }
+            return try await current.node(use.connector).node
+                .call(operation, of: use.use.capability, arguments, options)
+        }
         delivers = options.delivers
         grace = options.closingGrace
         // The system clock, so that tests that control the host's clock still see every report.

@@ -18,6 +18,7 @@ extension GatePlan {
             renewed: { [renew = resolved.renew, path = connector.path] in
                 renew(path).map { InstanceConfiguration($0) }
             },
+            uses: plan?.uses ?? [],
             timeout: connector.timeout ?? Connector.defaultTimeout,
             retry: connector.retry ?? .none,
             heal: connector.heal,

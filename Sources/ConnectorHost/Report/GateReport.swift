@@ -51,6 +51,10 @@ public struct GateReport: Sendable {
     /// Problems that do not prevent the gate from opening but should be fixed, such as plugin files that other users
     /// can modify.
     public var warnings: [String] = []
+    /// The paths of the connectors that the plugin uses, by the names in its manifest.
+    ///
+    /// While one of them is not open, an open gate is degraded, and its error names that connector.
+    public var uses: [String: String] = [:]
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

@@ -48,7 +48,8 @@ extension GateReport {
             differences: json["differences"].map(Differences.init(json:)),
             outbox: json["outbox"].map(OutboxReport.init(json:)),
             calls: json["calls"].map(CallCounters.init(json:)),
-            warnings: json["warnings"]?.array?.compactMap(\.string) ?? []
+            warnings: json["warnings"]?.array?.compactMap(\.string) ?? [],
+            uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:]
         )
     }
 }

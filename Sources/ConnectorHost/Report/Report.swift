@@ -106,6 +106,11 @@ extension GateReport {
             )
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }
         }
+        if !uses.isEmpty {
+            object["uses"] = .object(
+                JSONObject(uses.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
+            )
+        }
         object["openMilliseconds"] = openDuration.map { .number(Double($0.nanoseconds / 1000) / 1000) }
         object["error"] = error.map(\.json)
         object["http"] = http.map(\.json)
@@ -123,6 +128,11 @@ extension Report {
 }
 
 extension GateReport {
+    /// The connectors that the plugin uses, for readers: `preferences as settings`, or the name alone if it is also the path.
+    package var usedConnectors: [String] {
+        uses.sorted { $0.key < $1.key }.map { $0 == $1 ? $1 : "\($1) as \($0)" }
+    }
+
     /// The paths outside a connector of a leaf that also stands at or below that connector; empty for any other leaf.
     package func places(outside path: String) -> [String] {
         let all = [self.path] + places

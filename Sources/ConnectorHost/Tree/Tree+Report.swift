@@ -13,16 +13,42 @@ extension Tree {
     /// - Parameter adding: Adds to a connector's report before its composite's report is derived from it.
     func report(_ adding: (inout GateReport) -> Void) -> Report {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
-        // Leaves first, since a leaf may precede a composite that it also stands in. Other children follow their parents, so in
-        // reverse order each composite's children are complete.
-        for node in nodes.filter({ $0.gate != nil }) + nodes.filter({ $0.gate == nil }).reversed() {
+        for node in reportOrder.map({ nodes[$0] }) {
             node.complete(&reports)
+            if let error = failureOfUses(of: reports[node.index], reports) { reports[node.index].degrade(error) }
             adding(&reports[node.index])
         }
         return Report(
             gates: reports,
             state: CompositePolicy.all(quorum: nil).state(of: Node.childStates(of: roots, requiredRoots, reports))
         )
+    }
+}
+
+extension Tree {
+    /// Why an open gate is degraded: its plugin uses a connector that is not open.
+    ///
+    /// Like a composite's state, this follows from other reports. So the gate recovers with what it uses.
+    private func failureOfUses(of report: GateReport, _ reports: [GateReport]) -> ConnectorError? {
+        guard report.state == .open else { return nil }
+        for (name, path) in report.uses.sorted(by: { $0.key < $1.key }) {
+            guard let used = self[path].map({ reports[$0.index] }), !used.state.isUsable else { continue }
+            return ConnectorError(
+                .notOpen,
+                "uses \(path) as \"\(name)\", which \(used.state == .failed ? "has failed" : "is \(used.state.rawValue)")",
+                connector: report.path,
+                cause: used.error?.message,
+                isRetryable: true
+            )
+        }
+        return nil
+    }
+}
+
+extension GateReport {
+    fileprivate mutating func degrade(_ error: ConnectorError) {
+        (state, isReady) = (.degraded, false)
+        self.error = error
     }
 }
 

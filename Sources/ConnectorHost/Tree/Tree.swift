@@ -19,6 +19,10 @@ struct Tree: Sendable {
     private let indices: [String: Int]
     /// For each waiting node, the nodes that must open first.
     private let waits: [Int: [Int]]
+    /// The nodes in an order in which each follows its children, and the connectors that its plugin uses.
+    let reportOrder: [Int]
+    /// Whether any plugin uses a gate.
+    private let hasUses: Bool
 
     /// Builds the tree of a configuration.
     ///
@@ -67,15 +71,18 @@ struct Tree: Sendable {
         let (roots, requiredRoots) = plan.children(connectors, of: nil)
         self.roots = roots.compactMap { nodes[$0] }
         self.requiredRoots = requiredRoots
-        waits = Self.waits(connectors, indices)
+        waits = Self.waits(connectors, indices, self.nodes)
+        reportOrder = Self.reportOrder(self.nodes, indices)
+        hasUses = self.nodes.contains { $0.gate?.plan.uses.isEmpty == false }
     }
 
-    /// Which connectors wait for which: because of `after`, or because a policy opens in order.
-    private static func waits(_ connectors: [Connector], _ indices: [String: Int]) -> [Int: [Int]] {
+    /// Which connectors wait for which: because of `after`, because a plugin uses a gate, or because a policy opens in order.
+    private static func waits(_ connectors: [Connector], _ indices: [String: Int], _ nodes: [Node]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.selvesAndDescendants {
             guard let index = indices[connector.path] else { continue }
-            let targets = connector.after.compactMap { indices[$0] }
+            let uses = connector.same == nil ? nodes[index].gate?.plan.uses ?? [] : []
+            let targets = (connector.after + uses.map(\.connector)).compactMap { indices[$0] }
             if !targets.isEmpty { waits[index, default: []] += targets }
             guard connector.policy?.opensInOrder == true else { continue }
             let children = connector.children.compactMap { child in
@@ -89,11 +96,48 @@ struct Tree: Sendable {
         return waits
     }
 
+    private static func reportOrder(_ nodes: [Node], _ indices: [String: Int]) -> [Int] {
+        var order: [Int] = []
+        var isSeen = Array(repeating: false, count: nodes.count)
+        for root in nodes.indices where !isSeen[root] {
+            // On an explicit stack, because a chain of uses may be as long as the file.
+            var stack = [(node: root, next: 0)]
+            isSeen[root] = true
+            while let (node, next) = stack.last {
+                let children = nodes[node].children
+                let uses = nodes[node].gate?.plan.uses ?? []
+                guard next < children.count + uses.count else {
+                    order.append(node)
+                    stack.removeLast()
+                    continue
+                }
+                stack[stack.count - 1].next += 1
+                let below =
+                    next < children.count ? children[next].index : indices[uses[next - children.count].connector]
+                if let below, !isSeen[below] {
+                    isSeen[below] = true
+                    stack.append((below, 0))
+                }
+            }
+        }
+        return order
+    }
+
     /// The node of a path.
     subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
 
     /// A path, and those of the leaves at and below it, which may have their own place elsewhere.
     func paths(below path: String) -> Set<String> { Set((self[path]?.leaves ?? []).map(\.path) + [path]) }
+
+    /// The gates whose plugins use a gate, directly or as part of a composite.
+    func users(of path: String) -> [Gate] {
+        guard hasUses, let used = self[path] else { return [] }
+        return gates.filter { gate in
+            gate.plan.uses.contains { use in
+                self[use.connector]?.leaves.contains { $0.index == used.index } ?? false
+            }
+        }
+    }
 
     /// Every gate, in the order of the file.
     var gates: [Gate] { nodes.compactMap(\.gate) }

@@ -112,7 +112,7 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// The notes below a gate: its error and the remedy, its other places, its warnings, its calls and its outbox.
+    /// The notes below a gate: its error and the remedy, its other places, the connectors that it uses, its warnings, its calls and its outbox.
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
@@ -120,6 +120,9 @@ struct StatusDocument: Document {
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }
         if !gate.places.isEmpty { lines.append("also at \(gate.places.map(style.shown).joined(separator: ", "))") }
+        if !gate.uses.isEmpty {
+            lines.append("uses \(gate.usedConnectors.map(style.shown).joined(separator: ", "))")
+        }
         lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")

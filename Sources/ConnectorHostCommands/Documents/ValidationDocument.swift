@@ -16,7 +16,7 @@ struct ValidationDocument: Document {
     var gateCount: Int
     /// The number of gates that would fail.
     var failingCount = 0
-    /// The problems that prevent plugins from loading, in the order of the gates' paths, each plugin only at its first gate.
+    /// The problems that prevent gates from opening, in the order of the gates' paths, each plugin only at its first gate.
     var problems: [ConnectorError] = []
 
     /// Checks the plugins of a valid configuration as the loader would.
@@ -34,6 +34,11 @@ struct ValidationDocument: Document {
             let known = examined[leaf.plugin]
             let found = known ?? Self.problems(of: leaf.plugin, resolved.leaves[connector.path], plugins)
             examined[leaf.plugin] = found
+            // The plugin would load, but what it uses is not bound.
+            if found.isEmpty, case .failure(let error)? = resolved.leaves[connector.path] {
+                failingCount += 1
+                problems.append(error)
+            }
             if !found.isEmpty { failingCount += 1 }
             problems += Self.faults(inAnswersOf: connector, resolved.configuration)
             guard known == nil else { continue }

@@ -160,6 +160,21 @@ final class ConformanceBench: Sendable {
 
     // MARK: Steps
 
+    /// The stand-ins for the gates that the plugin uses; nil if it uses none.
+    private var gates: UsedGates? {
+        guard !manifest.uses.isEmpty else { return nil }
+        return UsedGates(manifest.uses.map(\.name)) { [doubles = options.gates] call in
+            do throws(ConnectorError) {
+                guard let double = doubles[call.use] else {
+                    throw ConnectorError(.notOpen, "the suite was given no gate \"\(call.use)\"", isRetryable: true)
+                }
+                return .success(try await double(call.operation, call.arguments).utf8())
+            } catch {
+                return .failure(ServiceFailure(error))
+            }
+        }
+    }
+
     private func make() async -> ConformanceInstance? {
         guard let creation = await create(configuration.text) else { return nil }
         guard creation.status == Int32(CONNECTOR_OK) else {
@@ -184,6 +199,7 @@ final class ConformanceBench: Sendable {
                 egress: options.allowedHosts,
                 secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
                 redactor: Redactor(Array(configuration.secrets.values)),
+                gates: gates,
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )

@@ -31,6 +31,9 @@ public enum PluginConformance {
         public var config: JSONObject
         /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
+        /// Stand-ins for the gates that the plugin uses, by the names in its manifest's `uses`: each answers a call of an
+        /// operation with these arguments. A use without one is not open.
+        public var gates: [String: GateDouble]
         /// The longest time that a step may take.
         public var timeout: Duration
         /// How long the suite waits for calls that must not happen.
@@ -38,16 +41,22 @@ public enum PluginConformance {
         /// How many times to create, open, close and destroy an instance.
         public var cycles: Int
 
+        /// Answers a call of an operation with these arguments: an object by name, or an array by position.
+        public typealias GateDouble =
+            @Sendable (_ operation: String, _ arguments: JSONValue) async throws(ConnectorError) -> JSONValue
+
         /// Creates options; by default, no fields, only servers on this machine, five seconds for each step.
         public init(
             config: JSONObject = [:],
             allowedHosts: [String] = ["127.0.0.1", "localhost", "[::1]"],
+            gates: [String: GateDouble] = [:],
             timeout: Duration = .seconds(5),
             patience: Duration = .milliseconds(100),
             cycles: Int = 3
         ) {
             self.config = config
             self.allowedHosts = allowedHosts
+            self.gates = gates
             self.timeout = timeout
             self.patience = patience
             self.cycles = cycles

@@ -11,7 +11,16 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// Whether a request, a timer or a callback is pending that may lead to the completion of an operation.
     func isWaiting(for operation: UInt64) -> Bool
 
-    /// Stops the services: cancels their timers and requests, and refuses new ones.
+    /// A call of the instance begins: its operation, its deadline and its trace.
+    func callBegins(_ trace: TraceContext)
+
+    /// A call of the instance has ended.
+    func callEnds(_ operation: UInt64)
+
+    /// Cancels the calls of other gates that serve a call which the host has given up. Must not block.
+    func cancelCalls(during operation: UInt64)
+
+    /// Stops the services: cancels their timers, requests and calls, and refuses new ones.
     ///
     /// - Returns: The event that the last callback into the plugin has returned; nil if none is running.
     func stop() -> OneShot<Void>?

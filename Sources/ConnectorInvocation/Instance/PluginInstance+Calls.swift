@@ -35,7 +35,9 @@ extension PluginInstance: Channel {
             inFlight.functionLeaves()
             throw OperationTable.isFull
         }
-        let trace = TraceContext.current.during(id)
+        let trace = TraceContext.current.during(id, by: deadline)
+        services.callBegins(trace)
+        defer { services.callEnds(id) }
         if isPrompt {
             let start = environment.clock.now()
             trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }

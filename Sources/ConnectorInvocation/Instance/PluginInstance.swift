@@ -197,6 +197,7 @@ package final class PluginInstance: @unchecked Sendable {
     }
 
     private func notifyCancelled(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+        services.cancelCalls(during: operation)
         cancelThreads.run { [self] in
             if let cancel = unsafe plugin.table?.cancel {
                 unsafe PluginCode.running(unsafeBitCast(cancel, to: UnsafeRawPointer.self)) {

@@ -18,6 +18,9 @@ package struct GivenUpCalls: Sendable {
         if ids.count < Self.limit { ids.insert(id) } else { hasForgotten = true }
     }
 
+    /// Whether a call is among those remembered.
+    package func remembers(_ id: UInt64) -> Bool { ids.contains(id) }
+
     /// Whether the host gave up a call, or may have.
     package func contains(_ id: UInt64) -> Bool { hasForgotten || ids.contains(id) }
 }

@@ -157,6 +157,11 @@ package final class OperationTable: Sendable {
         return true
     }
 
+    /// Whether the host gave up a call, of any instance that still exists. False if it has been forgotten.
+    package func wasGivenUp(_ id: UInt64) -> Bool {
+        !isPending(id) && givenUp.withLock { $0.values.contains { $0.remembers(id) } }
+    }
+
     /// Forgets the given-up calls of a destroyed instance, which may no longer complete them.
     package func forget(owner: UInt64) {
         givenUp.withLock { $0[owner] = nil }

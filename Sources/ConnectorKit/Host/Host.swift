@@ -17,6 +17,8 @@ public struct Host: Sendable {
     public var events: Events
     /// Values that survive a restart (`storage/1`); nil if the manifest does not name it.
     public var storage: (any StorageService)?
+    /// The gates that the plugin uses (`gates/1`): see ``gate(_:)``. They refuse every call if the manifest has no `uses`.
+    public var gates: any GateService
 
     /// Creates a host from services, for tests.
     public init(
@@ -24,12 +26,14 @@ public struct Host: Sendable {
         log: Log = Log(level: .critical) { _, _, _ in },
         clock: any ClockService = SystemClock(),
         events: Events = Events { _, _ in },
-        storage: (any StorageService)? = nil
+        storage: (any StorageService)? = nil,
+        gates: any GateService = NoGates()
     ) {
         self.http = http
         self.log = log
         self.clock = clock
         self.events = events
         self.storage = storage
+        self.gates = gates
     }
 }

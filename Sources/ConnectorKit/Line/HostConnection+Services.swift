@@ -23,6 +23,9 @@ extension HostConnection {
         if let table = unsafe table(CONNECTOR_STORAGE_SERVICE, as: connector_storage.self) {
             host.storage = unsafe HostStorage(self, table)
         }
+        if let table = unsafe table(CONNECTOR_GATES_SERVICE, as: connector_gates.self) {
+            host.gates = unsafe HostGates(self, table, clock: host.clock)
+        }
         return host
     }
 }

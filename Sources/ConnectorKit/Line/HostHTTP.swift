@@ -21,7 +21,7 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
 
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
         let wait = Waiting<HTTPResponse>()
-        let deadline = deadline(of: request)
+        let deadline = Deadline.after(request.timeout, on: clock)
         let outcome = await wait.outcome { wait in
             start(wait, request, deadline: deadline)
         } cancel: { id in
@@ -153,11 +153,6 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
             throw failure ?? PluginError(.notOpen, "the gate is closing")
         }
         return id
-    }
-
-    /// The earlier of the request's deadline and the operation's.
-    private func deadline(of request: HTTPRequest) -> UInt64 {
-        min(end(of: request) ?? .max, Deadline.current)
     }
 
     /// The request's own deadline on the monotonic clock; nil if it has none.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
+internal import ConnectorBase
 
 /// An instance of the author's type, to which the host's `void *instance` points.
 final class Instance<P: Plugin>: Sendable {
@@ -39,4 +40,11 @@ final class Instance<P: Plugin>: Sendable {
 /// The deadline of the current task's operation, on the monotonic clock of `clock/1`.
 package enum Deadline {
     @TaskLocal package static var current: UInt64 = UInt64.max
+
+    /// The earlier of ``current`` and the end of a timeout that begins now.
+    static func after(_ timeout: Duration?, on clock: any ClockService) -> UInt64 {
+        guard let timeout else { return current }
+        let (end, overflow) = clock.monotonic.addingReportingOverflow(timeout.nanoseconds)
+        return overflow ? current : min(end, current)
+    }
 }

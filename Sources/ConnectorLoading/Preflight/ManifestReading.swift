@@ -77,6 +77,7 @@ package struct ManifestReading {
         if (image.requiredServices, image.optionalServices) != (sidecar.requiredServices, sidecar.optionalServices) {
             differences.append("services")
         }
+        if image.uses != sidecar.uses { differences.append("uses") }
         if image.egress != sidecar.egress { differences.append("egress") }
         return differences.isEmpty ? nil : differences.joined(separator: ", ")
     }

@@ -54,7 +54,7 @@ extension Manifest {
 extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
-        "configuration", "services", "egress", "batch", "library", "lifecycle", "swiftType",
+        "configuration", "services", "uses", "egress", "batch", "library", "lifecycle", "swiftType",
     ]
 
     /// Reads the root of a manifest; nil if an essential member is missing.
@@ -110,6 +110,7 @@ extension JSONReader {
             configuration: configuration,
             requiredServices: requiredServices(in: services, at: servicesPath),
             optionalServices: strings("optional", in: services, at: servicesPath),
+            uses: uses(in: object, at: root, isForeign: isForeign),
             egress: egress,
             batchCount: integer("count", in: batch, at: batchPath, within: 1...1_000_000).map { Int($0) },
             batchBytes: integer("bytes", in: batch, at: batchPath, within: 1...(1 << 30)).map { Int($0) },
@@ -171,10 +172,13 @@ extension JSONReader {
         for (index, service) in services.enumerated() where !Manifest.hostServices.contains(service) {
             guard hasRoom() else { continue }
             let known = suggestion(for: service, among: Manifest.hostServices).map { "\($0); or " } ?? ""
+            let isOfUses = service == "gates/1"
             report(
                 .unsupported,
-                "the plugin needs the host service \"\(service.excerpt)\", which this host does not have",
-                fix: "\(known)use a newer host or an older plugin",
+                isOfUses
+                    ? "the host service \"gates/1\" comes with \"uses\""
+                    : "the plugin needs the host service \"\(service.excerpt)\", which this host does not have",
+                fix: isOfUses ? "name the capability in \"uses\"" : "\(known)use a newer host or an older plugin",
                 at: path.appending("required").appending(index)
             )
         }

@@ -16,6 +16,8 @@ extension GateServices {
         package var secret: @Sendable (_ field: String) -> String?
         /// Removes secrets from every text of the plugin.
         package var redactor: Redactor
+        /// The gates that the plugin uses; nil if the manifest names none.
+        package var gates: UsedGates?
         /// Whether requests carry their trace context in headers.
         package var propagatesTrace: Bool
         /// The most bytes of responses that the host keeps to use again; 0 for none.
@@ -30,6 +32,7 @@ extension GateServices {
             egress: [String] = [],
             secret: @escaping @Sendable (_ field: String) -> String? = { _ in nil },
             redactor: Redactor = Redactor(),
+            gates: UsedGates? = nil,
             propagatesTrace: Bool = false,
             cacheBytes: Int = 0,
             logger: Logger
@@ -39,6 +42,7 @@ extension GateServices {
             self.egress = egress
             self.secret = secret
             self.redactor = redactor
+            self.gates = gates
             self.propagatesTrace = propagatesTrace
             self.cacheBytes = cacheBytes
             self.logger = logger

@@ -57,6 +57,7 @@ package final class GateServices: InstanceServices {
         state.withLock { state in
             state.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
                 || state.requests.values.contains { $0.trace.mayComplete(operation) }
+                || state.calls.values.contains { $0.outer.map { $0 == operation } ?? true }
         }
     }
 
@@ -71,9 +72,9 @@ package final class GateServices: InstanceServices {
 
     // MARK: The end
 
-    /// Cancels every timer and request, and returns once all callbacks into the plugin have returned.
+    /// Cancels every timer, request and call, and returns once all callbacks into the plugin have returned.
     ///
-    /// Each pending request completes with CONNECTOR_CANCELLED. New timers and requests are refused from now on; log,
+    /// Each pending request or call completes with CONNECTOR_CANCELLED. New timers, requests and calls are refused from now on; log,
     /// clock and storage work until ``invalidate()``. Idempotent.
     ///
     /// - Note: Waits forever for a callback that never returns. Callers set a deadline, and do not call `destroy` if it
@@ -82,17 +83,18 @@ package final class GateServices: InstanceServices {
         await stop()?.wait()
     }
 
-    /// Cancels every timer and request, without waiting for callbacks.
+    /// Cancels every timer, request and call, without waiting for callbacks.
     ///
     /// - Returns: An event that fires once all callbacks have returned; nil if none is running or queued.
     package func stop() -> OneShot<Void>? {
-        let (timers, requests) = state.withLock { state in
+        let (timers, requests, calls) = state.withLock { state in
             state.isStopped = true
             defer { state.timers = [:] }
-            return (Array(state.timers.values), Array(state.requests.keys))
+            return (Array(state.timers.values), Array(state.requests.keys), Array(state.calls.keys))
         }
         for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
         for request in requests { completeRequest(request, .failure(.cancelled("the gate is closing"))) }
+        for call in calls { completeCall(call, .failure(.cancelled("the gate is closing"))) }
         return state.withLock { state in
             guard state.isDelivering else { return nil }
             let quiet = OneShot<Void>()

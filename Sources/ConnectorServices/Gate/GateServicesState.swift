@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorInvocation
 internal import ConnectorManifest
 package import DequeModule
 
@@ -34,6 +35,10 @@ package struct GateServicesState {
     package var timers: [UInt64: GateTimer] = [:]
     /// The pending requests, by the id that the plugin knows.
     package var requests: [UInt64: RequestInFlight] = [:]
+    /// The calls of used gates in progress, by the id that the plugin knows.
+    package var calls: [UInt64: UsedGateCallInFlight] = [:]
+    /// The traces of the plugin's own calls in progress, by operation; none if it uses no gates.
+    package var traces: [UInt64: TraceContext] = [:]
     /// The gate's traffic.
     package var counters = HTTPCounters()
 

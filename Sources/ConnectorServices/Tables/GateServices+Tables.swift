@@ -39,6 +39,7 @@ extension GateServices {
         case "http/1": unsafe ServiceTable(HTTPTable.table(context: pointer))
         case "events/1": unsafe ServiceTable(EventsTable.table(context: pointer))
         case "storage/1": unsafe ServiceTable(StorageTable.table(context: pointer))
+        case "gates/1": unsafe ServiceTable(GatesTable.table(context: pointer))
         default: nil
         }
     }
@@ -48,6 +49,8 @@ extension GateServices {
     /// ConnectorKit requests every service of the host to learn which ones it has. A plugin that does so inside
     /// `create` makes no mistake, so nothing is logged.
     private func declares(_ id: String) -> Bool {
+        // The manifest's "uses" declares it. ConnectorKit asks for it in every plugin.
+        if id == "gates/1" { return context.gates != nil }
         let isDeclared = context.services.contains(id)
         let isNews = state.withLock { $0.requests(for: id, isDeclared: isDeclared) }
         if isNews { logUndeclared(id) }

@@ -51,6 +51,19 @@ import Testing
         #expect(unsafe MemoryLayout<connector_plugin>.offset(of: \.cancel) == 48)
     }
 
+    @Test func `calls of used gates`() {
+        #expect(unsafe MemoryLayout<connector_gates_call>.size == 72)
+        #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.use) == 8)
+        #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.operation) == 24)
+        #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.arguments) == 40)
+        #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.deadline_ns) == 56)
+        #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.during) == 64)
+        #expect(unsafe MemoryLayout<connector_gates>.size == 32)
+        #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.context) == 8)
+        #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.call) == 16)
+        #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.cancel) == 24)
+    }
+
     @Test func `log and clock`() {
         #expect(unsafe MemoryLayout<connector_log>.size == 24)
         #expect(unsafe MemoryLayout<connector_log>.offset(of: \.struct_size) == 0)

@@ -51,6 +51,18 @@ import Testing
         #expect(fields["cache"]?["anyOf"] == [["type": "string", "minLength": 1]])
     }
 
+    @Test func `what a plugin uses is bound by the names in its manifest`() throws {
+        var user = try manifest(of: PluginSpecification("sentry")).get()
+        user.id = "user"
+        user.uses = try [GateUse(name: "settings", capability: #require(CapabilityID("settings/1")))]
+        let connector = try #require(try Self.schema(user)["$defs"]?["connector"])
+        #expect(connector["properties"]?["with"]?["additionalProperties"] == ["type": "string"])
+        let rules = connector["allOf"]?.array?.compactMap { $0["then"]?["properties"]?["with"] }
+        #expect(rules?.count == 1)
+        #expect(rules?.first?["properties"]?["settings"]?["description"] == "A connector that offers settings/1.")
+        #expect(rules?.first?["additionalProperties"] == false)
+    }
+
     @Test func `config is required where the plugin requires a field`() throws {
         let definitions = try #require(try Self.schema()["$defs"])
         #expect(definitions["plugin:segment"]?["required"] == ["writeKey"])

@@ -111,4 +111,23 @@ import Tracing
             await test.host.close()
         }
     }
+
+    @Test(arguments: ["pass", "passLater"])
+    func `a call of a used gate is a child of the call that made it`(_ operation: String) async {
+        await #expect(processExitsWith: .success) { [operation] in
+            let tracer = InMemoryTracer()
+            let test = try TestHost(TestHost.leaf("user", plugin: "uses"), TestHost.leaf("inner"))
+            await test.host.open()
+            InstrumentationSystem.bootstrap(tracer)
+            var arguments: JSONObject = ["operation": "answer", "arguments": ["value": 1]]
+            if operation == "pass" { arguments["use"] = "inner" }
+            #expect(try await test.call("user", operation, arguments) == 1)
+            let spans = tracer.finishedSpans
+            let outer = try #require(spans.first { $0.operationName == "uses/\(operation) user" })
+            let inner = try #require(spans.first { $0.operationName == "calls/answer inner" })
+            #expect(inner.parentSpanID == outer.spanID)
+            #expect(tracer.activeSpans.isEmpty)
+            await test.host.close()
+        }
+    }
 }

@@ -14,6 +14,7 @@
 #include "plugin.h"
 #include "services/clock.h"
 #include "services/events.h"
+#include "services/gates.h"
 #include "services/http.h"
 #include "services/log.h"
 #include "services/storage.h"

@@ -1,0 +1,252 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorManifest
+
+/// Binds the gates that plugins use to connectors: those that `with` names, or the only one that offers the capability.
+///
+/// A leaf whose uses cannot be bound fails; the others are unaffected.
+struct UseBinder {
+    private let configuration: Configuration
+    /// Finds positions.
+    private var json: JSONReader
+    /// The enabled connectors by path.
+    private var enabled: [String: Connector] = [:]
+    /// The enabled leaves in the order of the file.
+    private let leaves: [Connector]
+    /// The capabilities that each enabled leaf offers; none for a leaf whose plugin cannot be used.
+    private var offers: [String: Set<CapabilityID>] = [:]
+    /// The enabled leaves that offer each capability, in the order of the file.
+    private var providers: [CapabilityID: [String]] = [:]
+    /// The enabled leaves whose capabilities are unknown.
+    private var unknown: [String] = []
+    /// What composites offer, as far as it was asked for.
+    private var offersOfComposites: [String: Offer] = [:]
+
+    /// What the enabled leaves at and below a connector offer.
+    private struct Offer {
+        var capabilities: Set<CapabilityID> = []
+        /// Whether there is any enabled leaf.
+        var isEnabled = false
+        /// Whether all capabilities are known.
+        var isKnown = true
+    }
+
+    /// Creates a binder for the plans of all enabled leaves.
+    init(_ configuration: Configuration, _ plans: [String: Result<LeafPlan, ConnectorError>]) {
+        self.configuration = configuration
+        json = JSONReader(configuration.texts)
+        leaves = configuration.enabledLeaves.map(\.connector)
+        for leaf in leaves {
+            guard let manifest = try? plans[leaf.path]?.get().manifest else {
+                unknown.append(leaf.path)
+                continue
+            }
+            offers[leaf.path] = Set(manifest.capabilities.map(\.id))
+            for capability in manifest.capabilities { providers[capability.id, default: []].append(leaf.path) }
+        }
+        addEnabled(configuration.connectors)
+    }
+
+    private mutating func addEnabled(_ connectors: [Connector]) {
+        for connector in connectors where connector.isEnabled {
+            enabled[connector.path] = connector
+            addEnabled(connector.children)
+        }
+    }
+
+    /// Adds to each plan the connectors that its plugin uses, or replaces it by the reason why there are none.
+    mutating func bind(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
+        for leaf in leaves {
+            guard var plan = try? plans[leaf.path]?.get() else { continue }
+            guard !plan.manifest.uses.isEmpty || !leaf.with.isEmpty else { continue }
+            do throws(ConnectorError) {
+                plan.uses = try uses(of: leaf, plan.manifest)
+                plans[leaf.path] = .success(plan)
+            } catch {
+                plans[leaf.path] = .failure(error)
+            }
+        }
+        breakCycles(&plans)
+    }
+
+    // MARK: One leaf
+
+    private mutating func uses(of leaf: Connector, _ manifest: Manifest) throws(ConnectorError) -> [BoundUse] {
+        let names = manifest.uses.map(\.name)
+        if let stranger = leaf.with.keys.filter({ !names.contains($0) }).min() {
+            throw fault(
+                .unknownKey,
+                "the plugin \(manifest.id) uses no gate \"\(stranger.excerpt)\"",
+                fix: names.isEmpty ? "remove it" : suggestion(for: stranger, among: names),
+                of: leaf,
+                at: leaf.location.appending("with").appending(stranger),
+                .name
+            )
+        }
+        var uses: [BoundUse] = []
+        for use in manifest.uses {
+            if let target = leaf.with[use.name] {
+                try check(target, offers: use, of: leaf)
+                uses.append(BoundUse(use, to: target))
+            } else {
+                uses.append(BoundUse(use, to: try candidate(for: use, of: leaf, manifest), isAutomatic: true))
+            }
+        }
+        return uses
+    }
+
+    /// Throws unless a connector that `with` names is enabled and offers a capability, as far as that is known.
+    private mutating func check(_ target: String, offers use: GateUse, of leaf: Connector) throws(ConnectorError) {
+        let location = leaf.location.appending("with").appending(use.name)
+        let offer = offer(of: target)
+        guard offer.isEnabled else {
+            throw fault(
+                .invalidValue,
+                "\"\(use.name)\" is bound to \"\(target)\", which is disabled",
+                fix:
+                    "enable it, or name a connector that offers \(use.capability): \(list(candidates(for: use, of: leaf)))",
+                of: leaf,
+                at: location
+            )
+        }
+        guard offer.isKnown, !offer.capabilities.contains(use.capability) else { return }
+        let names = offer.capabilities.map(\.description).sorted()
+        throw fault(
+            .unsupported,
+            "\"\(use.name)\" needs \(use.capability), but \"\(target)\" offers \(names.isEmpty ? "nothing" : list(names))",
+            fix: "connectors that offer it: \(list(candidates(for: use, of: leaf)))",
+            of: leaf,
+            at: location
+        )
+    }
+
+    /// The only leaf that offers the capability of a use.
+    private mutating func candidate(
+        for use: GateUse,
+        of leaf: Connector,
+        _ manifest: Manifest
+    ) throws(ConnectorError) -> String {
+        let candidates = candidates(for: use, of: leaf)
+        if candidates.count == 1, let only = candidates.first { return only }
+        let unknown = unknown.filter { $0 != leaf.path }
+        let (message, fix) =
+            candidates.isEmpty
+            ? (
+                "no other connector offers it"
+                    + (unknown.isEmpty ? "" : ", as far as known: the plugin of \(list(unknown)) cannot be used"),
+                "add a connector whose plugin offers \(use.capability)"
+            )
+            : (
+                "\(candidates.count) connectors offer it: \(list(candidates))",
+                "write \"with\": {\"\(use.name)\": \"\(candidates[0])\"}"
+            )
+        throw fault(
+            candidates.isEmpty ? .missingValue : .invalidValue,
+            "the plugin \(manifest.id) uses \(use.capability) as \"\(use.name)\", but \(message)",
+            fix: fix,
+            of: leaf,
+            at: leaf.location.appending("plugin")
+        )
+    }
+
+    private func candidates(for use: GateUse, of leaf: Connector) -> [String] {
+        (providers[use.capability] ?? []).filter { $0 != leaf.path }
+    }
+
+    private mutating func offer(of path: String) -> Offer {
+        guard let connector = enabled[path] else { return Offer() }
+        switch connector.kind {
+        case .leaf:
+            return Offer(capabilities: offers[path] ?? [], isEnabled: true, isKnown: offers[path] != nil)
+        case .same(let target): return enabled[target]?.same == nil ? offer(of: target) : Offer()
+        case .composite(_, let children):
+            if let known = offersOfComposites[path] { return known }
+            var offer = Offer()
+            for child in children {
+                let below = self.offer(of: child.path)
+                offer.capabilities.formUnion(below.capabilities)
+                offer.isEnabled = offer.isEnabled || below.isEnabled
+                offer.isKnown = offer.isKnown && below.isKnown
+            }
+            offersOfComposites[path] = offer
+            return offer
+        }
+    }
+
+    private func list(_ names: [String]) -> String {
+        guard !names.isEmpty else { return "none" }
+        return names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", … (\(names.count - 8) more)" : "")
+    }
+
+    private mutating func fault(
+        _ code: ConnectorError.Code,
+        _ message: String,
+        fix: String?,
+        of leaf: Connector,
+        at location: JSONPath,
+        _ part: JSONLocator.Part = .value
+    ) -> ConnectorError {
+        ConnectorError(code, message, fix: fix, connector: leaf.path, position: json.position(of: location, part))
+    }
+
+    // MARK: Cycles
+
+    /// Fails the leaves whose automatic bindings close a circle. The circles of `after` and `with` are faults of the file.
+    private mutating func breakCycles(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
+        // Each round fails at least one leaf. A file with more rounds is not worth the time.
+        for round in 0...Self.roundLimit {
+            let automatic = leaves.filter { leaf in
+                (try? plans[leaf.path]?.get())?.uses.contains(where: \.isAutomatic) ?? false
+            }
+            guard !automatic.isEmpty else { return }
+            var graph = DependencyGraph(configuration.connectors.map { $0.binding(plans) })
+            let cycles = graph.cycles()
+            guard !cycles.isEmpty else { return }
+            for cycle in cycles {
+                let waiting = round == Self.roundLimit ? automatic.map(\.path) : cycle.waits.map(\.waiting)
+                for path in waiting { fail(path, in: cycle, &plans) }
+            }
+        }
+    }
+
+    private static let roundLimit = 20
+
+    /// Fails a leaf of a circle, if one of its automatic bindings belongs to it.
+    private mutating func fail(
+        _ path: String,
+        in cycle: DependencyGraph.Cycle,
+        _ plans: inout [String: Result<LeafPlan, ConnectorError>]
+    ) {
+        guard let leaf = enabled[path], let plan = try? plans[path]?.get() else { return }
+        let targets = Set(cycle.waits.filter { $0.waiting == path }.map(\.target))
+        let bound = plan.uses.first { $0.isAutomatic && (targets.isEmpty || targets.contains($0.connector)) }
+        guard let bound else { return }
+        plans[path] = .failure(
+            fault(
+                .dependencyCycle,
+                "connectors wait for each other: \(cycle.description)",
+                fix: "bind \"\(bound.use.name)\" to another connector in \"with\"",
+                of: leaf,
+                at: leaf.location.appending("plugin")
+            )
+        )
+    }
+}
+
+extension Connector {
+    /// The connector with its plugin's bound uses in `with`, and so everything below it.
+    fileprivate func binding(_ plans: [String: Result<LeafPlan, ConnectorError>]) -> Connector {
+        var connector = self
+        switch kind {
+        case .leaf:
+            let uses = (try? plans[path]?.get())?.uses ?? []
+            connector.with = Dictionary(uses.map { ($0.use.name, $0.connector) }) { first, _ in first }
+        case .composite(let policy, let children):
+            connector.kind = .composite(policy: policy, children: children.map { $0.binding(plans) })
+        case .same: break
+        }
+        return connector
+    }
+}

@@ -1,0 +1,61 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorInvocation
+internal import ConnectorServices
+internal import Synchronization
+
+/// Calls connectors on behalf of the plugins that use them.
+///
+/// The gates need it before the tree that contains them exists. So the host connects it afterwards.
+final class UsedConnectors: Sendable {
+    /// Calls an operation of a bound connector, and returns its result as JSON.
+    typealias Call =
+        @Sendable (BoundUse, _ operation: String, CallArguments, CallOptions) async throws(ConnectorError) -> [UInt8]
+
+    private struct Tree {
+        var call: Call
+        var opened: @Sendable (_ path: String) -> Void
+    }
+
+    private let tree = Mutex<Tree?>(nil)
+
+    /// Directs calls to a tree, which the closures must refer to weakly.
+    ///
+    /// - Parameters:
+    ///   - opened: Learns that a gate has opened.
+    ///   - call: Calls a connector.
+    func connect(opened: @escaping @Sendable (_ path: String) -> Void, _ call: @escaping Call) {
+        tree.withLock { $0 = Tree(call: call, opened: opened) }
+    }
+
+    /// Tells the gates that use a gate that it has opened.
+    func opened(_ path: String) {
+        tree.withLock(\.self)?.opened(path)
+    }
+
+    /// The gates of a plugin with bound uses; nil if it has none.
+    func gates(_ uses: [BoundUse], of path: String, _ calls: CallEnvironment) -> UsedGates? {
+        guard !uses.isEmpty else { return nil }
+        return UsedGates(uses.map(\.use.name)) { [self] call in
+            do throws(ConnectorError) {
+                guard let use = uses.first(where: { $0.use.name == call.use }), let tree = tree.withLock(\.self) else {
+                    throw ConnectorError(.notOpen, "the host has closed", connector: path)
+                }
+                var options = CallOptions()
+                if call.deadline < .max {
+                    let now = calls.clock.now()
+                    options.timeoutNanoseconds = call.deadline - min(now, call.deadline)
+                }
+                let arguments =
+                    call.arguments.array.map(CallArguments.init(positional:))
+                    ?? CallArguments(call.arguments.object ?? JSONObject())
+                return .success(try await tree.call(use, call.operation, arguments, options))
+            } catch {
+                return .failure(ServiceFailure(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+
+/// A gate that the plugin uses. It offers the capability that the manifest names, and nothing else.
+public struct UsedGate: Sendable {
+    /// The name in the manifest's `uses`.
+    public let name: String
+    private let service: any GateService
+
+    /// Creates a value for calls of a used gate.
+    public init(_ name: String, _ service: any GateService) {
+        self.name = name
+        self.service = service
+    }
+
+    /// Calls an operation, and returns its result; null if it has none.
+    ///
+    /// Cancelling the task cancels the call. The deadline of the plugin's own operation limits it too.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation's name in the capability.
+    ///   - arguments: The arguments by name; `bytes` are Base64.
+    ///   - timeout: The time after which the call fails with `timedOut`; nil for the host's 30 seconds.
+    /// - Throws: The used gate's error, which names its connector.
+    public func call(
+        _ operation: String,
+        _ arguments: JSONObject = [:],
+        timeout: Duration? = nil
+    ) async throws(PluginError) -> JSONValue {
+        try await service.call(name, operation, .object(arguments), timeout: timeout)
+    }
+
+    /// Calls an operation, and reads a model from its result.
+    ///
+    /// - Throws: `protocolViolation` if `read` rejects the result.
+    func call<Model>(
+        _ operation: String,
+        _ arguments: JSONObject,
+        _ read: (JSONValue) throws(ConnectorError) -> Model
+    ) async throws(PluginError) -> Model {
+        let answer = try await call(operation, arguments)
+        do throws(ConnectorError) {
+            return try read(answer)
+        } catch {
+            throw PluginError(
+                .protocolViolation,
+                "the answer of the used gate \"\(name)\" to \"\(operation)\" breaks the capability's rules: \(error.message)"
+            )
+        }
+    }
+}
+
+/// A capability as a plugin sees it at a gate that it uses: typed methods over ``UsedGate/call(_:_:timeout:)``.
+public protocol UsedCapability: Sendable {
+    /// Creates a value for calls of a gate that offers the capability.
+    init(_ gate: UsedGate)
+}
+
+extension Host {
+    /// A gate that the plugin uses, by the name in its manifest's `uses`.
+    public func gate(_ name: String) -> UsedGate { UsedGate(name, gates) }
+
+    /// A gate that the plugin uses, as its capability:
+    ///
+    /// ```swift
+    /// // "uses": { "settings": "settings/1" }
+    /// let theme = try await host.gate("settings", as: UsedSettings.self).value(of: "theme")
+    /// ```
+    public func gate<Capability: UsedCapability>(
+        _ name: String,
+        as capability: Capability.Type
+    ) -> Capability {
+        capability.init(gate(name))
+    }
+}

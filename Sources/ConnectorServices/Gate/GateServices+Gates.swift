@@ -1,0 +1,97 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+package import ConnectorInvocation
+internal import Synchronization
+
+/// A plugin's call of a gate that it uses, in progress.
+package struct UsedGateCallInFlight: Sendable {
+    /// The callback to run.
+    package var callback: GatesCallback
+    /// The trace that the plugin made it in, and in which its callback runs.
+    package var trace: TraceContext
+    /// The plugin's own call that it serves; nil for none.
+    package var outer: UInt64?
+    /// The task that makes the call; nil while it is being started.
+    package var task: Task<Void, Never>?
+}
+
+extension GateServices {
+    /// The maximum number of calls of used gates that one gate may have in progress.
+    package static let callLimit = 1024
+
+    /// Calls a used gate under an existing id, and completes the call with a callback.
+    package func startCall(_ id: UInt64, _ call: UsedGateCall, _ callback: GatesCallback) throws(ServiceFailure) {
+        guard let gates = context.gates, gates.names.contains(call.use) else {
+            let known = context.gates?.names.sorted().joined(separator: ", ") ?? ""
+            throw .invalid(
+                "the manifest's \"uses\" does not name \"\(call.use.excerpt)\"\(known.isEmpty ? "" : "; it names \(known)")"
+            )
+        }
+        let given = call.during == 0 ? nil : state.withLock { $0.traces[call.during] }
+        let trace = given ?? TraceContext.current
+        let outer = call.during == 0 ? trace.operation : call.during
+        var call = call
+        // A call that the plugin has completed limits nothing any more.
+        if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
+            call.deadline = min(call.deadline, trace.deadline)
+        }
+        let refusal = state.withLock { state -> ServiceFailure? in
+            guard !state.isStopped else { return .notOpen }
+            guard state.calls.count < Self.callLimit else {
+                return ServiceFailure(
+                    status: Int32(CONNECTOR_RATE_LIMITED),
+                    message: "\(Self.callLimit) calls of used gates are already in progress",
+                    isRetryable: true
+                )
+            }
+            state.calls[id] = UsedGateCallInFlight(callback: callback, trace: trace, outer: outer)
+            return nil
+        }
+        if let refusal { throw refusal }
+        // The task inherits the trace.
+        let task = trace.run { Task { [call] in completeCall(id, await gates.call(call)) } }
+        let isUnderWay = state.withLock { state in
+            guard state.calls[id] != nil else { return false }
+            state.calls[id]?.task = task
+            return true
+        }
+        if !isUnderWay { task.cancel() }
+        // `cancelCalls` may have looked for this call before it was there.
+        if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
+    }
+
+    /// Completes a call, at most once: the result, the plugin, its given-up call and the closing gate race to complete it.
+    package func completeCall(_ id: UInt64, _ result: Result<[UInt8], ServiceFailure>) {
+        let result = result.mapError { $0.redacted(by: context.redactor) }
+        // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
+        let (call, isIdle) = state.withLock { state -> (UsedGateCallInFlight?, Bool) in
+            guard let call = state.calls.removeValue(forKey: id) else { return (nil, false) }
+            return (call, state.queue { call.trace.run { call.callback.call(result) } })
+        }
+        guard let call else { return }
+        call.task?.cancel()
+        if isIdle { startCallbacks() }
+    }
+
+    /// Remembers the trace and the deadline of a call of the plugin, so that a call that it makes for it on a thread of its own has
+    /// them, too.
+    package func callBegins(_ trace: TraceContext) {
+        guard context.gates != nil, let operation = trace.operation else { return }
+        state.withLock { $0.traces[operation] = trace }
+    }
+
+    /// Forgets a call of the plugin that has ended.
+    package func callEnds(_ operation: UInt64) {
+        guard context.gates != nil else { return }
+        state.withLock { $0.traces[operation] = nil }
+    }
+
+    /// Cancels the calls of used gates that serve one of the plugin's own calls, which the host has given up.
+    package func cancelCalls(during outer: UInt64) {
+        let calls = state.withLock { state in state.calls.filter { $0.value.outer == outer }.map(\.key) }
+        for call in calls { completeCall(call, .failure(.cancelled("the call that needed it was given up"))) }
+    }
+}

@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// The gates that a plugin uses, as the host offers them.
+package struct UsedGates: Sendable {
+    /// The names in the manifest's `uses`.
+    package var names: [String]
+    /// Calls an operation of a used gate, and returns its result as JSON; empty if it has none.
+    package var call: @Sendable (_ call: UsedGateCall) async -> Result<[UInt8], ServiceFailure>
+
+    /// Creates the gates of a plugin.
+    package init(
+        _ names: [String],
+        _ call: @escaping @Sendable (_ call: UsedGateCall) async -> Result<[UInt8], ServiceFailure>
+    ) {
+        self.names = names
+        self.call = call
+    }
+}
+
+/// A plugin's call of a gate that it uses.
+package struct UsedGateCall: Sendable {
+    /// The name in the manifest's `uses`.
+    package var use: String
+    /// The operation's name in the capability.
+    package var operation: String
+    /// The arguments: an object by name, or an array in the order of the parameters.
+    package var arguments: JSONValue
+    /// When the call times out, in monotonic nanoseconds; `.max` leaves it to the host.
+    package var deadline: UInt64
+    /// The plugin's own call that this one serves; 0 for the one that the thread runs.
+    package var during: UInt64
+
+    /// Creates a call.
+    package init(use: String, operation: String, arguments: JSONValue, deadline: UInt64 = .max, during: UInt64 = 0) {
+        self.use = use
+        self.operation = operation
+        self.arguments = arguments
+        self.deadline = deadline
+        self.during = during
+    }
+}

@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+
+/// The `gates/1` service: see services/gates.h.
+package enum GatesTable {
+    /// The maximum size of a call's arguments: 64 MiB, as of a result.
+    private static let argumentLimit = 64 << 20
+
+    private static let call:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<connector_gates_call>?, connector_gates_done?,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
+        ) -> Int32 = { context, call, done, user, id, error in
+            guard let gate = unsafe GateServices.at(context), let done = unsafe done, let id = unsafe id else {
+                return unsafe ServiceFailure.misuse("null where gates/1 allows none").write(to: error)
+            }
+            // Tell the plugin the id before anything can complete the call and run `done`.
+            let name = ServiceIdentifier.next()
+            unsafe id.pointee = name
+            do throws(ServiceFailure) {
+                let copy = try unsafe copy(call)
+                try gate.startCall(name, copy, unsafe GatesCallback(done, user: user))
+                return Int32(CONNECTOR_OK)
+            } catch let failure {
+                return unsafe failure.redacted(by: gate.context.redactor).write(to: error)
+            }
+        }
+
+    private static let cancel: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
+        unsafe GateServices.at(context)?.completeCall(id, .failure(.cancelled("the plugin cancelled the call")))
+    }
+
+    /// The table for one gate.
+    package static func table(context: UnsafeMutableRawPointer) -> connector_gates {
+        unsafe connector_gates(
+            struct_size: UInt32(MemoryLayout<connector_gates>.size),
+            flags: 0,
+            context: context,
+            call: fitting(call),
+            cancel: fitting(cancel)
+        )
+    }
+
+    /// Copies a call from the plugin's memory.
+    private static func copy(_ pointer: UnsafePointer<connector_gates_call>?) throws(ServiceFailure) -> UsedGateCall {
+        guard let pointer = unsafe pointer else { throw .misuse("the call is null") }
+        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size else {
+            throw .misuse("the call's struct_size is too small for version 1")
+        }
+        let call = unsafe pointer.pointee
+        guard let use = unsafe PluginMemory.text(call.use, call.use_length, limit: 64) else {
+            throw .invalid("the name of the used gate is null, not UTF-8 or longer than 64 bytes")
+        }
+        guard let operation = unsafe PluginMemory.text(call.operation, call.operation_length, limit: 256) else {
+            throw .invalid("the name of the operation is null, not UTF-8 or longer than 256 bytes")
+        }
+        guard unsafe call.arguments_length <= UInt64(argumentLimit) else {
+            throw .tooLarge("the arguments have more than \(argumentLimit >> 20) MiB")
+        }
+        guard let text = unsafe PluginMemory.bytes(call.arguments, call.arguments_length, limit: argumentLimit) else {
+            throw .misuse("the arguments are null with a length")
+        }
+        return UsedGateCall(
+            use: use,
+            operation: operation,
+            arguments: try arguments(text),
+            deadline: unsafe call.deadline_ns,
+            during: unsafe call.during
+        )
+    }
+
+    private static func arguments(_ text: [UInt8]) throws(ServiceFailure) -> JSONValue {
+        guard !text.isEmpty else { return [:] }
+        let value: JSONValue
+        do throws(ConnectorError) {
+            value = try JSONValue(parsing: text, file: "arguments")
+        } catch {
+            throw .invalid("the arguments are not JSON: \(error)")
+        }
+        guard value.object != nil || value.array != nil else {
+            throw .invalid("the arguments must be an object or an array, not \(value.kind)")
+        }
+        return value
+    }
+}

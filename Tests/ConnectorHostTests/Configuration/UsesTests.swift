@@ -1,0 +1,193 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorConfiguration
+@testable import ConnectorHost
+
+/// The gates that plugins use, as manifests name them and files bind them.
+@Suite struct UsesTests {
+    private static let manifests: [String: String] = [
+        "user": #""uses": {"settings": "settings/1", "store": "things/2"}"#,
+        "settings": #""capabilities": {"settings/1": {}}"#,
+        "things": #""capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}"#,
+        "both":
+            #""capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"a": "settings/1"}"#,
+        "circle": #""capabilities": {"settings/1": {}}, "uses": {"other": "things/2"}"#,
+        "plain": #""documentation": "Uses nothing.""#,
+    ]
+
+    private static func manifest(of plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
+        guard let rest = manifests[plugin.name] else {
+            return .failure(ConnectorError(.truncated, "the file ends early"))
+        }
+        let text =
+            #"{"manifest": 1, "id": "\#(plugin.name)", "version": "1.0.0", "abi": [1, 1], "entry": "e", \#(rest)}"#
+        return Result { () throws(ConnectorError) in try Manifest(parsing: Array(text.utf8)) }
+    }
+
+    /// The plans of some connectors, the first of which stands at 1:31.
+    private func plans(_ connectors: String) throws -> [String: Result<LeafPlan, ConnectorError>] {
+        let text = #"{"version": 1, "connectors": [\#(connectors)]}"#
+        return try Configuration(parsing: text, file: "c.json").resolved(manifest: Self.manifest).leaves
+    }
+
+    private func uses(_ path: String, _ connectors: String) throws -> [String] {
+        let plan = try #require(plans(connectors)[path]).get()
+        return plan.uses.map { "\($0.use.name): \($0.connector)\($0.isAutomatic ? "?" : "")" }
+    }
+
+    private func failure(_ path: String, _ connectors: String) throws -> String? {
+        guard case .failure(let error)? = try plans(connectors)[path] else { return nil }
+        return error.description
+    }
+
+    @Test func `a use is bound to what the file names, or to the only one that fits, at any depth`() throws {
+        let text = """
+            {"name": "u", "plugin": "user", "with": {"settings": "g/b"}},
+            {"name": "g", "connectors": [
+                {"name": "a", "plugin": "settings"}, {"name": "b", "plugin": "settings"}, {"name": "c", "plugin": "things"}]}
+            """
+        #expect(try uses("u", text) == ["settings: g/b", "store: g/c?"])
+        #expect(try uses("g/a", text) == [])
+    }
+
+    @Test func `a sibling comes before a root of the same name, and a place or a composite may be named`() throws {
+        let text = """
+            {"name": "g", "connectors": [
+                {"name": "u", "plugin": "user", "with": {"settings": "s", "store": "several"}},
+                {"name": "s", "same": "s"}]},
+            {"name": "s", "plugin": "settings"},
+            {"name": "several", "policy": "first", "connectors": [{"name": "one", "plugin": "things"}]}
+            """
+        #expect(try uses("g/u", text) == ["settings: g/s", "store: several"])
+    }
+
+    @Test func `a gate does not use itself`() throws {
+        #expect(
+            try failure("c", #"{"name": "c", "plugin": "both"}"#)
+                == #"c.json:1:55: c: the plugin both uses settings/1 as "a", but no other connector offers it [missing-value]"#
+                + "; add a connector whose plugin offers settings/1"
+        )
+    }
+
+    @Test(arguments: [
+        (
+            #"{"name": "u", "plugin": "both", "with": {"b": "s"}}, {"name": "s", "plugin": "settings"}"#,
+            #"c.json:1:72: u: the plugin both uses no gate "b" [unknown-key]; did you mean "a"?"#
+        ),
+        (
+            #"{"name": "u", "plugin": "plain", "with": {"b": "s"}}, {"name": "s", "plugin": "settings"}"#,
+            #"c.json:1:73: u: the plugin plain uses no gate "b" [unknown-key]; remove it"#
+        ),
+        (
+            #"{"name": "u", "plugin": "both", "with": {"a": "t"}}, {"name": "t", "plugin": "things"}"#,
+            #"c.json:1:77: u: "a" needs settings/1, but "t" offers things/2 [unsupported]; connectors that offer it: none"#
+        ),
+        (
+            #"{"name": "u", "plugin": "both", "with": {"a": "s"}}, {"name": "s", "enabled": false, "plugin": "settings"}"#,
+            #"c.json:1:77: u: "a" is bound to "s", which is disabled [invalid-value]"#
+                + "; enable it, or name a connector that offers settings/1: none"
+        ),
+        (
+            #"{"name": "u", "plugin": "both"}, {"name": "s", "plugin": "settings"}, {"name": "t", "plugin": "settings"}"#,
+            #"c.json:1:55: u: the plugin both uses settings/1 as "a", but 2 connectors offer it: s, t [invalid-value]"#
+                + #"; write "with": {"a": "s"}"#
+        ),
+        (
+            #"{"name": "u", "plugin": "both"}, {"name": "x", "plugin": "broken"}"#,
+            #"c.json:1:55: u: the plugin both uses settings/1 as "a", but no other connector offers it, as far as known: "#
+                + "the plugin of x cannot be used [missing-value]; add a connector whose plugin offers settings/1"
+        ),
+    ])
+    func `what cannot be bound fails its leaf, with the place and what to do`(text: String, expected: String) throws {
+        #expect(try failure("u", text) == expected)
+    }
+
+    @Test func `a connector whose plugin cannot be used may be named`() throws {
+        let text = #"{"name": "u", "plugin": "both", "with": {"a": "x"}}, {"name": "x", "plugin": "broken"}"#
+        #expect(try uses("u", text) == ["a: x"])
+    }
+
+    @Test func `a circle of automatic bindings fails those in it, and is shown`() throws {
+        let text = """
+            {"name": "a", "plugin": "both"}, {"name": "b", "plugin": "circle"}, {"name": "c", "plugin": "plain", "after": ["a"]}
+            """
+        let circle = "connectors wait for each other: a → b → a [dependency-cycle]; bind"
+        #expect(
+            try failure("a", text) == #"c.json:1:55: a: \#(circle) "a" to another connector in "with""#
+        )
+        #expect(
+            try failure("b", text) == #"c.json:1:88: b: \#(circle) "other" to another connector in "with""#
+        )
+        #expect(try failure("c", text) == nil)
+    }
+
+    @Test func `a circle through what the file says and an automatic binding fails the latter`() throws {
+        let text = """
+            {"name": "a", "plugin": "both"}, {"name": "b", "plugin": "settings", "after": ["a"]}
+            """
+        #expect(try failure("a", text)?.contains("a → b → a") == true)
+        #expect(try failure("b", text) == nil)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"name": "a", "plugin": "p", "with": {"x": "b"}}, {"name": "b", "plugin": "p", "after": ["a"]}"#,
+            #"c.json:1:74: a: connectors wait for each other: a → b → a [dependency-cycle]; remove one of these from "after" or "with""#
+        ),
+        (
+            #"{"name": "a", "plugin": "p", "with": {"x": "a"}}"#,
+            "c.json:1:74: a: a connector cannot use itself [dependency-cycle]"
+        ),
+        (
+            #"{"name": "g", "connectors": [{"name": "a", "plugin": "p", "with": {"x": "g"}}]}"#,
+            #"c.json:1:103: g/a: a connector cannot use "g", which contains it [dependency-cycle]"#
+        ),
+        (
+            #"{"name": "a", "plugin": "p", "with": {"x": "bb"}}, {"name": "b", "plugin": "p"}"#,
+            #"c.json:1:74: a: "with" names "bb", which does not exist [unknown-connector]; did you mean "b"?"#
+        ),
+        (
+            #"{"name": "a", "plugin": "p", "with": {"x": 1}}"#,
+            "c.json:1:74: a: with.x must be the path of a connector, not an integer [wrong-type]"
+        ),
+        (
+            #"{"name": "g", "with": {"x": "b"}, "connectors": [{"name": "b", "plugin": "p"}]}"#,
+            #"c.json:1:45: g: "with" is for connectors with a plugin only, and this one has child connectors [unknown-key]"#
+        ),
+        (
+            #"{"name": "b", "plugin": "p"}, {"name": "c", "same": "b", "with": {}}"#,
+            #"c.json:1:88: c: "with" belongs to "b", of which this is another place [unknown-key]; move it there, or remove it"#
+        ),
+    ])
+    func `what the file alone says wrongly is a fault of the file`(connectors: String, expected: String) {
+        let error = #expect(throws: ConfigurationErrors.self) {
+            try Configuration(parsing: #"{"version": 1, "connectors": [\#(connectors)]}"#, file: "c.json")
+        }
+        #expect(error?.errors.first?.description == expected)
+    }
+
+    @Test func `connectors in Swift bind their uses, too`() throws {
+        let configuration = try Configuration(
+            connectors: [
+                Connector("u", plugin: "both", with: ["a": "t"]), Connector("s", plugin: "settings"),
+                Connector("t", plugin: "settings"),
+            ]
+        )
+        let plan = try configuration.resolved(manifest: Self.manifest).leaves["u"]?.get()
+        #expect(plan?.uses.map(\.connector) == ["t"])
+    }
+
+    @Test func `a long chain of uses needs no stack, and many automatic circles end soon`() throws {
+        let leaves = (0..<400).map { #"{"name": "a\#($0)", "plugin": "both", "with": {"a": "b"}}"# }
+        let circle = #"{"name": "b", "plugin": "circle", "with": {"other": "t"}}, {"name": "t", "plugin": "both"}"#
+        let plans = try plans((leaves + [circle]).joined(separator: ","))
+        #expect(plans.count == 402)
+        guard case .failure(let error)? = plans["t"] else { throw ConnectorError(.failed, "no circle was found") }
+        #expect(error.code == .dependencyCycle)
+        #expect(try plans["a0"]?.get().uses.map(\.connector) == ["b"])
+    }
+}

@@ -1,0 +1,102 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorPlatform
+@testable import settings_file
+
+/// A plugin in Swift, linked into the application, that uses a linked gate and a loaded one.
+@Suite(.timeLimit(.minutes(5))) struct UsedGateInSwiftTests {
+    private let directory = ScratchDirectory()
+    private let clock = ManualHostClock()
+
+    private func opened() async throws -> ConnectorHost {
+        let host = try ConnectorHost.testing(
+            "[\(TestHost.leaf("calls"))]",
+            plugins: [Fixtures.contract("calls")],
+            appending: [
+                Connector("theme", plugin: ThemePlugin.self, with: ["settings": "preferences"], probeInterval: nil),
+                Connector("preferences", plugin: SettingsFile.self, probeInterval: nil),
+            ],
+            clock: clock,
+            stateDirectory: directory.path
+        )
+        let report = await host.open()
+        #expect(report.isReady, "\(report.gates.compactMap(\.error))")
+        return host
+    }
+
+    private func use(
+        _ host: ConnectorHost,
+        _ operation: String,
+        _ name: String,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> JSONValue {
+        let arguments: JSONObject = ["operation": .string(operation), "name": .string(name)]
+        return try await host.gate("theme").call("use", arguments, options: options)
+    }
+
+    @Test func `a plugin has what it uses as a typed value, while it opens and later`() async throws {
+        let host = try await opened()
+        #expect(host.report["theme"]?.strongestEvidence?.detail == "0 settings")
+        #expect(host.report["theme"]?.uses == ["settings": "preferences", "inner": "calls"])
+        #expect(try await use(host, "read", "theme") == "none")
+        #expect(try await use(host, "write", "theme") == .null)
+        #expect(try await use(host, "read", "theme") == "dark")
+        #expect(try await host.settings("preferences").value(of: "theme") == "dark")
+        let error = try await failure { () async throws(ConnectorError) in try await use(host, "stranger", "") }
+        #expect(error.code == .invalid && error.message.hasPrefix("calls: calls/1 has no operation"))
+        await host.close()
+    }
+
+    @Test func `cancelling the plugin's call cancels the one that it makes`() async throws {
+        let host = try await opened()
+        let name = TestHost.unique()
+        let task = Task { try await failure { () async throws(ConnectorError) in try await use(host, "begin", name) } }
+        try await TestHost.taken(name)
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+        await host.close()
+    }
+
+    @Test func `the deadline of the plugin's call ends the one that it makes`() async throws {
+        let host = try await opened()
+        let name = TestHost.unique()
+        let task = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await use(host, "begin", name, options: CallOptions(timeout: .seconds(3)))
+            }
+        }
+        try await TestHost.taken(name)
+        await clock.timers(atLeast: 2)
+        clock.advance(by: .seconds(3))
+        #expect(try await task.value.code == .timedOut)
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+        await host.close()
+    }
+
+    @Test func `closing ends what is under way`() async throws {
+        let host = try await opened()
+        let name = TestHost.unique()
+        let task = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await use(host, "begin", name, options: CallOptions(timeout: .seconds(3600)))
+            }
+        }
+        try await TestHost.taken(name)
+        async let closing: Void = host.close()
+        while host.report["theme"]?.state != .closed {
+            if clock.timerCount > 0 { clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        await closing
+        #expect(try await task.value.code == .notOpen)
+        #expect(host.report["theme"]?.misbehaviourCount == 0)
+    }
+}

@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorManifest
+
+/// The gates that a manifest says its plugin uses.
+@Suite struct UsesTests {
+    private func read(_ members: String) -> (manifest: Manifest?, problems: [String]) {
+        let text = #"{"manifest": 1, "id": "a", "version": "1.0.0", "abi": [1, 1], \#(members)}"#
+        let (manifest, problems) = Manifest.read(Array(text.utf8), file: "m.json")
+        return (manifest, problems.map { "\($0.position.map { "\($0)" } ?? ""): \($0.message)" })
+    }
+
+    @Test func `uses are read in order, whatever their capability`() {
+        let (manifest, problems) = read(#""entry": "e", "uses": {"settings": "settings/1", "a.b": "own/12"}"#)
+        #expect(problems == [])
+        #expect(manifest?.uses.map(\.name) == ["settings", "a.b"])
+        #expect(manifest?.uses.map(\.capability.description) == ["settings/1", "own/12"])
+        #expect(read(#""entry": "e""#).manifest?.uses == [])
+    }
+
+    @Test(arguments: [
+        (#""entry": "e", "uses": []"#, "m.json:1:85: uses must be an object, not an array (wrong-type)"),
+        (
+            #""entry": "e", "uses": {"a": 1}"#,
+            #"m.json:1:91: uses.a must be a capability such as "settings/1", not an integer (wrong-type)"#
+        ),
+        (
+            #""entry": "e", "uses": {"a": "settings"}"#,
+            #"m.json:1:91: the capability "settings" must be like settings/1 (invalid-value)"#
+        ),
+        (
+            #""entry": "e", "uses": {"A": "settings/1"}"#,
+            #"m.json:1:86: the name "A" must be 1 to 64 lower-case letters, digits, '-', '_' and '.', of which the first is a letter or digit (invalid-value)"#
+        ),
+        (
+            #""library": "libm.so.6", "uses": {"a": "settings/1"}"#,
+            #"m.json:1:87: a library without an "entry" cannot use gates (invalid-value)"#
+        ),
+        (
+            #""entry": "e", "services": {"required": ["gates/1"]}"#,
+            #"m.json:1:104: the host service "gates/1" comes with "uses""#
+        ),
+    ])
+    func `what is wrong is told with its place`(members: String, expected: String) {
+        #expect(read(members).problems == [expected])
+    }
+}
