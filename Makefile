@@ -126,7 +126,9 @@ sanitize: packages fixtures
 	@Tests/Sanitizers/run address
 	@Tests/Sanitizers/run thread
 
+# The suite of files/1 puts with one host for several calls, which is in the tests.
 acceptance: plugins
+	scripts/swift build --build-tests
 	@Tests/Acceptance/run
 
 api: plugins fixtures

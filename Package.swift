@@ -14,12 +14,14 @@ let strict: [SwiftSetting] = [
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
-    "settings-file", "system-sensor", "sqlite", "poll", "folder", "etcd",
+    "settings-file", "system-sensor", "sqlite", "poll", "folder", "etcd", "webdav", "s3",
 ]
 
 /// What single adapters need besides `ConnectorKit`.
 let adapterDependencies: [String: [Target.Dependency]] = [
     "sqlite": ["CSQLite"],
+    "webdav": ["ConnectorDigest"],
+    "s3": ["ConnectorDigest"],
     "folder": [
         "ConnectorDigest", .target(name: "CExtendedAttributes", condition: .when(platforms: [.linux])),
     ],
@@ -210,7 +212,7 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "ConnectorHTTPServer", "ConnectorManifest", "ConnectorPlatform",
+                "ConnectorDigest", "ConnectorHTTPServer", "ConnectorManifest", "ConnectorPlatform",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict

@@ -30,13 +30,20 @@ package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         unsafe String(unsafeUninitializedCapacity: 64) { target in
             for index in 0..<32 {
-                let half = (index < 16 ? first : second).littleEndian
-                let byte = UInt8(truncatingIfNeeded: half >> UInt128(index % 16 * 8))
+                let byte = byte(index)
                 unsafe target[2 * index] = Self.digit(byte >> 4)
                 unsafe target[2 * index + 1] = Self.digit(byte & 15)
             }
             return 64
         }
+    }
+
+    /// The 32 bytes, in the standard's order.
+    package var bytes: [UInt8] { (0..<32).map(byte) }
+
+    private func byte(_ index: Int) -> UInt8 {
+        let half = (index < 16 ? first : second).littleEndian
+        return UInt8(truncatingIfNeeded: half >> UInt128(index % 16 * 8))
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

@@ -17,16 +17,14 @@ internal import ConnectorManifest
 /// It looks only into directories that can hold some of the page, and holds no more than one of them open.
 struct FolderListing {
     private let root: FolderRoot
-    private let prefix: String
-    private let after: String
+    private let selection: FileSelection
     private let limit: Int
     private let call: DiskCall
     private var files: [FileEntry] = []
 
     init(_ root: FolderRoot, prefix: String, after: String, limit: Int, during call: DiskCall) {
         self.root = root
-        self.prefix = prefix
-        self.after = after
+        selection = FileSelection(prefix: prefix, after: after)
         self.limit = limit
         self.call = call
     }
@@ -72,26 +70,12 @@ struct FolderListing {
         for name in try root.names(in: handle) where !(directory.isEmpty && name == FolderRoot.uploadsName) {
             let path = base + name
             // Looks at no file that cannot be on the page, whatever it is.
-            guard mayHold(path + "/"), (try? FilePathRule.check(path)) != nil,
+            guard selection.mayInclude(below: path + "/"), (try? FilePathRule.check(path)) != nil,
                 let status = try root.status(of: name, in: handle),
-                status.isDirectory || status.isFile && isOnPage(path)
+                status.isDirectory || status.isFile && selection.includes(path)
             else { continue }
             entries.append(Name(path: status.isDirectory ? path + "/" : path, name: name, status: status))
         }
         return entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    }
-
-    /// Whether a directory, whose path ends with a slash, may have files that are on the page or come after it.
-    ///
-    /// The path of a file at the same place comes first, so this is true of one that is on the page, too.
-    private func mayHold(_ directory: String) -> Bool {
-        let (directory, prefix, after) = (directory.utf8, prefix.utf8, after.utf8)
-        return (directory.starts(with: prefix) || prefix.starts(with: directory))
-            && (after.lexicographicallyPrecedes(directory) || after.starts(with: directory))
-    }
-
-    /// Whether a file is on the page or comes after it.
-    private func isOnPage(_ path: String) -> Bool {
-        path.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes(path.utf8)
     }
 }

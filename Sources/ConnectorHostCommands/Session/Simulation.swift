@@ -94,7 +94,9 @@ extension LeafPlan {
     /// The string values of the configuration, including secrets, by field.
     fileprivate var texts: [String: String] {
         var texts: [String: String] = [:]
-        for member in config.members { texts[member.name] = member.value.string }
+        for member in config.members {
+            texts[member.name] = member.value.string ?? member.value.bool.map { "\($0)" }
+        }
         for (name, secret) in secrets { texts[name] = secret.reveal() }
         return texts
     }

@@ -21,22 +21,6 @@ public struct HTTPRequest: Sendable, Hashable {
     /// The longest wait for the response; nil means the operation's deadline and the host's limit.
     public var timeout: Duration?
 
-    /// The methods that vendors use.
-    public enum Method: String, Sendable, Hashable {
-        /// Reads a resource.
-        case get = "GET"
-        /// Reads only the header.
-        case head = "HEAD"
-        /// Submits content.
-        case post = "POST"
-        /// Replaces a resource.
-        case put = "PUT"
-        /// Changes part of a resource.
-        case patch = "PATCH"
-        /// Removes a resource.
-        case delete = "DELETE"
-    }
-
     /// Creates a request.
     public init(
         _ method: Method,

@@ -3,10 +3,10 @@
 
 internal import ConnectorBase
 
-/// A template with `{{secret:NAME}}` and `{{base64:TEXT}}`, as services/http.h defines it.
+/// A template with `{{secret:NAME}}` and functions such as `{{base64:TEXT}}`, as services/http.h defines it.
 ///
 /// Parsed in one pass, in linear time. An unclosed placeholder, or one whose name no field can have, is plain text.
-/// Inside `{{base64:…}}` only secrets are replaced, verbatim.
+/// Inside a function secrets are replaced, verbatim; inside `{{hmac-sha256:…}}` also `{{sha256:…}}`.
 package struct SecretTemplate: Sendable {
     /// The encoding of an inserted value.
     package enum Encoding: Sendable {
@@ -30,7 +30,7 @@ package struct SecretTemplate: Sendable {
     private enum Part: Sendable {
         case text(Range<Int>)
         case secret(String, at: Range<Int>)
-        case base64([Part])
+        case function(SecretFunction, [[Part]], at: Range<Int>)
 
         /// Whether the part is plain text.
         var isText: Bool {
@@ -96,11 +96,23 @@ package struct SecretTemplate: Sendable {
                 } else {
                     expansion.bytes += source[range]
                 }
-            case .base64(let inner):
-                var plain = Expansion()
-                try append(inner, to: &plain, .verbatim, limit, isStrict, secret)
-                expansion.bytes.append(Base64.encode(plain.bytes), encoding)
-                expansion.containsSecret = expansion.containsSecret || plain.containsSecret
+            case .function(let function, let arguments, let range):
+                var texts: [[UInt8]] = []
+                for argument in arguments {
+                    var plain = Expansion()
+                    try append(argument, to: &plain, .verbatim, limit, isStrict, secret)
+                    texts.append(plain.bytes)
+                    expansion.containsSecret = expansion.containsSecret || plain.containsSecret
+                }
+                if let value = function.value(of: texts) {
+                    expansion.bytes.append(value, encoding)
+                } else if isStrict {
+                    throw .invalid(
+                        "{{\(function.rawValue):…}} must have \(function.arguments) parts with | between them"
+                    )
+                } else {
+                    expansion.bytes += source[range]
+                }
             }
             guard expansion.bytes.count <= limit else {
                 throw .tooLarge("with its secrets inserted, a part of the request has more than \(limit) bytes")
@@ -114,11 +126,10 @@ extension SecretTemplate {
     private struct Scanner {
         let source: [UInt8]
         private var index = 0
-        /// Whether no `}}` follows, so that the scanner stops searching for one.
-        private var isUnclosed = false
+        /// The functions that no `}}` closes any more, so that the scanner stops searching for one.
+        private var unclosed: Set<SecretFunction> = []
 
         private static let secret = Array("{{secret:".utf8)
-        private static let base64 = Array("{{base64:".utf8)
         /// The maximum length of a name, in bytes.
         private static let nameLimit = 128
 
@@ -131,7 +142,7 @@ extension SecretTemplate {
             var start = 0
             while let brace = nextBrace() {
                 index = brace
-                guard let part = secretPart() ?? base64Part() else {
+                guard let part = secretPart() ?? functionPart() else {
                     index = brace + 1
                     continue
                 }
@@ -158,28 +169,43 @@ extension SecretTemplate {
             return .secret(String(decoding: source[start..<end], as: UTF8.self), at: index..<end + 2)
         }
 
-        /// Parses `{{base64:TEXT}}` at the index and moves the index past it.
-        private mutating func base64Part() -> Part? {
-            guard !isUnclosed, starts(with: Self.base64) else { return nil }
-            var inner: [Part] = []
-            index += Self.base64.count
+        private mutating func functionPart() -> Part? {
+            for function in SecretFunction.allCases {
+                if let part = functionPart(function) { return part }
+            }
+            return nil
+        }
+
+        /// Parses `{{NAME:TEXT}}` at the index and moves the index past it.
+        private mutating func functionPart(_ function: SecretFunction) -> Part? {
+            guard !unclosed.contains(function), starts(with: function.mark) else { return nil }
+            let begin = index
+            var arguments: [[Part]] = [[]]
+            index += function.mark.count
             var start = index
             while index < source.count {
-                if isClosing(at: index) {
-                    if start < index { inner.append(.text(start..<index)) }
-                    index += 2
-                    return .base64(inner)
-                }
                 let here = index
-                if source[index] == UInt8(ascii: "{"), let part = secretPart() {
-                    if start < here { inner.append(.text(start..<here)) }
-                    inner.append(part)
+                if isClosing(at: here) {
+                    if start < here { arguments[arguments.count - 1].append(.text(start..<here)) }
+                    index = here + 2
+                    return .function(function, arguments, at: begin..<index)
+                }
+                if source[here] == UInt8(ascii: "{"),
+                    let part = secretPart() ?? (function == .hmac ? functionPart(.sha256) : nil)
+                {
+                    if start < here { arguments[arguments.count - 1].append(.text(start..<here)) }
+                    arguments[arguments.count - 1].append(part)
                     start = index
                 } else {
-                    index += 1
+                    index = here + 1
+                    guard function == .hmac, source[here] == UInt8(ascii: "|") else { continue }
+                    if start < here { arguments[arguments.count - 1].append(.text(start..<here)) }
+                    arguments.append([])
+                    start = index
                 }
             }
-            isUnclosed = true
+            unclosed.insert(function)
+            index = begin
             return nil
         }
 

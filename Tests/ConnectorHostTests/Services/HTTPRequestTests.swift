@@ -61,6 +61,30 @@ import Testing
         #expect(request?.fields["user-agent"] == "mine")
     }
 
+    @Test(arguments: ["PROPFIND", "MKCOL", "VERSION-CONTROL", "x!"])
+    func `any token is a method`(method: String) async {
+        let server = LoopbackServer { _ in .response(207, [], Array("found".utf8)) }
+        defer { server.stop() }
+        let end = await PluginSide().request(method, server.url("/a"), body: Array("body".utf8))
+        #expect(end.status == CONNECTOR_OK && end.code == 207 && end.text == "found")
+        #expect(server.requests.first?.line == "\(method) /a HTTP/1.1")
+        #expect(server.requests.first?.text == "body")
+    }
+
+    @Test func `a signature is made with the secret as the request is sent`() async {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        _ = await PluginSide().request(
+            "GET",
+            server.url(),
+            fields: [("Authorization", "{{hmac-sha256:{{secret:key}}|a{{sha256:b}}}}")]
+        )
+        #expect(
+            server.requests.first?.fields["authorization"]
+                == "004a40351695ed2fe3b5c7b4035bd73343b802284a589e2de7a2e5717b37e7c6"
+        )
+    }
+
     @Test func `secrets reach the server in URL, header and body`() async {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }

@@ -45,6 +45,53 @@ import Testing
         #expect(try expand(text) == text)
     }
 
+    @Test(arguments: [
+        ("{{sha256:}}", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("x{{sha256:{{secret:user}}}}y", "x49915e0d7d4b402e3017d010bc1c0e83cac6c797d6c16e66340fe3268693a6a1y"),
+        (
+            "{{hmac-sha256:Jefe|what do ya want for nothing?}}",
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        ),
+        (
+            "{{hmac-sha256:k{{secret:user}}|1|{{secret:pass}}|a{{sha256:|{{secret:user}}}}}}",
+            "a566cb91fe009bc74ecac56c413b9c24263be38ae37880111dfb35aabe9c2958"
+        ),
+        ("{{hmac-sha256:|}}", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
+    ])
+    func `texts are signed and hashed`(template: String, expected: String) throws {
+        #expect(try expand(template) == expected)
+        #expect(try expand(template, .percent, isStrict: true) == expected)
+    }
+
+    @Test func `a signature is one of AWS`() throws {
+        // The example of the signing key in the documentation of Signature Version 4.
+        let text = "{{hmac-sha256:AWS4{{secret:k}}|20150830|us-east-1|iam|aws4_request}}"
+        let expansion = try SecretTemplate(Array(text.utf8)).expanded(.verbatim, limit: 100, isStrict: true) { _ in
+            "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+        }
+        #expect(expansion.containsSecret)
+        #expect(
+            String(decoding: expansion.bytes, as: UTF8.self)
+                == "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9"
+        )
+    }
+
+    @Test(arguments: ["{{hmac-sha256:key}}", "{{hmac-sha256:k\(String(repeating: "|x", count: 16))}}"])
+    func `a chain without a text, or with too many, is an error where text must be exact`(text: String) throws {
+        #expect(try expand(text) == text)
+        let error = #expect(throws: ServiceFailure.self) { try expand(text, isStrict: true) }
+        #expect(error?.status == Int32(CONNECTOR_INVALID))
+        #expect(error?.message.contains("hmac-sha256") == true)
+    }
+
+    @Test(arguments: [
+        "{{sha256:abc", "{{hmac-sha256:a|b", "{{hmac-sha256:a|{{sha256:b}}", "{{hmac-sha1:a|b}}", "{{sha256 :a}}",
+    ])
+    func `a function that does not end is text`(text: String) throws {
+        let start = text.contains("{{sha256:b}}") ? "{{hmac-sha256:a|" : text
+        #expect(try expand(text).hasPrefix(start))
+    }
+
     @Test func `a base64 inside of another is not replaced`() throws {
         #expect(try expand("{{base64:{{base64:a}}}}") == "e3tiYXNlNjQ6YQ==}}")
     }
@@ -90,7 +137,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["{", "{{secret:", "{{base64:", "{{base64:{{secret:", "{{secret:a}}", "{{base64:x}}", "}}"])
+    @Test(arguments: [
+        "{", "{{secret:", "{{base64:", "{{base64:{{secret:", "{{secret:a}}", "{{base64:x}}", "}}", "{{sha256:",
+        "{{hmac-sha256:", "{{hmac-sha256:a|{{sha256:", "{{hmac-sha256:a|{{sha256:b}}", "{{hmac-sha256:a}}",
+    ])
     func `the longest text takes no longer for what is in it`(piece: String) throws {
         // With time that grows with the square this would take a minute.
         let text = String(repeating: piece, count: (1 << 17) / piece.utf8.count)

@@ -29,7 +29,7 @@ internal import Testing
         case ("google", _): return request.path.contains("address=") || request.path.contains("latlng=") ? 1 : 0
         case ("nominatim", _): return request.path.hasPrefix("/status") ? 0 : 1
         case ("photon", _): return request.path.hasPrefix("/status") ? 0 : 1
-        case (_, "GET"): return 0
+        case (_, "GET"), ("webdav", "PROPFIND"): return 0
         case ("segment", _): return try count("batch")
         case ("posthog", _) where request.path.hasPrefix("/flags"):
             return try JSONValue(parsing: request.body)["disable_flags"] == true ? 0 : 1

@@ -14,8 +14,10 @@ internal import Testing
 @testable internal import parse
 @testable internal import photon
 @testable internal import posthog
+@testable internal import s3
 @testable internal import segment
 @testable internal import sentry
+@testable internal import webdav
 
 /// One operation of one adapter, against the simulated vendor.
 struct AdapterExercise: Sendable, CustomTestStringConvertible {
@@ -38,6 +40,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
         + ["segment", "posthog", "influxdb"].map(events) + ["sentry", "bugsnag"].map(reports)
         + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google"].flatMap(places)
+        + ["webdav", "s3"].flatMap(files)
 
     /// Whether an answer may fail or be false while another one still proves something: those that ask whether wrong
     /// credentials are refused, and for Segment's settings.
@@ -45,7 +48,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
-            || vendor == "google" && question.number == 1
+            || ["google", "webdav", "s3"].contains(vendor) && question.number == 1
     }
 
     /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
@@ -53,7 +56,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
         case .empty: vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
-        case .noContent: vendor == "bugsnag"
+        case .noContent:
+            vendor == "bugsnag" || vendor == "webdav" && [.put, .copy, .move, .delete].contains(question.method)
         default: false
         }
     }
@@ -70,6 +74,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "kinto": { try Kinto(configuration: $0, host: $1) },
         "nominatim": { try Nominatim(configuration: $0, host: $1) },
         "photon": { try Photon(configuration: $0, host: $1) }, "google": { try Google(configuration: $0, host: $1) },
+        "webdav": { try WebDAV(configuration: $0, host: $1) }, "s3": { try S3(configuration: $0, host: $1) },
     ]
 
     /// The adapter, and what it talks to.
@@ -80,6 +85,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         let http = try SimulatedHTTP(vendor, configuration: texts)
         var fields: JSONObject = [
             "environment": "test", "groupType": "company", "requestsPerSecond": 1, "cacheSize": 9, "launch": [:],
+            "region": "us-east-1", "virtualHost": false,
         ]
         for (name, text) in texts { fields[name] = .string(text) }
         let make = try #require(Self.adapters[vendor])
@@ -139,6 +145,37 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
             },
             exercise("delete") { adapter, id in try await adapter.delete(id, in: "Things", version: nil) },
             exercise("query") { adapter, _ in _ = try await adapter.query(DatabaseQuery(), in: "Things") },
+        ]
+    }
+
+    private static func files(_ vendor: String) -> [Self] {
+        func exercise(
+            _ name: String,
+            _ operation: @escaping @Sendable (any FilesPlugin) async throws -> Void
+        ) -> Self {
+            Self(vendor: vendor, name: name) { plugin in
+                let adapter = try #require(plugin as? any FilesPlugin)
+                for path in ["a", "b/c"] {
+                    let upload = try await adapter.createUpload(FileUploadRequest(path))
+                    try await adapter.uploadPart([1, 2, 3], of: upload.id, at: 0)
+                    _ = try await adapter.completeUpload(upload.id, size: 3, digest: nil)
+                }
+                return {
+                    try await operation(adapter)
+                    return .result
+                }
+            }
+        }
+        return [
+            exercise("head") { adapter in _ = try await adapter.head("a") },
+            exercise("list") { adapter in
+                _ = try await adapter.list(prefix: "", after: "", limit: 9)
+            },
+            exercise("get") { adapter in
+                _ = try await adapter.get("a", from: 1, count: 9, tag: nil)
+            },
+            exercise("copy") { adapter in _ = try await adapter.copy("a", to: "d") },
+            exercise("remove") { adapter in try await adapter.remove("a") },
         ]
     }
 

@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import ConnectorServices
 internal import ConnectorSimulator
 internal import Synchronization
 
@@ -85,22 +86,24 @@ final class SimulatedHTTP: HTTPService {
         let url = revealed(request.url.description)
         let body = request.hasPlaceholdersInBody ? Array(revealed(request.text).utf8) : request.body
         let target = String(url.dropFirst(request.url.origin.count))
+        let host = request.url.origin.drop { $0 != "/" }.dropFirst(2)
+        headers["Host"] = String(host)
         let simulated = SimulatedRequest(request.method.rawValue, target, headers: headers, body: body)
         return exchange.withLock { _ in
             simulator.setFaults(faults)
             defer { simulator.setFaults([]) }
-            return simulator.answer(simulated).response
+            var response = simulator.answer(simulated).response
+            guard request.method == .head else { return response }
+            response.headers["Content-Length"] = "\(response.body.count)"
+            response.body = []
+            return response
         }
     }
 
     /// The text with secrets for placeholders.
     private func revealed(_ text: String) -> String {
-        var text = text
-        for (name, value) in configuration { text.replace("{{secret:\(name)}}", with: value) }
-        while let start = text.firstRange(of: "{{base64:"), let end = text[start.upperBound...].firstRange(of: "}}") {
-            let plain = Array(text[start.upperBound..<end.lowerBound].utf8)
-            text.replaceSubrange(start.lowerBound..<end.upperBound, with: Base64.encode(plain))
-        }
-        return text
+        let expansion = try? SecretTemplate(Array(text.utf8))
+            .expanded(.verbatim, limit: 1 << 20, isStrict: false) { configuration[$0] }
+        return expansion.map { String(decoding: $0.bytes, as: UTF8.self) } ?? text
     }
 }

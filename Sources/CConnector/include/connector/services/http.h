@@ -26,9 +26,19 @@
  * (application/json or +json), verbatim otherwise. {{base64:TEXT}} becomes the Base64 (RFC 4648, section 4) of TEXT, in
  * which the host first inserts secrets verbatim, so {{base64:{{secret:key}}:}} yields the credentials of HTTP Basic
  * authentication; in a URL the Base64 is percent-encoded. A NAME without a value is an error in a URL or a header, and
- * stays unchanged in a body. An adapter may forward foreign text safely: the host inserts only fields that the
- * adapter's own manifest declares secret, and sends them only to hosts that the connector may reach. An adapter that
- * forwards foreign text still sets CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
+ * stays unchanged in a body.
+ *
+ * Signatures: {{sha256:TEXT}} becomes the SHA-256 (FIPS 180-4) of TEXT, and {{hmac-sha256:KEY|TEXT|...}} a chain of
+ * HMAC-SHA256 (RFC 2104): the code of the first TEXT under KEY is the key of the second, and so on; the last code is
+ * inserted. Both are 64 hexadecimal digits in lower case. In TEXT and KEY the host first inserts secrets verbatim, and in
+ * those of hmac-sha256 also the digests of {{sha256:TEXT}}. Write them without "}}", and outside of {{sha256:TEXT}}
+ * without "|"; a secret's value may have both. There are 1 to 15 TEXTs: otherwise it is an error in a URL or a header, and
+ * stays unchanged in a body. So {{hmac-sha256:AWS4{{secret:key}}|20130524|us-east-1|s3|aws4_request|TEXT}} is a signature of
+ * version 4 of AWS.
+ *
+ * An adapter may forward foreign text safely: the host inserts only fields that the adapter's own manifest declares
+ * secret, and sends them only to hosts that the connector may reach. An adapter that forwards foreign text still sets
+ * CONNECTOR_HTTP_VERBATIM_BODY unless it needs a secret in the body.
  */
 #ifndef CONNECTOR_SERVICES_HTTP_H
 #define CONNECTOR_SERVICES_HTTP_H

@@ -1,0 +1,114 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Signs and sends requests, reads documents, and converts refusals to errors.
+struct S3Connection: Sendable {
+    private let host: Host
+    private let signature: S3Signature
+
+    init(host: Host, signature: S3Signature) {
+        (self.host, self.signature) = (host, signature)
+    }
+
+    /// Sends a request.
+    ///
+    /// - Parameters:
+    ///   - statuses: Those that do not mean an error.
+    ///   - isAnonymous: Whether the request is sent without a signature.
+    /// - Throws: The error that any other answer means.
+    @discardableResult
+    func send(
+        _ request: HTTPRequest,
+        accepting statuses: [Int],
+        isAnonymous: Bool = false
+    ) async throws(PluginError) -> HTTPResponse {
+        var request = isAnonymous ? request : signature.signed(request, at: host.clock.now)
+        // Unsigned, since proxies change it. A range of what a server has compressed would be one of other bytes.
+        request.headers["Accept-Encoding"] = "identity"
+        let response = try await host.http.send(request)
+        guard statuses.contains(response.status) else { throw failure(response) }
+        return response
+    }
+
+    /// Sends a request whose answer is a document.
+    ///
+    /// - Throws: The error in the document, too: a long request is answered with status 200 before its end is known.
+    func document(_ name: String, of request: HTTPRequest) async throws(PluginError) -> XMLElement {
+        let response = try await send(request, accepting: [200])
+        let document: XMLElement
+        do throws(ConnectorError) {
+            document = try XMLElement(parsing: response.body)
+        } catch {
+            let position = error.position.map { " at \($0)" } ?? ""
+            throw violation("the answer is not XML\(position): \(error.message)", response)
+        }
+        if document.name == "Error" {
+            // The simplest of servers say so, whatever happened.
+            guard document["Code"]?.text.isEmpty == false else {
+                throw violation("the answer is an error without a code", response)
+            }
+            throw failure(response, document)
+        }
+        guard document.name == name else {
+            throw violation("the answer is <\(document.name.prefix(40))>, and no <\(name)>", response)
+        }
+        return document
+    }
+
+    /// The error for an answer that no such server gives.
+    func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
+        PluginError(.protocolViolation, message, domain: "s3", detail: Int32(response.status))
+    }
+
+    // MARK: Errors
+
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let document = try? XMLElement(parsing: response.body)
+        if let document, document.name == "Error", document["Code"] != nil, response.status >= 300 {
+            return failure(response, document)
+        }
+        guard response.status >= 300 || response.isPage else {
+            return violation("S3 does not answer HTTP \(response.status) here: \(response.excerpt)", response)
+        }
+        return response.failure(vendor: "s3", now: host.clock.now)
+    }
+
+    private func failure(_ response: HTTPResponse, _ document: XMLElement) -> PluginError {
+        let code = document["Code"]?.text ?? ""
+        var words = "\(code): \(document["Message"]?.text ?? "")"
+        for name in ["Region", "Endpoint", "BucketName"] {
+            if let text = document[name]?.text, !text.isEmpty { words += "; \(name) \(text)" }
+        }
+        // Without its body, which looks like a page.
+        let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
+        var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
+        failure.detail = Int32(response.status)
+        guard let status = Self.statuses[code] else { return failure }
+        return PluginError(
+            status,
+            failure.message,
+            isRetryable: ["ConditionalRequestConflict", "OperationAborted"].contains(code) ? true : nil,
+            retryAfter: failure.retryAfter,
+            domain: failure.domain,
+            detail: failure.detail
+        )
+    }
+
+    /// The errors whose HTTP status says too little (docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
+    private static let statuses: [String: PluginStatus] = [
+        "AccessDenied": .denied, "AllAccessDisabled": .denied, "AccountProblem": .denied,
+        "InvalidAccessKeyId": .unauthorized, "SignatureDoesNotMatch": .unauthorized, "ExpiredToken": .unauthorized,
+        "InvalidToken": .unauthorized, "RequestTimeTooSkewed": .unauthorized,
+        "AuthorizationHeaderMalformed": .unauthorized, "PermanentRedirect": .invalid,
+        "NoSuchKey": .notFound, "NoSuchBucket": .notFound, "NoSuchUpload": .notFound,
+        "PreconditionFailed": .conflict, "ConditionalRequestConflict": .conflict, "OperationAborted": .conflict,
+        "SlowDown": .rateLimited, "SlowDownRead": .rateLimited, "SlowDownWrite": .rateLimited,
+        "TooManyRequests": .rateLimited, "RequestLimitExceeded": .rateLimited,
+        "InternalError": .unavailable, "ServiceUnavailable": .unavailable, "TemporaryRedirect": .unavailable,
+        "RequestTimeout": .timedOut, "EntityTooLarge": .tooLarge, "NotImplemented": .unsupported,
+        "BadDigest": .unavailable, "XAmzContentSHA256Mismatch": .unavailable,
+    ]
+}

@@ -1,0 +1,51 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// One page of a list of objects, in the order of their keys' bytes.
+struct S3Page {
+    /// An object of the page.
+    struct Object {
+        let key: String
+        /// The object as a file; nil if its key is no path.
+        let file: FileEntry?
+    }
+
+    let objects: [Object]
+    /// Whether objects follow.
+    let isTruncated: Bool
+
+    /// The name of the document.
+    static let name = "ListBucketResult"
+
+    /// Reads the document.
+    ///
+    /// - Throws: `protocolViolation` if an object lacks what a file needs, or the document does not say whether it is all.
+    init(_ document: XMLElement) throws(PluginError) {
+        switch document["IsTruncated"]?.text {
+        case "true": isTruncated = true
+        case "false": isTruncated = false
+        default: throw PluginError(.protocolViolation, "the list does not say whether more follows", domain: "s3")
+        }
+        var objects: [Object] = []
+        for content in document.all("Contents") { objects.append(try Self.object(content)) }
+        self.objects = objects
+    }
+
+    private static func object(_ content: XMLElement) throws(PluginError) -> Object {
+        guard let key = content["Key"]?.text, let size = content["Size"].flatMap({ UInt64($0.text) }),
+            size <= UInt64(Int64.max), let modified = content["LastModified"].flatMap({ Timestamp(parsing: $0.text) }),
+            let tag = EntityTag.tag(content["ETag"]?.text)
+        else {
+            throw PluginError(
+                .protocolViolation,
+                "the list has an object without Key, Size, LastModified and ETag",
+                domain: "s3"
+            )
+        }
+        guard (try? FilePathRule.check(key)) != nil else { return Object(key: key, file: nil) }
+        return Object(key: key, file: FileEntry(path: key, size: size, modified: modified, tag: tag))
+    }
+}

@@ -1,0 +1,248 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Keeps files in a collection of a WebDAV server (RFC 4918).
+///
+/// WebDAV cannot put a file in parts, so an upload is collected in memory. It is put beside the files, under a name of its
+/// own, and moved to its place: others see the old file or the new one, even if the server writes in place. What the
+/// server does not keep of a file, its digest above all, is in a ``WebDAVStamp``.
+final class WebDAV: FilesPlugin {
+    private let requests: WebDAVRequests
+    private let connection: WebDAVConnection
+    private let host: Host
+    private let uploads = Mutex<[String: WebDAVUpload]>([:])
+
+    /// The most bytes of all uploads under way.
+    private static let memoryLimit = 256 << 20
+    /// How long an upload may be idle before it is dropped: its caller may have given up unheard.
+    private static let patience: UInt64 = 3_600_000_000_000
+    /// The size of parts.
+    private static let partSize = 1 << 20
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        requests = WebDAVRequests(
+            endpoint: try configuration.url("endpoint"),
+            username: configuration.optionalString("username"),
+            password: configuration.optionalSecret("password")
+        )
+        guard !requests.endpoint.description.utf8.contains(UInt8(ascii: "?")) else {
+            throw PluginError(.invalid, "endpoint must be a URL without a query")
+        }
+        self.host = host
+        connection = WebDAVConnection(host: host, requests: requests)
+    }
+
+    /// Reads the collection. Credentials are proved only by a server that refuses a request without them.
+    func open() async throws -> [Evidence] {
+        guard try await connection.find("")?.isCollection == true else {
+            throw PluginError(.notFound, "there is no collection at \(requests.endpoint)", domain: "webdav")
+        }
+        guard let username = requests.username else {
+            return [.reachable("the server shows the collection to anybody")]
+        }
+        let stranger = try await connection.send(
+            requests.find("", depth: 0, isAnonymous: true),
+            accepting: [207, 401, 403]
+        )
+        return stranger.status == 207
+            ? [.reachable("the server shows the collection to anybody, whatever the credentials")]
+            : [.authenticated("the server shows the collection to \(username)")]
+    }
+
+    /// Ends the uploads under way.
+    func close() async {
+        uploads.withLock { $0 = [:] }
+    }
+
+    func head(_ path: String) async throws -> FileEntry {
+        try await file(path).entry()
+    }
+
+    func list(prefix: String, after: String, limit: Int) async throws -> FilePage {
+        var listing = WebDAVListing(connection, FileSelection(prefix: prefix, after: after), limit: limit)
+        return try await listing.page()
+    }
+
+    func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
+        let tag = try tag.map { tag throws(PluginError) in try Self.checked(tag) }
+        let request = requests.get(path, from: offset, count: count, tag: tag)
+        let response = try await connection.send(request, accepting: [200, 206, 404, 412, 416])
+        switch response.status {
+        case 404: throw Self.missing(path)
+        case 412: throw Self.changed(path)
+        case 416: return []
+        default: break
+        }
+        guard let found = EntityTag.tag(response.headers["ETag"]) else {
+            // That is no file: a server may answer with a page about a collection.
+            _ = try await file(path).entry()
+            throw connection.violation("the answer has no ETag", response)
+        }
+        // Servers need not look at If-Match when they read.
+        if let tag, tag != found { throw Self.changed(path) }
+        return try response.part(from: offset, count: count, vendor: "webdav")
+    }
+
+    func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
+        try Self.check(request)
+        let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
+        uploads.withLock { uploads in
+            uploads = uploads.filter { $0.value.usedAt + Self.patience > now }
+            uploads[id] = WebDAVUpload(request: request, partSize: Self.partSize, usedAt: now)
+        }
+        return FileUpload(id: id, partSize: Self.partSize)
+    }
+
+    func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws {
+        let now = host.clock.monotonic
+        try uploads.withLock { uploads throws(PluginError) in
+            let count = uploads.values.reduce(content.count) { $0 + $1.content.count }
+            guard count <= Self.memoryLimit else {
+                throw PluginError(
+                    .rateLimited,
+                    "the uploads under way have more than \(Self.memoryLimit >> 20) MiB; complete or abort one first"
+                )
+            }
+            guard uploads[upload] != nil else { throw Self.noUpload(upload) }
+            uploads[upload]?.usedAt = now
+            try uploads[upload]?.add(content, at: offset)
+        }
+    }
+
+    func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry {
+        guard let state = uploads.withLock({ $0[upload] }) else { throw Self.noUpload(upload) }
+        let found = try state.checkedDigest(size: size, digest: digest)
+        let request = state.request
+        try await throughTemporary(request) { [connection, requests] temporary throws(PluginError) in
+            let put = requests.put(state.content, at: temporary, contentType: request.contentType)
+            try await connection.sendMakingParents(put, of: temporary, accepting: [201, 204])
+            return WebDAVStamp(contentType: request.contentType, digest: found)
+        }
+        uploads.withLock { $0[upload] = nil }
+        return try await file(request.path).entry()
+    }
+
+    func abortUpload(_ upload: String) async throws {
+        uploads.withLock { $0[upload] = nil }
+    }
+
+    /// Removes a file. The collections that are empty then stay: to remove one would remove what was just put there.
+    func remove(_ path: String) async throws {
+        try WebDAVRequests.checkName(path)
+        guard let found = try await connection.find(path), !found.isCollection else { return }
+        try await connection.send(requests.delete(path), accepting: [204, 404])
+    }
+
+    func copy(_ source: String, to destination: String) async throws -> FileEntry {
+        let request = FileUploadRequest(destination)
+        try Self.check(request)
+        let before = try await file(source)
+        try await throughTemporary(request) { [connection, requests] temporary throws(PluginError) in
+            try await connection.sendMakingParents(
+                requests.copy(source, to: temporary),
+                of: temporary,
+                accepting: [201, 204]
+            )
+            guard try await connection.find(source)?.tag == before.tag else {
+                throw PluginError(.conflict, "\"\(source)\" changed while it was copied", domain: "webdav")
+            }
+            return WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest)
+        }
+        return try await file(destination).entry()
+    }
+
+    // MARK: Placing
+
+    /// Makes a file under a temporary name, adds its stamp, and gives it its name.
+    private func throughTemporary(
+        _ request: FileUploadRequest,
+        _ make: (String) async throws(PluginError) -> WebDAVStamp
+    ) async throws(PluginError) {
+        let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
+        do throws(PluginError) {
+            try await checkPlace(request)
+            var stamp = try await make(temporary)
+            guard let tag = try await connection.find(temporary)?.tag else {
+                throw PluginError(.unavailable, "the server lost what it was sent", isRetryable: true, domain: "webdav")
+            }
+            stamp.tag = tag
+            try await connection.set(stamp, of: temporary)
+            try await place(temporary, request)
+        } catch {
+            // A task of its own, because this one may have been cancelled.
+            await Task { [connection, requests] in
+                _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
+            }.value
+            throw error
+        }
+    }
+
+    /// Checks the condition of a request, and that no collection would be replaced.
+    private func checkPlace(_ request: FileUploadRequest) async throws(PluginError) {
+        let found = try await connection.find(request.path)
+        if found?.isCollection == true {
+            throw PluginError(.conflict, "there is a collection at \"\(request.path)\"", domain: "webdav")
+        }
+        switch request.condition {
+        case .any: break
+        case .absent: if found != nil { throw Self.unmet(request) }
+        case .tag(let tag): if found?.tag != tag { throw Self.unmet(request) }
+        }
+    }
+
+    /// Moves a file to its place, if the condition is still met.
+    private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
+        // Once more, since sending the content may have taken long; not every server checks tags with a move.
+        try await checkPlace(request)
+        let move = requests.move(temporary, to: request)
+        let response = try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412])
+        if response.status == 412 { throw Self.unmet(request) }
+    }
+
+    // MARK: Checking
+
+    private func file(_ path: String) async throws(PluginError) -> WebDAVResource {
+        try WebDAVRequests.checkName(path)
+        guard let found = try await connection.find(path), !found.isCollection else { throw Self.missing(path) }
+        return found
+    }
+
+    private static func check(_ request: FileUploadRequest) throws(PluginError) {
+        try WebDAVRequests.checkName(request.path)
+        if case .tag(let tag) = request.condition { _ = try checked(tag) }
+        // In a header, it would read as a placeholder.
+        guard request.contentType?.contains("{{") != true else {
+            throw PluginError(.invalid, "the content type has \"{{\", which no media type has", domain: "webdav")
+        }
+    }
+
+    private static func checked(_ tag: String) throws(PluginError) -> String {
+        guard EntityTag.field(tag) != nil else {
+            throw PluginError(.invalid, "\"\(tag.prefix(40))\" is no tag that the server gave", domain: "webdav")
+        }
+        return tag
+    }
+
+    private static func missing(_ path: String) -> PluginError {
+        PluginError(.notFound, "there is no file \"\(path)\"", domain: "webdav")
+    }
+
+    private static func changed(_ path: String) -> PluginError {
+        PluginError(.conflict, "\"\(path)\" has changed since it had the tag", domain: "webdav")
+    }
+
+    private static func unmet(_ request: FileUploadRequest) -> PluginError {
+        let words =
+            request.condition == .absent
+            ? "there is a file \"\(request.path)\" already" : "\"\(request.path)\" is not there with the tag any more"
+        return PluginError(.conflict, words, domain: "webdav")
+    }
+
+    private static func noUpload(_ id: String) -> PluginError {
+        PluginError(.notFound, "there is no upload \"\(id.prefix(40))\"; it may have ended, or the gate closed")
+    }
+}

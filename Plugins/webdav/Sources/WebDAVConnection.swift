@@ -1,0 +1,132 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Sends requests, reads what a server says of files, and converts refusals to errors.
+struct WebDAVConnection: Sendable {
+    private let host: Host
+    private let requests: WebDAVRequests
+
+    init(host: Host, requests: WebDAVRequests) {
+        (self.host, self.requests) = (host, requests)
+    }
+
+    /// Sends a request.
+    ///
+    /// - Throws: The error that any status but those accepted means.
+    @discardableResult
+    func send(
+        _ request: HTTPRequest,
+        accepting statuses: some Collection<Int>
+    ) async throws(PluginError) -> HTTPResponse {
+        let response = try await host.http.send(request)
+        guard statuses.contains(response.status) else { throw failure(response) }
+        return response
+    }
+
+    /// Sends a request that makes a file; if the collections above it are missing, makes them, and sends it again.
+    @discardableResult
+    func sendMakingParents(
+        _ request: HTTPRequest,
+        of path: String,
+        accepting statuses: [Int]
+    ) async throws(PluginError) -> HTTPResponse {
+        let response = try await host.http.send(request)
+        if statuses.contains(response.status) { return response }
+        // What RFC 4918 asks for, and what some servers say instead.
+        guard response.status == 409 || response.status == 404 else { throw failure(response) }
+        var parent = ""
+        for name in WebDAVRequests.segments(of: path).dropLast() {
+            parent += parent.isEmpty ? name : "/\(name)"
+            // 405 means that something is there.
+            try await send(requests.makeCollection(parent), accepting: [201, 405])
+        }
+        return try await send(request, accepting: statuses)
+    }
+
+    /// What is at a path; nil if nothing is.
+    func find(_ path: String) async throws(PluginError) -> WebDAVResource? {
+        let response = try await send(requests.find(path, depth: 0), accepting: [207, 404])
+        guard response.status == 207 else { return nil }
+        let names = WebDAVRequests.segments(of: path)
+        guard let found = try resources(in: response).first(where: { Self.isSame($0.path, names) }) else {
+            throw violation("the answer says nothing of \"\(path)\"", response)
+        }
+        return found
+    }
+
+    /// The members of a collection, in no order; none if there is no collection.
+    func members(of path: String) async throws(PluginError) -> [WebDAVResource] {
+        let response = try await send(requests.find(path, depth: 1), accepting: [207, 404])
+        guard response.status == 207 else { return [] }
+        let names = WebDAVRequests.segments(of: path)
+        return try resources(in: response).filter { resource in
+            let segments = WebDAVRequests.segments(of: resource.path)
+            return segments.count == names.count + 1 && Self.isSame(path, segments.dropLast())
+        }
+    }
+
+    /// Stores a stamp. A server that keeps no properties of others refuses: then the digest is unknown.
+    func set(_ stamp: WebDAVStamp, of path: String) async throws(PluginError) {
+        let refusals = [403, 404, 405, 409, 415, 422, 424, 501, 507]
+        let response = try await send(requests.setStamp(stamp, of: path), accepting: [207] + refusals)
+        if response.status == 207 { _ = try resources(in: response) }
+    }
+
+    private static func isSame(_ path: String, _ names: some Collection<String>) -> Bool {
+        path.utf8.elementsEqual(names.joined(separator: "/").utf8)
+    }
+
+    private func resources(in response: HTTPResponse) throws(PluginError) -> [WebDAVResource] {
+        let document: XMLElement
+        do throws(ConnectorError) {
+            document = try XMLElement(parsing: response.body)
+        } catch {
+            let position = error.position.map { " at \($0)" } ?? ""
+            throw violation("the answer is not XML\(position): \(error.message)", response)
+        }
+        guard document.namespace == "DAV:", document.name == "multistatus" else {
+            throw violation("the answer is <\(document.name.prefix(40))>, and no multistatus", response)
+        }
+        let path = requests.path
+        return document.all("response").compactMap { WebDAVResource($0, below: path) }
+    }
+
+    // MARK: Errors
+
+    /// The error for an answer that no WebDAV server gives.
+    func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
+        PluginError(.protocolViolation, message, domain: "webdav", detail: Int32(response.status))
+    }
+
+    /// The error that a status means.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        guard response.status >= 400 else {
+            return response.isPage || response.status >= 300
+                ? response.failure(vendor: "webdav", now: host.clock.now)
+                : violation("WebDAV does not answer HTTP \(response.status) here: \(response.excerpt)", response)
+        }
+        // Servers explain refusals in XML, in text, or by a page, which is the server's own here.
+        let words = response.isPage ? (try? XMLElement(parsing: response.body))?["message"]?.text : response.excerpt
+        let bare = HTTPResponse(status: response.status, headers: response.headers.withoutContentType)
+        var failure = bare.failure(vendor: "webdav", words: words, now: host.clock.now)
+        switch response.status {
+        case 403: failure.status = .denied
+        case 409: failure.message += "; a file may be in the way where a collection must be"
+        case 423: (failure.status, failure.isRetryable) = (.conflict, true)
+        case 507: (failure.message, failure.isRetryable) = (failure.message + "; the server has no space left", false)
+        default: break
+        }
+        return failure
+    }
+}
+
+extension HTTPFields {
+    fileprivate var withoutContentType: HTTPFields {
+        var fields = self
+        fields.remove("Content-Type")
+        return fields
+    }
+}

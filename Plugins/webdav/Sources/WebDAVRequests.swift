@@ -1,0 +1,129 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The requests to a WebDAV server (RFC 4918).
+struct WebDAVRequests {
+    /// The collection with the files.
+    let endpoint: HTTPURL
+    /// The user; nil if no credentials are sent.
+    let username: String?
+    private let authorization: String?
+
+    /// The name of the collection with what has no place yet. No file can be put there.
+    static let uploadsName = ".connector-uploads"
+
+    init(endpoint: HTTPURL, username: String?, password: SecretPlaceholder?) {
+        self.endpoint = endpoint
+        self.username = username
+        authorization = username.map {
+            SecretPlaceholder.basicCredentials(user: $0, password: password?.text ?? "")
+        }
+    }
+
+    /// The path of the collection in URLs, without a slash at its end.
+    var path: String { String(endpoint.description.dropFirst(endpoint.origin.count)) }
+
+    /// Checks that a path is not that of an upload.
+    static func checkName(_ path: String) throws(PluginError) {
+        guard segments(of: path).first != uploadsName else {
+            throw PluginError(
+                .invalid,
+                "\"\(uploadsName)\" is the adapter's own; use another name",
+                domain: "webdav"
+            )
+        }
+    }
+
+    /// The names in a path. Split by bytes, because a slash with an accent after it is another character.
+    static func segments(of path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Requests
+
+    /// A request for the properties of a path, and of the members of a collection if the depth is 1.
+    func find(_ path: String, depth: Int, isAnonymous: Bool = false) -> HTTPRequest {
+        var request = request(.propfind, path, isCollection: depth > 0 || path.isEmpty)
+        request.headers["Depth"] = "\(depth)"
+        if isAnonymous { request.headers["Authorization"] = nil }
+        let properties = ["resourcetype", "getcontentlength", "getlastmodified", "getetag", "getcontenttype"]
+            .map { "<\($0)/>" }.joined()
+        let file = #"<file xmlns="\#(WebDAVStamp.namespace)"/>"#
+        return request.with(xml: #"<propfind xmlns="DAV:"><prop>\#(properties)\#(file)</prop></propfind>"#)
+    }
+
+    func get(_ path: String, from offset: UInt64, count: Int, tag: String?) -> HTTPRequest {
+        var request = request(.get, path)
+        request.headers["Range"] = "bytes=\(offset)-\(offset + UInt64(count) - 1)"
+        // A range of what a server has compressed would be one of other bytes.
+        request.headers["Accept-Encoding"] = "identity"
+        request.headers["If-Match"] = tag.flatMap { EntityTag.field($0) }
+        return request
+    }
+
+    func put(_ content: [UInt8], at path: String, contentType: String?) -> HTTPRequest {
+        var request = request(.put, path)
+        request.headers["Content-Type"] = contentType ?? "application/octet-stream"
+        request.body = content
+        return request
+    }
+
+    /// A request that stores a stamp as a property.
+    func setStamp(_ stamp: WebDAVStamp, of path: String) -> HTTPRequest {
+        let file = #"<file xmlns="\#(WebDAVStamp.namespace)">\#(XMLElement.escaped(stamp.text))</file>"#
+        return request(.proppatch, path)
+            .with(xml: #"<propertyupdate xmlns="DAV:"><set><prop>\#(file)</prop></set></propertyupdate>"#)
+    }
+
+    func makeCollection(_ path: String) -> HTTPRequest {
+        request(.mkcol, path, isCollection: true)
+    }
+
+    func delete(_ path: String) -> HTTPRequest {
+        request(.delete, path)
+    }
+
+    /// A request that copies a file to a path where nothing is.
+    func copy(_ source: String, to destination: String) -> HTTPRequest {
+        var request = request(.copy, source)
+        request.headers["Destination"] = url(destination).description
+        request.headers["Overwrite"] = "F"
+        return request
+    }
+
+    /// A request that moves a file to its place, if a condition is met.
+    func move(_ source: String, to upload: FileUploadRequest) -> HTTPRequest {
+        let destination = url(upload.path).description
+        var request = request(.move, source)
+        request.headers["Destination"] = destination
+        request.headers["Overwrite"] = upload.condition == .absent ? "F" : "T"
+        if case .tag(let tag) = upload.condition, let field = EntityTag.field(tag) {
+            request.headers["If"] = "<\(destination)> ([\(field)])"
+        }
+        return request
+    }
+
+    private func url(_ path: String, isCollection: Bool = false) -> HTTPURL {
+        let url = Self.segments(of: path).reduce(endpoint) { $0.appending($1) }
+        return isCollection ? url.appending(path: "/") : url
+    }
+
+    private func request(_ method: HTTPRequest.Method, _ path: String, isCollection: Bool = false) -> HTTPRequest {
+        var request = HTTPRequest(method, url(path, isCollection: isCollection))
+        request.headers["Authorization"] = authorization
+        return request
+    }
+}
+
+extension HTTPRequest {
+    /// The request with a document as its body.
+    fileprivate func with(xml document: String) -> HTTPRequest {
+        var request = self
+        request.headers["Content-Type"] = "application/xml; charset=utf-8"
+        request.body = Array(#"<?xml version="1.0" encoding="utf-8"?>\#(document)"#.utf8)
+        return request
+    }
+}

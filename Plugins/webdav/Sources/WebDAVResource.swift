@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// What a server says of one file or collection.
+struct WebDAVResource {
+    /// The path below the endpoint; empty for the endpoint itself.
+    let path: String
+    let isCollection: Bool
+    /// The content's version; nil if the server gives none.
+    let tag: String?
+    private let size: UInt64?
+    private let modified: Timestamp?
+    private let contentType: String?
+    /// The stamp, if it is of the present content.
+    private let stamp: WebDAVStamp?
+
+    /// Reads a `response` of a `multistatus`; nil for what is not below the endpoint, and for what is not there.
+    ///
+    /// - Parameter base: The path of the endpoint in URLs, without a slash at its end.
+    init?(_ response: XMLElement, below base: String) {
+        guard let path = Self.path(response["href"]?.text ?? "", below: base) else { return nil }
+        let properties = response.all("propstat").first { propstat in
+            propstat["status"]?.text.split(separator: " ").dropFirst().first == "200"
+        }?["prop"]
+        guard let properties else { return nil }
+        func text(_ name: String) -> String? {
+            properties.children.first { $0.namespace == "DAV:" && $0.name == name }?.text
+        }
+        self.path = path
+        isCollection = properties["resourcetype"]?["collection"] != nil
+        let tag = EntityTag.tag(text("getetag"))
+        self.tag = tag
+        size = text("getcontentlength").flatMap { UInt64($0.filter { !$0.isWhitespace }) }
+        modified = text("getlastmodified").flatMap { Timestamp(httpDate: $0) }
+        contentType = text("getcontenttype").flatMap { $0.isEmpty ? nil : $0 }
+        stamp = properties.children.first { $0.namespace == WebDAVStamp.namespace && $0.name == "file" }
+            .flatMap { WebDAVStamp($0.text) }.flatMap { $0.tag == tag ? $0 : nil }
+    }
+
+    /// What head answers.
+    ///
+    /// - Throws: `protocolViolation` if the server does not say what `files/1` needs.
+    func entry() throws(PluginError) -> FileEntry {
+        guard let size, size <= UInt64(Int64.max), let modified, let tag else {
+            let missing = size == nil ? "getcontentlength" : modified == nil ? "getlastmodified" : "getetag"
+            throw PluginError(
+                .protocolViolation,
+                "the server gives no valid \(missing) of \"\(path)\", which files need",
+                domain: "webdav"
+            )
+        }
+        return FileEntry(
+            path: path,
+            size: size,
+            modified: modified,
+            tag: tag,
+            contentType: knownContentType,
+            digest: knownDigest
+        )
+    }
+
+    /// The media type that was put; otherwise what the server takes it for.
+    var knownContentType: String? { stamp?.contentType ?? contentType }
+
+    /// The digest of the content; nil if unknown.
+    var knownDigest: String? { stamp?.digest }
+
+    /// The path in an `href`, which is a URL or the path of one.
+    private static func path(_ href: String, below base: String) -> String? {
+        let bytes = href.utf8.drop { $0 <= 0x20 }
+        let href = String(
+            decoding: bytes.prefix(bytes.count - bytes.reversed().prefix { $0 <= 0x20 }.count),
+            as: UTF8.self
+        )
+        let rest = href.hasPrefix("/") ? href : URLParts(href)?.rest ?? ""
+        // Compared decoded, because servers encode other characters than we do; by bytes, because names are bytes.
+        guard let path = PercentCoding.text(rest.prefix { $0 != "?" && $0 != "#" }), path.utf8.first == slash,
+            let base = PercentCoding.text(base)
+        else { return nil }
+        let names = path.utf8.split(separator: slash)
+        let above = base.utf8.split(separator: slash)
+        guard names.count >= above.count, zip(names, above).allSatisfy({ $0.elementsEqual($1) }) else { return nil }
+        return names.dropFirst(above.count).map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
+    }
+
+    private static let slash = UInt8(ascii: "/")
+}

@@ -1,0 +1,36 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+extension HTTPResponse {
+    /// The bytes that a request with `Range: bytes=OFFSET-` asked for (RFC 9110, section 14), from an answer with status 206,
+    /// or from one with all bytes by a server that knows no ranges.
+    ///
+    /// - Parameters:
+    ///   - offset: Where the part begins.
+    ///   - count: The most bytes, 1 or more.
+    ///   - vendor: The vendor's name, which becomes the error's domain.
+    /// - Throws: `protocolViolation` if the answer has other bytes, or fewer than it says.
+    package func part(from offset: UInt64, count: Int, vendor: String) throws(PluginError) -> [UInt8] {
+        func violation(_ message: String) -> PluginError {
+            PluginError(.protocolViolation, message, domain: vendor, detail: Int32(status))
+        }
+        guard status == 206 else {
+            if let length = headers["Content-Length"].flatMap({ Int($0) }), length != body.count {
+                throw violation("the answer has \(body.count) of \(length) bytes")
+            }
+            return Array(body.dropFirst(Int(clamping: offset)).prefix(count))
+        }
+        let field = headers["Content-Range"] ?? ""
+        let numbers = field.utf8.split { !$0.isDigit }.compactMap { UInt64(Substring($0)) }
+        guard field.utf8.starts(with: "bytes ".utf8), numbers.count >= 2, numbers[0] == offset, numbers[1] >= offset,
+            !body.isEmpty, numbers[1] - offset == body.count - 1, body.count <= count
+        else {
+            throw violation(
+                "\(body.count) bytes with the range \"\(field.prefix(40))\" came for \(count) from byte \(offset)"
+            )
+        }
+        return body
+    }
+}

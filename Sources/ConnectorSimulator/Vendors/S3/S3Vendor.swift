@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+internal import Synchronization
+
+/// Amazon S3: objects, multipart uploads, lists in pages, copies, conditions, and signatures of version 4.
+///
+/// The buckets named by the accepted credentials exist from the start. Where such credentials say that the host names the
+/// bucket, paths have none. A request may be of any age. Source: the API reference of Amazon S3.
+package final class S3Vendor: Vendor {
+    package static let name = "s3"
+    package static let demoCredentials = [
+        "bucket": "demo", "accessKey": "demo-access-key", "secretKey": "demo-secret-key",
+    ]
+    package static let secretKeys = ["accessKey", "secretKey", "sessionToken"]
+
+    private let credentials: AcceptedCredentials
+    private let buckets: Mutex<[String: S3Bucket]>
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+        let names = credentials.values(of: ["bucket"])
+        buckets = Mutex(Dictionary(names.map { ($0, S3Bucket()) }) { first, _ in first })
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        do throws(S3Failure) {
+            let set = try authenticate(request)
+            let isVirtualHost = set["virtualHost"] == "true"
+            let path = request.path.utf8.split(separator: UInt8(ascii: "/")).map { PercentCoding.decode(Substring($0)) }
+            guard let bucket = isVirtualHost ? set["bucket"] : path.first else { throw .methodNotAllowed }
+            let key = (isVirtualHost ? path[...] : path.dropFirst()).joined(separator: "/")
+            return try buckets.withLock { buckets throws(S3Failure) in
+                var method = S3Method(request, bucket: bucket, key: key, in: buckets)
+                defer { buckets = method.buckets }
+                return try method.respond()
+            }
+        } catch {
+            return error.response
+        }
+    }
+
+    /// The credentials of a request, whose signature is theirs.
+    private func authenticate(_ request: SimulatedRequest) throws(S3Failure) -> [String: String] {
+        let authorization = try S3Authorization(request)
+        let sets = credentials.sets.filter { $0["accessKey"] == authorization.accessKey }
+        guard !sets.isEmpty else {
+            throw S3Failure(
+                403,
+                "InvalidAccessKeyId",
+                "The AWS Access Key Id you provided does not exist in our records."
+            )
+        }
+        var refusal = S3Failure.accessDenied
+        for set in sets {
+            do throws(S3Failure) {
+                try authorization.check(secretKey: set["secretKey"] ?? "", sessionToken: set["sessionToken"])
+                return set
+            } catch {
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let status = status ?? 500
+        let usual: (code: String, message: String) =
+            switch status {
+            case 400: ("InvalidRequest", "Bad Request")
+            case 401, 403: ("AccessDenied", "Access Denied")
+            case 404: ("NoSuchKey", "The specified key does not exist.")
+            case 412: ("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+            case 413: ("EntityTooLarge", "Your proposed upload exceeds the maximum allowed object size.")
+            case 429, 503: ("SlowDown", "Please reduce your request rate.")
+            default: ("InternalError", "We encountered an internal error. Please try again.")
+            }
+        return S3Failure(status, code ?? usual.code, message ?? usual.message).response
+    }
+}

@@ -1,0 +1,65 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorHTTPServer
+
+/// The properties of a file or a collection, as an answer has them.
+struct WebDAVProperties {
+    private let href: String
+    private let properties: [XMLElement]
+
+    init(_ resource: WebDAVStore.Resource, at path: [String], _ request: SimulatedRequest) {
+        var href = path.reduce(request.prefix) { "\($0)/\(PercentCoding.encode($1))" }
+        if resource.isCollection { href += "/" }
+        self.href = href
+        func live(_ name: String, _ text: String) -> XMLElement {
+            XMLElement(namespace: "DAV:", name: name, text: text)
+        }
+        var properties = [live("getlastmodified", resource.modified.httpDate), live("resourcetype", "")]
+        if let content = resource.content {
+            properties += [
+                live("getcontentlength", "\(content.count)"), live("getetag", resource.tag),
+                live("getcontenttype", resource.contentType ?? "application/octet-stream"),
+            ]
+        } else {
+            properties[1].children = [live("collection", "")]
+        }
+        self.properties = properties + resource.properties
+    }
+
+    /// The element `response`.
+    ///
+    /// - Parameters:
+    ///   - names: The properties to tell of; nil for all.
+    ///   - areSet: Whether these were changed just now, so that their values are left out.
+    func response(_ names: [XMLElement]?, areSet: Bool = false) -> String {
+        var (found, missing) = ("", "")
+        for name in names ?? properties {
+            let bare = XMLElement(namespace: name.namespace, name: name.name)
+            if areSet {
+                found += Self.text(bare)
+            } else if let property = properties.first(where: { $0.name == name.name && $0.namespace == name.namespace })
+            {
+                found += Self.text(property)
+            } else {
+                missing += Self.text(bare)
+            }
+        }
+        var response = "<d:response><d:href>\(XMLElement.escaped(href))</d:href>"
+        if !found.isEmpty { response += Self.part(found, "200 OK") }
+        if !missing.isEmpty { response += Self.part(missing, "404 Not Found") }
+        return response + "</d:response>"
+    }
+
+    private static func part(_ properties: String, _ status: String) -> String {
+        "<d:propstat><d:prop>\(properties)</d:prop><d:status>HTTP/1.1 \(status)</d:status></d:propstat>"
+    }
+
+    private static func text(_ element: XMLElement) -> String {
+        let children = element.children.map(text).joined()
+        let namespace = XMLElement.escaped(element.namespace)
+        return
+            #"<\#(element.name) xmlns="\#(namespace)">\#(XMLElement.escaped(element.text))\#(children)</\#(element.name)>"#
+    }
+}

@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// The files and collections of a simulated WebDAV server, by the names of their paths.
+struct WebDAVStore {
+    /// A file or a collection.
+    struct Resource {
+        /// The content; nil for a collection.
+        var content: [UInt8]?
+        /// The media type that came with the content.
+        var contentType: String?
+        /// The entity tag, with quotes.
+        var tag = ""
+        /// When the content or collection was made.
+        var modified: Timestamp
+        /// The properties that clients set.
+        var properties: [XMLElement] = []
+
+        /// Whether this is a collection.
+        var isCollection: Bool { content == nil }
+    }
+
+    private var resources: [[String]: Resource]
+    private var count: UInt64 = 0
+
+    /// Creates a store with nothing but its root.
+    init() {
+        resources = [[]: Resource(modified: .now)]
+    }
+
+    /// What is at a path.
+    subscript(path: [String]) -> Resource? { resources[path] }
+
+    /// Whether the collection that a path is in exists.
+    func hasParent(_ path: [String]) -> Bool {
+        !path.isEmpty && resources[Array(path.dropLast())]?.isCollection == true
+    }
+
+    /// The paths directly in a collection, in order.
+    func members(of path: [String]) -> [[String]] {
+        resources.keys.filter { $0.count == path.count + 1 && $0.starts(with: path) }.sorted {
+            $0.lexicographicallyPrecedes($1)
+        }
+    }
+
+    /// Makes a collection.
+    mutating func makeCollection(_ path: [String], at now: Timestamp) {
+        resources[path] = Resource(modified: now)
+    }
+
+    /// Puts a file, and keeps the properties of one that is there.
+    mutating func put(_ content: [UInt8], _ contentType: String?, at path: [String], now: Timestamp) -> Resource {
+        count += 1
+        let resource = Resource(
+            content: content,
+            contentType: contentType,
+            tag: "\"\(String(count, radix: 16))\"",
+            modified: now,
+            properties: resources[path]?.properties ?? []
+        )
+        resources[path] = resource
+        return resource
+    }
+
+    /// Sets and removes properties of clients.
+    mutating func change(_ path: [String], set: [XMLElement], remove: [XMLElement]) {
+        for property in set + remove {
+            resources[path]?.properties.removeAll {
+                $0.name == property.name && $0.namespace == property.namespace
+            }
+        }
+        resources[path]?.properties += set
+    }
+
+    /// Removes what is at a path, and everything below.
+    mutating func remove(_ path: [String]) {
+        resources = resources.filter { !$0.key.starts(with: path) }
+    }
+
+    /// Copies what is at a path, and everything below, over what is at another. A copy has tags of its own.
+    mutating func copy(_ source: [String], to destination: [String]) {
+        let copied = resources.filter { $0.key.starts(with: source) }
+        remove(destination)
+        for (path, resource) in copied {
+            var resource = resource
+            count += 1
+            if !resource.isCollection { resource.tag = "\"\(String(count, radix: 16))\"" }
+            resources[destination + path.dropFirst(source.count)] = resource
+        }
+    }
+
+    /// Moves what is at a path, and everything below, over what is at another.
+    mutating func move(_ source: [String], to destination: [String]) {
+        let moved = resources.filter { $0.key.starts(with: source) }
+        remove(destination)
+        remove(source)
+        for (path, resource) in moved { resources[destination + path.dropFirst(source.count)] = resource }
+    }
+}

@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+internal import Synchronization
+
+/// A WebDAV server of class 1: files and collections with properties, conditions, ranges, and basic authentication.
+///
+/// The collections in the endpoints of the accepted credentials exist from the start. Where no credentials have a user,
+/// anybody may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4.
+package final class WebDAVVendor: Vendor {
+    package static let name = "webdav"
+    package static let demoCredentials = ["username": "demo", "password": "demo-password"]
+    package static let secretKeys = ["password"]
+
+    private let credentials: AcceptedCredentials
+    private let store: Mutex<WebDAVStore>
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+        var store = WebDAVStore()
+        for endpoint in credentials.values(of: ["endpoint"]) + ["http://localhost/files"] {
+            var path: [String] = []
+            for name in URLParts(endpoint)?.rest.split(separator: "/") ?? [] {
+                path.append(PercentCoding.decode(name))
+                store.makeCollection(path, at: .now)
+            }
+        }
+        self.store = Mutex(store)
+    }
+
+    package static func configuration(baseURL: String) -> [String: String] {
+        demoCredentials.merging(["endpoint": "\(baseURL)/files"]) { first, _ in first }
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        guard isAllowed(request) else {
+            var response = failure(status: 401)
+            response.headers["WWW-Authenticate"] = "Basic realm=\"files\""
+            return response
+        }
+        return store.withLock { store in
+            var method = WebDAVMethod(request: request, store: store)
+            defer { store = method.store }
+            do throws(WebDAVFailure) {
+                return try method.respond()
+            } catch {
+                return failure(status: error.status, message: error.message)
+            }
+        }
+    }
+
+    private func isAllowed(_ request: SimulatedRequest) -> Bool {
+        guard credentials.requires("username") else { return true }
+        guard let given = request.basicCredentials else { return false }
+        return credentials.accepts(["username": given.username, "password": given.password])
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let status = status ?? 500
+        let text = XMLElement.escaped(message ?? code ?? HTTPReason.text(of: status))
+        return HTTPResponse(
+            status: status,
+            text:
+                #"<?xml version="1.0" encoding="utf-8"?><d:error xmlns:d="DAV:"><d:message>\#(text)</d:message></d:error>"#,
+            type: "application/xml; charset=utf-8"
+        )
+    }
+}

@@ -1,0 +1,123 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHost
+import ConnectorHostTesting
+import ConnectorSimulator
+import ConnectorTestSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Files as an application uses them, kept by vendors that are simulated.
+@Suite(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+struct RemoteFilesTests {
+    private static let vendors = ["webdav", "s3"]
+
+    /// Runs a test with a client of a vendor's files.
+    ///
+    /// - Parameters:
+    ///   - changes: Fields of the adapter's configuration that differ from those of the simulated vendor.
+    private func withFiles(
+        of vendor: String,
+        changing changes: [String: String] = [:],
+        _ body: (ConnectorHost, Report, Simulator) async throws -> Void
+    ) async throws {
+        var options = SimulatorOptions()
+        options.vendors = [vendor]
+        let simulator = try Simulator(options)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await simulator.run() }
+            var config = try await simulator.configuration(of: vendor).merging(changes) { $1 }
+            if config["endpoint"] == "nowhere" {
+                config["endpoint"] = try await simulator.baseURL(of: vendor) + "/nowhere"
+            }
+            let fields = JSONObject(config.map { ($0.key, JSONValue.string($0.value)) })
+            let connector: JSONObject = ["name": "files", "plugin": .string(vendor), "config": .object(fields)]
+            let host = try ConnectorHost.testing(
+                JSONValue.array([.object(connector)]).serialized(),
+                plugins: [try BuiltProducts.library(vendor)]
+            )
+            try await body(host, await host.open(), simulator)
+            await host.close()
+            simulator.stop()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test(arguments: vendors)
+    func `a vendor's adapter keeps the contract of its capability`(_ vendor: String) async throws {
+        try await withFiles(of: vendor) { host, report, _ in
+            #expect(report["files"]?.evidence.last?.kind == .authenticated)
+            let findings = try await FilesConformance.check(host.files("files"))
+            #expect(findings == [])
+        }
+    }
+
+    /// A connector to a real server, in JSON: `make acceptance` sets it.
+    private static var server: String? {
+        unsafe getenv("CONNECTOR_FILES_SERVER").map { unsafe String(cString: $0) }
+    }
+
+    @Test(.enabled(if: server != nil, "CONNECTOR_FILES_SERVER has no connector"))
+    func `an adapter keeps the contract with a real server`() async throws {
+        let connector = try JSONValue(parsing: #require(Self.server))
+        let plugin = try #require(connector["plugin"]?.string)
+        let host = try ConnectorHost.testing(
+            JSONValue.array([connector]).serialized(),
+            plugins: [try BuiltProducts.library(plugin)]
+        )
+        let report = await host.open()
+        #expect(report.isReady, "\(report)")
+        let findings = try await FilesConformance.check(host.files(#require(connector["name"]?.string)))
+        #expect(findings == [])
+        await host.close()
+    }
+
+    @Test(arguments: [
+        ("webdav", ["password": "wrong"], ConnectorError.Code.unauthorized),
+        ("webdav", ["endpoint": "nowhere"], .missing), ("s3", ["secretKey": "wrong"], .unauthorized),
+        ("s3", ["accessKey": "wrong"], .unauthorized), ("s3", ["bucket": "nowhere"], .missing),
+        ("s3", ["sessionToken": "wrong"], .unauthorized),
+    ])
+    func `a gate with a wrong key or place says so, and shows no secret`(
+        _ vendor: String,
+        _ changes: [String: String],
+        _ code: ConnectorError.Code
+    ) async throws {
+        try await withFiles(of: vendor, changing: changes) { _, report, _ in
+            let gate = try #require(report["files"])
+            #expect(gate.state == .failed && gate.error?.code == code)
+            #expect(gate.error.map { !"\($0)".contains("demo-secret-key") && !"\($0)".contains("wrong") } == true)
+        }
+    }
+
+    @Test(arguments: vendors)
+    func `a host that is not allowed gets no request`(_ vendor: String) async throws {
+        var options = SimulatorOptions()
+        options.vendors = [vendor]
+        let simulator = try Simulator(options)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await simulator.run() }
+            let config = try await simulator.configuration(of: vendor)
+            let connector: JSONObject = [
+                "name": "files", "plugin": .string(vendor), "allow": ["hosts": ["other.example"]],
+                "config": .object(JSONObject(config.map { ($0.key, JSONValue.string($0.value)) })),
+            ]
+            let host = try ConnectorHost.testing(
+                JSONValue.array([.object(connector)]).serialized(),
+                plugins: [try BuiltProducts.library(vendor)]
+            )
+            let report = await host.open()
+            #expect(report["files"]?.error?.code == .denied)
+            #expect(simulator.received().isEmpty)
+            await host.close()
+            simulator.stop()
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,270 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import s3
+
+/// The adapter of S3 and of servers that speak its protocol.
+@Suite struct S3Tests {
+    private func s3(_ http: some HTTPService, _ fields: JSONObject = [:]) throws -> S3 {
+        var all: JSONObject = [
+            "endpoint": "http://vendor.example:9000", "region": "eu-central-1", "bucket": "b", "virtualHost": false,
+            "accessKey": "{{secret:accessKey}}", "secretKey": "{{secret:secretKey}}",
+        ]
+        for member in fields.members { all[member.name] = member.value }
+        return try S3(configuration: PluginConfiguration(all), host: Host(http: http, clock: StoppedClock()))
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> PluginError? {
+        await #expect(throws: PluginError.self) { try await body() }
+    }
+
+    private func http(_ answers: [(Int, String)], _ headers: HTTPFields = [:]) -> ScriptedHTTP {
+        ScriptedHTTP(
+            answers.map { .response(HTTPResponse(status: $0.0, headers: headers, body: Array($0.1.utf8))) }
+        )
+    }
+
+    private func list(_ keys: [String], isTruncated: Bool = false) -> (Int, String) {
+        let contents = keys.map { key in
+            """
+            <Contents><Key>\(XMLElement.escaped(key))</Key><LastModified>2026-01-31T09:30:00.000Z</LastModified>
+            <ETag>&quot;1a&quot;</ETag><Size>3</Size></Contents>
+            """
+        }
+        return (
+            200,
+            """
+            <?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+            <IsTruncated>\(isTruncated)</IsTruncated>\(contents.joined())</ListBucketResult>
+            """
+        )
+    }
+
+    private func error(_ status: Int, _ code: String) -> (Int, String) {
+        (status, "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>So it is</Message></Error>")
+    }
+
+    private let entry: HTTPFields = [
+        "Content-Length": "3", "Last-Modified": "Sat, 31 Jan 2026 09:30:00 GMT", "ETag": "\"1a\"",
+    ]
+
+    // MARK: Opening
+
+    @Test func `credentials are proved only where a stranger is refused`() async throws {
+        for (answer, kind) in [(error(403, "AccessDenied"), Evidence.Kind.authenticated), (list([]), .reachable)] {
+            let http = http([list([]), answer])
+            #expect(try await s3(http).open().map(\.kind) == [kind])
+            #expect(http.requests.map(\.method) == [.get, .get])
+            #expect(http.requests[0].url.description == "http://vendor.example:9000/b?list-type=2&max-keys=1")
+            #expect(http.requests[0].headers["x-amz-date"] == "20260131T093000Z")
+            #expect(
+                http.requests[0].headers["Authorization"]?.contains("/20260131/eu-central-1/s3/aws4_request") == true
+            )
+            #expect(http.requests[1].headers["Authorization"] == nil)
+        }
+    }
+
+    @Test func `the host may name the bucket`() async throws {
+        let http = http([list([]), error(403, "AccessDenied")])
+        _ = try await s3(http, ["endpoint": "https://b.s3.example/", "virtualHost": true]).open()
+        #expect(http.requests[0].url.description == "https://b.s3.example/?list-type=2&max-keys=1")
+    }
+
+    @Test(arguments: ["", "a/b", "a?b", "..", "a{{secret:secretKey}}"])
+    func `a name that is no bucket or region is refused`(name: String) {
+        #expect(throws: PluginError.self) { try s3(ScriptedHTTP(), ["bucket": .string(name)]) }
+        #expect(throws: PluginError.self) {
+            try s3(ScriptedHTTP(), ["region": .string(name.replacing("..", with: "a|b"))])
+        }
+    }
+
+    @Test(arguments: [
+        (403, "InvalidAccessKeyId", PluginStatus.unauthorized), (403, "SignatureDoesNotMatch", .unauthorized),
+        (400, "ExpiredToken", .unauthorized), (403, "RequestTimeTooSkewed", .unauthorized),
+        (400, "AuthorizationHeaderMalformed", .unauthorized), (403, "AccessDenied", .denied),
+        (404, "NoSuchBucket", .notFound), (301, "PermanentRedirect", .invalid), (503, "SlowDown", .rateLimited),
+        (500, "InternalError", .unavailable), (200, "InternalError", .unavailable), (400, "Unheard", .invalid),
+        (409, "OperationAborted", .conflict),
+    ])
+    func `a refusal says what S3 says`(status: Int, code: String, expected: PluginStatus) async throws {
+        let http = http([error(status, code)], ["Retry-After": "7", "Content-Type": "application/xml"])
+        let error = await failure { _ = try await s3(http).open() }
+        #expect(error?.status == expected && error?.domain == "s3" && error?.detail == Int32(status))
+        #expect(error?.message.contains("\(code): So it is") == true)
+        #expect(error?.retryAfter == .seconds(7))
+        #expect(error?.isRetryable == ([.rateLimited, .unavailable].contains(expected) || code == "OperationAborted"))
+    }
+
+    // MARK: Reading
+
+    @Test func `head reads what there is`() async throws {
+        var fields = entry
+        fields["Content-Type"] = "text/plain"
+        fields["x-amz-meta-sha256"] = String(repeating: "ab", count: 32)
+        let http = http([(200, "")], fields)
+        let found = try await s3(http).head("é/a b")
+        #expect(found.size == 3 && found.tag == "1a" && found.contentType == "text/plain")
+        #expect(found.digest == String(repeating: "ab", count: 32))
+        #expect(http.paths == ["/b/%C3%A9/a%20b"])
+        fields["x-amz-meta-sha256"] = "not a digest"
+        #expect(try await s3(self.http([(200, "")], fields)).head("a").digest == nil)
+    }
+
+    @Test(arguments: ["Content-Length", "Last-Modified", "ETag"])
+    func `a server that does not say what a file needs is told apart`(name: String) async throws {
+        var fields = entry
+        fields[name] = "-"
+        if name == "ETag" { fields[name] = nil }
+        let error = await failure { _ = try await s3(http([(200, "")], fields)).head("a") }
+        #expect(error?.status == .protocolViolation)
+    }
+
+    @Test(arguments: [(404, PluginStatus.notFound), (403, .unauthorized), (503, .unavailable)])
+    func `a status alone is an error, too`(status: Int, expected: PluginStatus) async throws {
+        #expect(await failure { _ = try await s3(http([(status, "")])).head("a") }?.status == expected)
+    }
+
+    @Test func `a part is read if the file is still the same`() async throws {
+        let http = http([(206, "cd")], ["Content-Range": "bytes 2-3/4", "ETag": "\"1a\""])
+        #expect(try await s3(http).get("a", from: 2, count: 9, tag: "1a") == Array("cd".utf8))
+        #expect(http.requests[0].headers["Range"] == "bytes=2-10" && http.requests[0].headers["If-Match"] == "\"1a\"")
+        for answer in [error(412, "PreconditionFailed"), (200, "abcd")] {
+            let http = self.http([answer], ["ETag": "\"2b\""])
+            #expect(
+                await failure { _ = try await s3(http).get("a", from: 0, count: 9, tag: "1a") }?.status == .conflict
+            )
+        }
+        #expect(try await s3(self.http([error(416, "InvalidRange")])).get("a", from: 9, count: 9, tag: nil) == [])
+    }
+
+    @Test func `a list goes on until its page is full, past keys that are no paths`() async throws {
+        let http = http([list(["a/", "a//c", "a/b"], isTruncated: true), list(["c", "d"], isTruncated: true)])
+        let page = try await s3(http).list(prefix: "", after: "A", limit: 2)
+        #expect(page.files.map(\.path) == ["a/b", "c"] && page.hasMore)
+        #expect(http.requests.map { $0.url.value(of: "start-after") } == ["A", "a/b"])
+    }
+
+    @Test func `a list that breaks off, goes back or stands still is an error`() async throws {
+        let (_, whole) = list(["a"])
+        for answers in [
+            [(200, String(whole.prefix(200)))], [(200, "<ListBucketResult/>")], [list(["b", "a"])],
+            [list([], isTruncated: true)], [list(["a"], isTruncated: true), list(["a"], isTruncated: true)],
+            [(200, whole.replacing("<Size>3</Size>", with: "<Size>-1</Size>"))],
+        ] {
+            let error = await failure { _ = try await s3(http(answers)).list(prefix: "", after: "", limit: 9) }
+            #expect(error?.status == .protocolViolation)
+        }
+        let other = await failure { _ = try await s3(http([list(["b"])])).list(prefix: "a", after: "", limit: 9) }
+        #expect(other?.status == .protocolViolation)
+    }
+
+    // MARK: Writing
+
+    @Test func `a file of one part is put with its digest, under its condition`() async throws {
+        for (condition, name, value) in [
+            (FileCondition.absent, "If-None-Match", "*"), (.tag("1a"), "If-Match", "\"1a\""),
+        ] {
+            let http = http([(200, ""), (200, "")], entry)
+            let s3 = try s3(http)
+            let upload = try await s3.createUpload(FileUploadRequest("a", contentType: "a/b", condition: condition))
+            try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+            _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+            #expect(http.requests.map(\.method) == [.put, .head])
+            #expect(http.requests[0].text == "abc" && http.requests[0].headers["Content-Type"] == "a/b")
+            #expect(http.requests[0].headers[name] == value)
+            #expect(
+                http.requests[0].headers["x-amz-meta-sha256"]
+                    == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+            )
+        }
+    }
+
+    @Test func `a file of several parts is a multipart upload`() async throws {
+        let http = http(
+            [
+                (200, "<InitiateMultipartUploadResult><UploadId>i&amp;d</UploadId></InitiateMultipartUploadResult>"),
+                (200, ""), (503, ""), (200, ""), error(200, "InternalError"),
+                (200, "<CompleteMultipartUploadResult/>"), (200, ""),
+            ],
+            entry
+        )
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", contentType: "a/b", condition: .absent))
+        let part = [UInt8](repeating: 1, count: upload.partSize)
+        let size = UInt64(upload.partSize)
+        try await s3.uploadPart(part, of: upload.id, at: 0)
+        #expect(await failure { try await s3.uploadPart([2], of: upload.id, at: size + 1) }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+        #expect(await failure { try await s3.uploadPart([2], of: upload.id, at: size) }?.status == .unavailable)
+        try await s3.uploadPart([2], of: upload.id, at: size)
+        // After a part that is short, there is none.
+        #expect(await failure { try await s3.uploadPart([3], of: upload.id, at: size + 1) }?.status == .invalid)
+        #expect(
+            await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }?.status == .invalid
+        )
+        let busy = await failure { _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil) }
+        #expect(busy?.status == .unavailable)
+        _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil)
+        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .post, .post, .head])
+        #expect(http.requests[0].headers["Content-Type"] == "a/b")
+        #expect(http.requests[1].body == part && http.requests[3].body == [2])
+        #expect(http.requests[3].url.description.hasSuffix("/b/a?partNumber=2&uploadId=i%26d"))
+        #expect(http.requests[5].headers["If-None-Match"] == "*")
+        #expect(http.requests[5].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
+    }
+
+    @Test func `an upload that ends without a file is given up at S3, also as the gate closes`() async throws {
+        for closes in [false, true] {
+            let http = http(
+                [
+                    (200, "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>"),
+                    (200, ""), (200, ""), (204, ""),
+                ],
+                entry
+            )
+            let s3 = try s3(http)
+            let upload = try await s3.createUpload(FileUploadRequest("a"))
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+            try await s3.uploadPart([1], of: upload.id, at: UInt64(upload.partSize))
+            if closes { await s3.close() } else { try await s3.abortUpload(upload.id) }
+            #expect(http.requests.last?.method == .delete)
+            #expect(http.requests.last?.url.description.hasSuffix("/b/a?uploadId=id") == true)
+            let error = await failure { _ = try await s3.completeUpload(upload.id, size: 1, digest: nil) }
+            #expect(error?.status == .notFound)
+        }
+    }
+
+    @Test func `a file that is gone does not have a tag any more`() async throws {
+        let s3 = try s3(http([error(404, "NoSuchKey")]))
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .tag("1a")))
+        let error = await failure { _ = try await s3.completeUpload(upload.id, size: 0, digest: nil) }
+        #expect(error?.status == .conflict)
+    }
+
+    @Test func `nothing foreign reads as a placeholder`() async throws {
+        let http = ScriptedHTTP()
+        let s3 = try s3(http)
+        for request in [
+            FileUploadRequest("a", contentType: "a/{{secret:secretKey}}"), FileUploadRequest("a", contentType: "a/b}}"),
+            FileUploadRequest("a", condition: .tag("{{secret:secretKey}}")),
+            FileUploadRequest("a", condition: .tag("")),
+        ] {
+            #expect(await failure { _ = try await s3.createUpload(request) }?.status == .invalid)
+        }
+        #expect(await failure { _ = try await s3.get("a", from: 0, count: 1, tag: "a\r\nb") }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+        let listing = self.http([list([])])
+        _ = try await self.s3(listing).list(prefix: "{{secret:secretKey}}", after: "", limit: 9)
+        #expect(!listing.requests[0].url.description.contains("{"))
+    }
+
+    @Test func `too many uploads at once are refused`() async throws {
+        let s3 = try s3(ScriptedHTTP())
+        for _ in 0..<32 { _ = try await s3.createUpload(FileUploadRequest("a")) }
+        #expect(await failure { _ = try await s3.createUpload(FileUploadRequest("a")) }?.status == .rateLimited)
+    }
+}

@@ -1,0 +1,261 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import webdav
+
+/// The adapter of WebDAV servers.
+@Suite struct WebDAVTests {
+    private func webdav(_ http: some HTTPService, _ fields: JSONObject = [:]) throws -> WebDAV {
+        var all: JSONObject = [
+            "endpoint": "http://vendor.example/files/", "username": "ada", "password": "{{secret:password}}",
+        ]
+        for member in fields.members { all[member.name] = member.value }
+        return try WebDAV(configuration: PluginConfiguration(all), host: Host(http: http, clock: StoppedClock()))
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> PluginError? {
+        await #expect(throws: PluginError.self) { try await body() }
+    }
+
+    private func found(_ path: String, _ properties: String? = nil) -> (Int, String) {
+        let usual = """
+            <d:resourcetype/><d:getcontentlength>3</d:getcontentlength><d:getetag>"1"</d:getetag>
+            <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+            """
+        return (207, multistatus(response(path, properties ?? usual)))
+    }
+
+    private func response(_ path: String, _ properties: String) -> String {
+        """
+        <d:response><d:href>\(path)</d:href><d:propstat><d:prop>\(properties)</d:prop>
+        <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>
+        """
+    }
+
+    private func multistatus(_ responses: String) -> String {
+        #"<?xml version="1.0"?><d:multistatus xmlns:d="DAV:">\#(responses)</d:multistatus>"#
+    }
+
+    private func http(_ answers: [(Int, String)], _ headers: HTTPFields = [:]) -> ScriptedHTTP {
+        ScriptedHTTP(
+            answers.map { .response(HTTPResponse(status: $0.0, headers: headers, body: Array($0.1.utf8))) }
+        )
+    }
+
+    private let collection = "<d:resourcetype><d:collection/></d:resourcetype>"
+
+    // MARK: Opening
+
+    @Test func `credentials are proved only where a stranger is refused`() async throws {
+        for (status, kind) in [(401, Evidence.Kind.authenticated), (207, .reachable)] {
+            let http = http([found("/files/", collection), (status, multistatus(""))])
+            #expect(try await webdav(http).open().map(\.kind) == [kind])
+            #expect(http.requests.map(\.method) == [.propfind, .propfind])
+            #expect(http.requests.map(\.url.description) == Array(repeating: "http://vendor.example/files/", count: 2))
+            #expect(http.requests[0].headers["Authorization"] == "Basic {{base64:ada:{{secret:password}}}}")
+            #expect(http.requests[1].headers["Authorization"] == nil)
+        }
+        let anybody = try WebDAV(
+            configuration: PluginConfiguration(["endpoint": "http://vendor.example/files"]),
+            host: .scripted(http([found("/files/", collection)]))
+        )
+        #expect(try await anybody.open().map(\.kind) == [.reachable])
+    }
+
+    @Test(arguments: [
+        (401, PluginStatus.unauthorized), (403, .denied), (404, .notFound), (405, .unsupported), (503, .unavailable),
+    ])
+    func `a collection that cannot be read says why`(status: Int, expected: PluginStatus) async throws {
+        let error = await failure { _ = try await webdav(http([(status, "<html>no</html>")])).open() }
+        #expect(error?.status == expected)
+        #expect(error?.message.contains("{{") == false && error?.message.contains("web page") == false)
+    }
+
+    @Test func `a file is no collection, and an endpoint has no query`() async throws {
+        #expect(await failure { _ = try await webdav(http([found("/files/")])).open() }?.status == .notFound)
+        #expect(throws: PluginError.self) { try webdav(ScriptedHTTP(), ["endpoint": "http://vendor.example/?a=b"]) }
+    }
+
+    @Test func `a server asks for patience`() async throws {
+        let error = await failure {
+            _ = try await webdav(http([(503, "busy")], ["Retry-After": "7"])).head("a")
+        }
+        #expect(error?.retryAfter == .seconds(7) && error?.isRetryable == true)
+        #expect(error?.message.contains("busy") == true)
+    }
+
+    // MARK: Reading
+
+    @Test(arguments: [
+        "/files/a%20b", "http://vendor.example/files/a%20b", "/files/a b", "/files//a%20b", "/%66iles/a%20b/",
+        "\n /files/a%20b\n",
+    ])
+    func `a server writes paths as it likes`(href: String) async throws {
+        let entry = try await webdav(http([found(href)])).head("a b")
+        #expect(entry.path == "a b" && entry.size == 3 && entry.tag == "1" && entry.digest == nil)
+    }
+
+    @Test func `the stamp counts as long as the content is the same`() async throws {
+        let digest = String(repeating: "ab", count: 32)
+        for (tag, known) in [("1", true), ("2", false)] {
+            let stamp = #"{"tag":"1","contentType":"text/x-a","digest":"\#(digest)"}"#
+            let properties = """
+                <d:resourcetype/><d:getcontentlength>3</d:getcontentlength><d:getetag>\(tag)</d:getetag>
+                <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+                <d:getcontenttype>text/plain</d:getcontenttype>
+                <file xmlns="\(WebDAVStamp.namespace)">\(XMLElement.escaped(stamp))</file>
+                """
+            let entry = try await webdav(http([found("/files/a", properties)])).head("a")
+            #expect(entry.contentType == (known ? "text/x-a" : "text/plain"))
+            #expect(entry.digest == (known ? digest : nil))
+        }
+    }
+
+    @Test(arguments: [
+        "<d:multistatus", "", "{}", #"<multistatus xmlns="urn:x"/>"#, #"<multistatus xmlns="DAV:"/>"#,
+        #"<!DOCTYPE a [<!ENTITY b "b">]><multistatus xmlns="DAV:"/>"#,
+    ])
+    func `an answer that is none, or of something else, is refused`(body: String) async throws {
+        let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == true)
+    }
+
+    @Test(arguments: ["getetag", "getcontentlength", "getlastmodified"])
+    func `a server that does not say what a file needs is told apart`(name: String) async throws {
+        let (_, whole) = found("/files/a")
+        let body = whole.replacing(name, with: "other")
+        let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
+        #expect(error?.status == .protocolViolation && error?.message.contains(name) == true)
+    }
+
+    @Test func `a collection is no file`() async throws {
+        let folder = try webdav(http([found("/files/a/", collection)]))
+        #expect(await failure { _ = try await folder.head("a") }?.status == .notFound)
+        let http = self.http([(200, "<html>a list</html>"), found("/files/a/", collection)])
+        #expect(await failure { _ = try await webdav(http).get("a", from: 0, count: 9, tag: nil) }?.status == .notFound)
+        let other = self.http([found("/files/a/", collection)])
+        try await webdav(other).remove("a")
+        #expect(other.requests.map(\.method) == [.propfind])
+    }
+
+    @Test(arguments: [
+        (206, "bytes 2-4/9", "cde", "cde"), (206, "bytes 2-3/4", "cd", "cd"), (200, "", "abcdefg", "cde"),
+        (200, "", "abc", "c"), (416, "bytes */2", "", ""),
+    ])
+    func `a part is cut out of what the server answers`(
+        status: Int,
+        range: String,
+        body: String,
+        expected: String
+    ) async throws {
+        let http = http([(status, body)], ["Content-Range": range, "ETag": "\"1\""])
+        let part = try await webdav(http).get("a", from: 2, count: 3, tag: "1")
+        #expect(String(decoding: part, as: UTF8.self) == expected)
+        #expect(http.requests[0].headers["Range"] == "bytes=2-4" && http.requests[0].headers["If-Match"] == "\"1\"")
+    }
+
+    @Test(arguments: [
+        (206, "bytes 1-3/9", "bcd"), (206, "bytes 2-4/9", "cd"), (206, "bytes 2-9/99", "cdefghij"), (206, "", "cde"),
+        (206, "bytes 2-1/9", ""), (206, "bytes 2-99999999999999999999/9", "cde"),
+    ])
+    func `other bytes than those asked for are refused`(status: Int, range: String, body: String) async throws {
+        let http = http([(status, body)], ["Content-Range": range, "ETag": "\"1\""])
+        let error = await failure { _ = try await webdav(http).get("a", from: 2, count: 3, tag: nil) }
+        #expect(error?.status == .protocolViolation)
+    }
+
+    @Test func `a file that has changed is a conflict, even if the server does not compare`() async throws {
+        for answer in [(412, ""), (200, "abc")] {
+            let http = http([answer], ["ETag": "\"2\""])
+            #expect(
+                await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict
+            )
+        }
+    }
+
+    @Test func `a list goes through the collections in order, and leaves out what is no file`() async throws {
+        func list(_ members: [(String, Bool)]) -> (Int, String) {
+            let properties = """
+                <d:getcontentlength>3</d:getcontentlength><d:getetag>"1"</d:getetag>
+                <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+                """
+            return (207, multistatus(members.map { response($0.0, $0.1 ? collection : properties) }.joined()))
+        }
+        let root = list([
+            ("/files/", true), ("/files/b", true), ("/files/a.txt", false), ("/files/a/", true), ("/elsewhere", false),
+            ("/files/.connector-uploads/", true), ("/files/c%0Ad", false), ("/files/%FF", false), ("/files/x/y", false),
+        ])
+        let http = http([root, list([("/files/a/", true), ("/files/a/1", false)]), list([("/files/b/2", false)])])
+        let page = try await webdav(http).list(prefix: "", after: "", limit: 2)
+        #expect(page.files.map(\.path) == ["a.txt", "a/1"] && page.hasMore)
+        #expect(http.paths == ["/files/", "/files/a/", "/files/b/"])
+        #expect(http.requests.allSatisfy { $0.headers["Depth"] == "1" })
+    }
+
+    @Test func `a list that breaks off is an error, and no page`() async throws {
+        let (_, whole) = found("/files/a")
+        let error = await failure {
+            _ = try await webdav(http([(207, String(whole.prefix(120)))])).list(prefix: "", after: "", limit: 9)
+        }
+        #expect(error?.status == .protocolViolation && error?.message.contains("not XML at") == true)
+    }
+
+    // MARK: Writing
+
+    @Test func `parts come in order, are bounded, and the last may come again`() async throws {
+        let webdav = try webdav(ScriptedHTTP())
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let part = [UInt8](repeating: 1, count: upload.partSize)
+        let size = UInt64(upload.partSize)
+        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: size) }?.status == .invalid)
+        for _ in 1...2 { try await webdav.uploadPart(part, of: upload.id, at: 0) }
+        #expect(await failure { try await webdav.uploadPart([1], of: upload.id, at: 1) }?.status == .invalid)
+        for index in 1..<UInt64(64) { try await webdav.uploadPart(part, of: upload.id, at: index * size) }
+        // A file that never ends.
+        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 64 * size) }?.status == .tooLarge)
+        let short = await failure { _ = try await webdav.completeUpload(upload.id, size: 1, digest: nil) }
+        #expect(short?.status == .invalid)
+        try await webdav.abortUpload(upload.id)
+        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 0) }?.status == .notFound)
+    }
+
+    @Test func `a put that fails leaves nothing behind`() async throws {
+        let http = http([(404, ""), (507, "full"), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 3, digest: nil) }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(http.requests.map(\.method) == [.propfind, .put, .delete])
+        #expect(http.paths[1] == http.paths[2] && http.paths[1].hasPrefix("/files/.connector-uploads/"))
+    }
+
+    @Test func `nothing foreign reads as a placeholder, or reaches the adapter's own files`() async throws {
+        let http = ScriptedHTTP()
+        let webdav = try webdav(http)
+        for request in [
+            FileUploadRequest("a", contentType: "a/{{secret:password}}"), FileUploadRequest(".connector-uploads/a"),
+            FileUploadRequest("a", condition: .tag("{{secret:password}}")),
+            FileUploadRequest("a", condition: .tag("\"")),
+        ] {
+            #expect(await failure { _ = try await webdav.createUpload(request) }?.status == .invalid)
+        }
+        #expect(await failure { _ = try await webdav.head(".connector-uploads/a") }?.status == .invalid)
+        #expect(await failure { try await webdav.remove(".connector-uploads/a") }?.status == .invalid)
+        #expect(await failure { _ = try await webdav.get("a", from: 0, count: 1, tag: "a\r\nb") }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+    }
+
+    @Test func `neither a put nor a copy replaces a collection`() async throws {
+        let http = http([found("/files/a/", collection), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 0, digest: nil) }
+        #expect(error?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.propfind, .delete])
+    }
+}
