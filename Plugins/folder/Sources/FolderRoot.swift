@@ -116,7 +116,8 @@ final class FolderRoot: Sendable {
 
     /// Splits a path into the names of its directories and that of the file.
     static func segments(of path: String) throws(PluginError) -> (directories: [String], name: String) {
-        var segments = path.split(separator: "/").map(String.init)
+        // By bytes: to Swift, a slash and a combining mark after it are one character.
+        var segments = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         guard let name = segments.popLast() else { throw PluginError(.invalid, "the path is empty") }
         guard (segments.first ?? name) != uploadsName else {
             throw PluginError(.invalid, "\"\(uploadsName)\" is the adapter's own; use another name")

@@ -180,6 +180,13 @@ internal import Testing
         #expect(
             await failure { _ = try await folder.get("way/file", from: 0, count: 9, tag: nil) }?.status == .notFound
         )
+        // To Swift, a slash and a combining mark are one character; to the system, the slash is a slash.
+        try write("secret", to: "other/\u{301}file")
+        #expect(
+            await failure { _ = try await folder.get("way/\u{301}file", from: 0, count: 9, tag: nil) }?.status
+                == .notFound
+        )
+        #expect(await failure { try await put("x", at: "way/\u{301}new", folder) }?.status == .conflict)
         #expect(await failure { try await put("x", at: "way/file", folder) }?.status == .conflict)
         #expect(await failure { try await put("x", at: "way/new", folder) }?.status == .conflict)
         try await folder.remove("way/file")
@@ -187,7 +194,7 @@ internal import Testing
         // A put replaces the link itself, and not what it leads to.
         try await put("x", at: "link", folder)
         #expect(try await text("link", folder) == "x")
-        #expect(Self.names(in: "\(outside)/other") == ["file"])
+        #expect(Self.names(in: "\(outside)/other").sorted() == ["file", "\u{301}file"])
         try #require(unsafe rename("\(outside)/secret", "\(path)/secret") == 0)
         #expect(try await text("secret", folder) == "secret")
         await folder.close()
