@@ -41,7 +41,7 @@ import Testing
         ),
         (
             #""entry": "e", "services": {"required": ["gates/1"]}"#,
-            #"m.json:1:104: the host service "gates/1" comes with "uses""#
+            #"m.json:1:103: the host service "gates/1" comes with "uses""#
         ),
     ])
     func `what is wrong is told with its place`(members: String, expected: String) {
