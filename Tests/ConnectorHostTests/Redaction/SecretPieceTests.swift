@@ -178,7 +178,8 @@ import Testing
         let key = Base64.encode((0..<1500).map { _ in UInt8.random(in: 0...255, using: &random) })
         let redactor = Redactor([Secret(key)])
         let shown = redactor.redact("line \(key.dropFirst(640).prefix(64)) of the key")
-        // A key at random may go on with what stands for the blank behind its piece, which is then hidden, too.
-        #expect(shown == "line ••• of the key" || shown == "line •••of the key")
+        // Beside its piece, a key at random may have what stands for a blank, which is then hidden, too.
+        let blanks = ["line ••• of the key", "line •••of the key", "line••• of the key", "line•••of the key"]
+        #expect(blanks.contains(shown))
     }
 }
