@@ -41,10 +41,10 @@ expect 'a bucket that is not there is missing' 'status == 1 and gate("files")["e
 
 section "moto $MOTO_VERSION: files"
 s3
-curl --silent --fail --output /dev/null --upload-file - "$server/shop/reports/2026.txt" <<< 'conten'
-exercise_files
+curl --silent --fail --output /dev/null --header 'Content-Type: text/plain' -X PUT --data-binary @- "$server/shop/reports/2026.txt" <<< 'conten'
 ask "$server/shop/reports/2026.txt"
 expect 'the server itself has the file' 'text == "conten\n"'
+exercise_files
 conformance
 
 section "moto $MOTO_VERSION: stopped"
@@ -60,6 +60,7 @@ connector "{\"name\": \"files\", \"plugin\": \"s3\", \"config\":
   {\"endpoint\": \"$simulated\", \"bucket\": \"demo\", \"accessKey\": \"demo-access-key\", \"secretKey\": \"demo-secret-key\"}}"
 status=0
 curl --silent --fail --output /dev/null --aws-sigv4 aws:amz:us-east-1:s3 --user demo-access-key:demo-secret-key \
-    --upload-file - "$simulated/demo/reports/2026.txt" <<< 'conten' 2> "$scratch/messages" || status=$?
+    --header "x-amz-content-sha256: $(sha256sum <<< 'conten' | cut -d ' ' -f 1)" \
+    -X PUT --data-binary @- "$simulated/demo/reports/2026.txt" <<< 'conten' 2> "$scratch/messages" || status=$?
 expect "the simulator takes curl's signature" 'status == 0'
 exercise_files
