@@ -212,7 +212,8 @@ let package = Package(
         .target(
             name: "ConnectorSimulator",
             dependencies: [
-                "ConnectorDigest", "ConnectorHTTPServer", "ConnectorManifest", "ConnectorPlatform",
+                "ConnectorBase", "ConnectorDigest", "ConnectorHTTPServer", "ConnectorInvocation", "ConnectorManifest",
+                "ConnectorPlatform",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -221,6 +222,7 @@ let package = Package(
             name: "ConnectorHostTesting",
             dependencies: layers + [
                 "CConnector", "ConnectorHost", "ConnectorBase", "ConnectorDigest", "ConnectorManifest",
+                "ConnectorSimulator",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -380,7 +382,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorSimulatorTests",
             dependencies: [
-                "ConnectorHTTPServer", "ConnectorSimulator", "ConnectorManifest", "ConnectorTestSupport",
+                "ConnectorBase", "ConnectorHTTPServer", "ConnectorInvocation", "ConnectorPlatform",
+                "ConnectorSimulator", "ConnectorManifest", "ConnectorTestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

@@ -8,6 +8,7 @@
 #define CFFI_SHIM_H
 
 #include <ffi.h>
+#include <stddef.h>
 
 #define CFFI_TYPE(name)                                                                                                \
     static inline ffi_type *cffi_type_##name(void) { return &ffi_type_##name; }
@@ -26,5 +27,16 @@ CFFI_TYPE(double)
 CFFI_TYPE(pointer)
 
 #undef CFFI_TYPE
+
+/* Makes a function of the C type that `cif` describes, whose calls lead to `enter` with `target`. Null if the system refuses
+ * executable memory. Both `cif` and `target` must live as long as the function, which is never freed. */
+static inline void *cffi_closure(ffi_cif *cif, void (*enter)(ffi_cif *, void *, void **, void *), void *target) {
+    void *code = NULL;
+    ffi_closure *closure = (ffi_closure *)ffi_closure_alloc(sizeof(ffi_closure), &code);
+    if (closure == NULL) return NULL;
+    if (ffi_prep_closure_loc(closure, cif, enter, target, code) == FFI_OK) return code;
+    ffi_closure_free(closure);
+    return NULL;
+}
 
 #endif

@@ -16,6 +16,12 @@ struct ConfigurationResolver {
     private var variables: VariableExpansion
     /// The secrets read so far, by reference: several fields may refer to one file.
     private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
+    /// Whether the vendors are simulated, which then need no real secrets.
+    private let isSimulated: Bool
+    /// Whether secrets that are missing have a placeholder: the leaf's vendor is simulated.
+    private var hasPlaceholders = false
+    /// Whether the value being evaluated is that of a secret field.
+    private var isInSecretField = false
 
     /// The value of a member of `config`.
     private struct Evaluated {
@@ -24,12 +30,17 @@ struct ConfigurationResolver {
         var isSecret = false
         /// Whether the text was a single variable, whose value may be a number or a Boolean.
         var isOneVariable = false
+        /// Whether a placeholder is part of it, because a secret is missing.
+        var hasPlaceholder = false
     }
 
     /// Creates a resolver for a configuration.
-    init(_ configuration: Configuration, environment: Configuration.Environment) {
+    ///
+    /// - Parameter isSimulated: Whether the vendors are simulated: a placeholder then replaces each secret that is missing.
+    init(_ configuration: Configuration, environment: Configuration.Environment, isSimulated: Bool = false) {
         json = JSONReader(configuration.texts)
         self.configuration = configuration
+        self.isSimulated = isSimulated
         variables = VariableExpansion(environment)
     }
 
@@ -42,10 +53,13 @@ struct ConfigurationResolver {
         json.connector = connector.path
         defer { json.connector = nil }
         base = configuration.base(ofText: connector.location.text)
+        hasPlaceholders = isSimulated && connector.simulator != .local
+        let secretFields = (try? manifest.get())?.configuration.filter(\.isSecret).map(\.name) ?? []
         let before = json.problems.count + json.omitted
         let location = connector.location.appending("config")
         var values: [(name: String, evaluated: Evaluated?)] = []
         for member in leaf.config.members {
+            isInSecretField = secretFields.contains(member.name)
             values.append((member.name, evaluate(member.value, at: location.appending(member.name))))
         }
         switch manifest {
@@ -86,6 +100,7 @@ struct ConfigurationResolver {
         var config: [JSONObject.Member] = []
         var hidden: [String: Secret] = [:]
         var whole: [String: JSONValue] = [:]
+        var placeholders: [String] = []
         let given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
         let unknownNames = values.lazy.map(\.name).filter { !names.contains($0) }.prefix(100)
         for field in manifest.configuration {
@@ -96,7 +111,11 @@ struct ConfigurationResolver {
             if field.isSecret, let text = value.string {
                 let secret = Secret(text)
                 hidden[field.name] = secret
-                secrets.append(secret)
+                if given[field.name]??.hasPlaceholder == true {
+                    placeholders.append(field.name)
+                } else {
+                    secrets.append(secret)
+                }
                 config.append(.init(name: field.name, value: .string(LeafPlan.placeholder(for: field.name))))
             } else {
                 config.append(.init(name: field.name, value: value))
@@ -108,7 +127,8 @@ struct ConfigurationResolver {
             config: JSONObject(unique: config),
             secrets: hidden,
             egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
-            simulator: connector.simulator
+            simulator: connector.simulator,
+            placeholders: placeholders
         )
     }
 
@@ -139,6 +159,9 @@ struct ConfigurationResolver {
                 at: here
             )
             return nil
+        }
+        if evaluated.hasPlaceholder, field.objection(to: evaluated.value) != nil {
+            evaluated.value = field.placeholder
         }
         if let objection = field.objection(to: evaluated.value) {
             json.report(
@@ -180,27 +203,42 @@ struct ConfigurationResolver {
         switch value {
         case .null, .bool, .integer, .number: return Evaluated(value: value)
         case .string(let text):
-            return variables.filled(text, at: path, reporting: &json).map {
-                Evaluated(value: .string($0.text), isOneVariable: $0.isOneVariable)
+            let standIn = hasPlaceholders && isInSecretField ? LeafPlan.missingSecret : nil
+            return variables.filled(text, at: path, standIn: standIn, reporting: &json).map {
+                Evaluated(
+                    value: .string($0.text),
+                    isOneVariable: $0.isOneVariable,
+                    hasPlaceholder: $0.hasStandIn
+                )
             }
         case .array(let elements):
             let results = elements.enumerated().map { evaluate($1, at: path.appending($0)) }
             let found = results.compactMap(\.self)
             guard found.count == results.count else { return nil }
-            return Evaluated(value: .array(found.map(\.value)), isSecret: found.contains(where: \.isSecret))
+            return Evaluated(
+                value: .array(found.map(\.value)),
+                isSecret: found.contains(where: \.isSecret),
+                hasPlaceholder: found.contains(where: \.hasPlaceholder)
+            )
         case .object(let object):
             if object.members.count == 1, let reference = object["secret"] {
                 return secret(reference, at: path.appending("secret"))
             }
             var members: [JSONObject.Member] = []
             var isSecret = false
+            var hasPlaceholder = false
             for member in object.members {
                 guard let result = evaluate(member.value, at: path.appending(member.name)) else { continue }
                 isSecret = isSecret || result.isSecret
+                hasPlaceholder = hasPlaceholder || result.hasPlaceholder
                 members.append(.init(name: member.name, value: result.value))
             }
             guard members.count == object.members.count else { return nil }
-            return Evaluated(value: .object(JSONObject(unique: members)), isSecret: isSecret)
+            return Evaluated(
+                value: .object(JSONObject(unique: members)),
+                isSecret: isSecret,
+                hasPlaceholder: hasPlaceholder
+            )
         }
     }
 
@@ -210,7 +248,8 @@ struct ConfigurationResolver {
             json.report(.wrongType, "a secret must be a string such as \"env:NAME\", not \(value.kind)", at: path)
             return nil
         }
-        guard let filled = variables.filled(text, at: path, reporting: &json) else { return nil }
+        let standIn = hasPlaceholders ? LeafPlan.missingSecret : nil
+        guard let filled = variables.filled(text, at: path, standIn: standIn, reporting: &json) else { return nil }
         guard let reference = SecretReference(filled.text, base: base) else {
             // Do not show the text: it may be the secret itself.
             json.report(
@@ -226,6 +265,14 @@ struct ConfigurationResolver {
         case .success(let secret):
             return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
         case .failure(let error):
+            if hasPlaceholders {
+                return Evaluated(
+                    value: .string(LeafPlan.missingSecret),
+                    isSecret: true,
+                    isOneVariable: true,
+                    hasPlaceholder: true
+                )
+            }
             json.report(error, at: path)
             return nil
         }
@@ -250,6 +297,19 @@ extension ConfigurationField {
         case .number where parsed.number != nil: parsed
         case .boolean where parsed.bool != nil: parsed
         default: value
+        }
+    }
+
+    /// A value that the field accepts in place of a secret that is missing.
+    fileprivate var placeholder: JSONValue {
+        if let allowed = allowedValues.first { return allowed }
+        return switch type {
+        case .url: .string("https://\(LeafPlan.missingSecret)@simulated.invalid/1")
+        case .integer: .integer(Int64(exactly: (minimum ?? 0).rounded(.up)) ?? 0)
+        case .number: .number(minimum ?? 0)
+        case .boolean: false
+        case .duration: "1s"
+        case .string, .path, .json: .string(LeafPlan.missingSecret)
         }
     }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-internal import ConnectorManifest
+package import ConnectorManifest
 internal import ConnectorServices
 
 /// What a leaf connects to in a simulation, instead of its vendor.
@@ -11,6 +11,8 @@ package enum SimulationTarget: Sendable {
     case server(URLParts)
     /// No host: the plugin makes no requests.
     case local
+    /// A plugin in this process that takes the place of the leaf's own, and makes no requests.
+    case plugin(LinkedPlugin)
     /// Nothing: the gate fails with this error instead of opening.
     case none(ConnectorError)
 }
@@ -35,6 +37,24 @@ extension ResolvedConfiguration {
     }
 }
 
+extension ResolvedConfiguration {
+    /// The same connectors, with plugins of this process in place of the leaves' own.
+    ///
+    /// - Parameter plugins: The plugins by the leaves' paths.
+    package func replacing(_ plugins: [String: LinkedPlugin]) -> ResolvedConfiguration {
+        var result = self
+        for (path, plugin) in plugins {
+            result.leaves[path] = leaves[path]?.flatMap { $0.pointing(.plugin(plugin), path) }
+        }
+        result.renew = { [renew] path in
+            let plan = renew(path)
+            guard let plugin = plugins[path] else { return plan }
+            return plan.flatMap { try? $0.pointing(.plugin(plugin), path).get() }
+        }
+        return result
+    }
+}
+
 extension LeafPlan {
     /// Whether the plugin apparently makes no requests: it has no hosts, URLs or secrets, does not require `http/1`, and is not
     /// a foreign library with a life cycle.
@@ -52,6 +72,10 @@ extension LeafPlan {
             error.connector = path
             return .failure(error)
         case .local: plan.egress = []
+        case .plugin(let plugin):
+            plan.egress = []
+            plan.specification = PluginSpecification(plugin)
+            plan.isSimulated = true
         case .server(let base):
             for field in manifest.configuration {
                 if let text = secrets[field.name]?.reveal() {
@@ -65,6 +89,7 @@ extension LeafPlan {
             }
             guard !plan.movedFields.isEmpty else { return .failure(noURLError(path)) }
             plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
+            plan.isSimulated = true
         }
         return .success(plan)
     }

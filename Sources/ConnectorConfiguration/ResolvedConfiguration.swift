@@ -23,7 +23,7 @@ public struct ResolvedConfiguration: Sendable {
 /// Everything required to open one leaf.
 package struct LeafPlan: Sendable {
     /// The plugin that the leaf names.
-    package let specification: PluginSpecification
+    package internal(set) var specification: PluginSpecification
     /// The manifest of that plugin.
     package let manifest: Manifest
     /// Every field with a value, including defaults, in the manifest's order; the value of a secret field is `{{secret:FIELD}}`.
@@ -36,8 +36,15 @@ package struct LeafPlan: Sendable {
     package internal(set) var uses: [BoundUse] = []
     /// What replaces the vendor in a simulation, as configured.
     package let simulator: SimulatorReference?
+    /// The secret fields with a placeholder, because their secrets are missing and the vendor is simulated.
+    package internal(set) var placeholders: [String] = []
+    /// Whether something else takes the place of the vendor or of the plugin.
+    package internal(set) var isSimulated = false
     /// The fields whose URLs point to a simulator instead of the server named in the file.
     var movedFields: Set<String> = []
+
+    /// The placeholder for a secret that is missing in a simulation.
+    static let missingSecret = "simulated-secret"
 
     /// The placeholder for a secret field's value in a plugin's configuration and requests.
     package static func placeholder(for field: String) -> String { "{{secret:\(field)}}" }
@@ -51,16 +58,19 @@ extension Configuration {
     ///   - environment: The variables that `${NAME}` and `env:NAME` read.
     ///   - manifests: Finds a plugin's manifest, for the configuration as read. An `unknown-plugin` error is an error in the file;
     ///     any other error only fails the gate.
+    ///   - isSimulated: Whether the vendors will be simulated: secrets that are missing are then no errors.
     /// - Throws: Every error in the file.
     package static func load(
         file: String,
         environment: Environment = .process,
+        isSimulated: Bool = false,
         manifests: (Configuration) -> (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
         let (configuration, problems, omitted) = examine(file: file, environment: environment)
         guard let configuration else { throw ConfigurationErrors(problems, omitted: omitted) }
         let (resolved, more, omittedMore) = configuration.examine(
             environment: environment,
+            isSimulated: isSimulated,
             manifest: manifests(configuration)
         )
         guard problems.isEmpty, more.isEmpty else {
@@ -75,21 +85,28 @@ extension Configuration {
 
     /// Resolves variables and secrets, and validates every enabled leaf against its plugin.
     ///
+    /// - Parameter isSimulated: Whether the vendors will be simulated: secrets that are missing are then no errors.
     /// - Throws: Every error in the configuration.
     package func resolved(
         environment: Environment = .process,
+        isSimulated: Bool = false,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
-        let (resolved, problems, omitted) = examine(environment: environment, manifest: manifest)
+        let (resolved, problems, omitted) = examine(
+            environment: environment,
+            isSimulated: isSimulated,
+            manifest: manifest
+        )
         guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted, files: texts) }
         return resolved
     }
 
     private func examine(
         environment: Environment,
+        isSimulated: Bool,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError], omitted: Int) {
-        var resolver = ConfigurationResolver(self, environment: environment)
+        var resolver = ConfigurationResolver(self, environment: environment, isSimulated: isSimulated)
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
         var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
@@ -112,16 +129,21 @@ extension Configuration {
             environment: environment,
             renew: { [leaves] path in
                 guard let manifest = try? leaves[path]?.get().manifest else { return nil }
-                return renewed(path, manifest, environment)
+                return renewed(path, manifest, environment, isSimulated: isSimulated)
             }
         )
         return (resolved, resolver.json.problems, resolver.json.omitted)
     }
 
     /// Resolves a leaf again; nil on failure.
-    private func renewed(_ path: String, _ manifest: Manifest, _ environment: Environment) -> LeafPlan? {
+    private func renewed(
+        _ path: String,
+        _ manifest: Manifest,
+        _ environment: Environment,
+        isSimulated: Bool
+    ) -> LeafPlan? {
         guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
-        var resolver = ConfigurationResolver(self, environment: environment)
+        var resolver = ConfigurationResolver(self, environment: environment, isSimulated: isSimulated)
         return try? resolver.plan(for: connector, leaf, manifest: .success(manifest))?.get()
     }
 }

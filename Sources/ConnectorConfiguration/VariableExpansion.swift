@@ -20,18 +20,24 @@ struct VariableExpansion {
     /// Expands the variables in a text; nil, with an error reported, if one is not set, the text is malformed, or the limit is
     /// exceeded.
     ///
-    /// - Returns: The expanded text, and whether the text was a single variable.
+    /// - Parameter standIn: Replaces variables that are not set, which is then no error.
+    /// - Returns: The expanded text, whether the text was a single variable, and whether the stand-in is part of it.
     mutating func filled(
         _ text: String,
         at path: JSONPath,
+        standIn: String? = nil,
         reporting json: inout JSONReader
-    ) -> (text: String, isOneVariable: Bool)? {
-        guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, false) }
+    ) -> (text: String, isOneVariable: Bool, hasStandIn: Bool)? {
+        guard text.utf8.contains(UInt8(ascii: "$")) else { return (text, false, false) }
         guard remainingBytes > 0 || json.hasRoom() else { return nil }
         do throws(Template.ParseError) {
             let template = try Template(parsing: text)
-            let (filled, missing) = template.filled(from: environment, limit: remainingBytes)
-            for name in missing where json.hasRoom() {
+            let (filled, missing) = template.filled(
+                from: environment,
+                limit: remainingBytes,
+                standIn: standIn
+            )
+            for name in missing where standIn == nil && json.hasRoom() {
                 json.report(
                     .missingVariable,
                     "the environment variable \(name.excerpt) is not set",
@@ -39,7 +45,7 @@ struct VariableExpansion {
                     at: path
                 )
             }
-            guard missing.isEmpty else { return nil }
+            guard missing.isEmpty || standIn != nil else { return nil }
             guard let filled else {
                 remainingBytes = 0
                 json.report(
@@ -51,7 +57,7 @@ struct VariableExpansion {
                 return nil
             }
             remainingBytes -= filled.utf8.count
-            return (filled, template.isOneVariable)
+            return (filled, template.isOneVariable, !missing.isEmpty)
         } catch {
             json.report(.invalidValue, error.message, at: path)
             return nil

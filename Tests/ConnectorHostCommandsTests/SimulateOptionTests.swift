@@ -113,6 +113,101 @@ import Testing
         #expect(result.error == "")
     }
 
+    // MARK: Secrets
+
+    @Test(arguments: ["env:NO_SUCH_TOKEN", "file:absent.token", "plain"])
+    func `a simulated gate needs no secret, and says that a placeholder takes its place`(source: String) async throws {
+        let workspace = try workspace("https://api.example.com", simulate: "answers.json")
+        let token: JSONValue = source == "plain" ? "${NO_SUCH_TOKEN}" : ["secret": .string(source)]
+        func connector(_ name: String, simulate: String) -> JSONValue {
+            [
+                "name": .string(name), "plugin": .string(FixturePlugins.good("http")),
+                "config": ["endpoint": "https://api.example.com", "token": token], "simulate": .string(simulate),
+            ]
+        }
+        try workspace.write(#"{"version": 1, "answers": [{"path": "/*", "json": {}}]}"#, to: "answers.json")
+        try workspace.configure([connector("vendor", simulate: "answers.json")])
+        let result = try await workspace.program.run("status", "--simulate", "--json")
+        #expect(result.status == 0, "\(result)")
+        let gate = try JSONValue(parsing: result.output)["gates"]?[0]
+        #expect(gate?["state"] == "open" && gate?["simulated"] == true)
+        let warning = "the secret \"token\" is missing; a placeholder takes its place, because the gate is simulated"
+        #expect(gate?["warnings"]?.array?.contains(.string(warning)) == true, "\(result)")
+        #expect(try await workspace.program.run("status").status == 2)
+        try workspace.configure([connector("vendor", simulate: "local")])
+        #expect(try await workspace.program.run("status", "--simulate").status == 2)
+    }
+
+    // MARK: Interfaces
+
+    /// A configuration whose only plugin is a manifest without an image.
+    private func interface(_ answers: String) throws -> Workspace {
+        let workspace = try Workspace()
+        try workspace.write(
+            #"""
+            {"manifest": 1, "id": "notes", "version": "1.0.0", "abi": [1, 1], "entry": "notes_plugin",
+             "configuration": {"token": {"type": "string", "required": true, "secret": true}},
+             "services": {"required": ["http/1"]}, "capabilities": {"notes/1": {
+               "add": {"symbol": "notes_add", "signature": "(id: string, note: json) async"},
+               "get": {"symbol": "notes_get", "signature": "(id: string) async -> json"}}}}
+            """#,
+            to: "Plugins/notes.connector.json"
+        )
+        try workspace.write(answers, to: "answers.json")
+        try workspace.configure(
+            [
+                [
+                    "name": "notes", "plugin": "notes", "simulate": "answers.json", "timeout": "10m",
+                    "config": ["token": ["secret": "env:NO_SUCH_TOKEN"]],
+                ]
+            ],
+            plugins: ["Plugins"]
+        )
+        return workspace
+    }
+
+    @Test func `a manifest alone opens when it is simulated, and says how when it is not`() async throws {
+        let workspace = try interface(
+            #"""
+            {"version": 1, "operations": [
+              {"operation": "add", "keep": {"in": "notes", "key": "${args.id}", "value": "${args.note}"}},
+              {"operation": "get", "when": {"id": "n1"}, "result": {"title": "Milk"}}],
+             "timeline": [{"every": "1m", "event": {"name": "reminder", "payload": {"number": "${count}"}}}]}
+            """#
+        )
+        let status = try await workspace.program.run("status", "--simulate")
+        #expect(status.status == 0 && status.output.contains("notes 1.0.0 (simulated)"), "\(status)")
+        let call = try await workspace.program.run("call", "notes", "get", "n1", "--simulate", "--json")
+        #expect(try JSONValue(parsing: call.output)["result"] == ["title": "Milk"], "\(call)")
+        let watch = try await workspace.program.run(
+            "watch",
+            "--simulate",
+            "--speed",
+            "60",
+            "--count",
+            "2",
+            "--json"
+        )
+        let lines = watch.output.split(separator: "\n")
+        let numbers = try lines.map { try JSONValue(parsing: String($0))["payload"]?["number"]?.integer ?? 0 }
+        #expect(numbers.count == 2 && numbers.last == numbers[0] + 1, "\(watch)")
+        var program = workspace.program
+        program.environment["NO_SUCH_TOKEN"] = "token"
+        let real = try await program.run("status", "--json")
+        #expect(real.status == 1)
+        let error = try JSONValue(parsing: real.output)["gates"]?[0]?["error"]
+        #expect(error?["code"] == "not-found" && error?["fix"]?.string?.contains("--simulate") == true, "\(real)")
+    }
+
+    @Test func `answers that do not fit the manifest are faults at their place`() async throws {
+        let workspace = try interface(#"{"version": 1, "operations": [{"operation": "got", "result": 1}]}"#)
+        let status = try await workspace.program.run("status", "--simulate", "--json")
+        let error = try JSONValue(parsing: status.output)["gates"]?[0]?["error"]
+        #expect(error?["message"] == "the plugin notes has no operation \"got\"" && error?["column"] == 45, "\(status)")
+        let speed = try await workspace.program.run("watch", "--speed", "2")
+        #expect(speed.status == 64)
+    }
+
     // MARK: send
 
     /// A configuration whose only connector sends events to Segment.

@@ -62,6 +62,7 @@ struct GateScene {
         details.add("also at", gate.places.isEmpty ? nil : StyledText(gate.places.joined(separator: ", ")))
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
+        details.add("simulated", gate.isSimulated ? "yes" : nil)
         details.add("opened in", gate.policy == nil ? gate.openDuration.map { "\($0.brief)" } : nil)
         details.add("attempts", gate.attempts > 1 ? "\(gate.attempts)" : nil)
         details.add("next attempt", gate.nextAttemptAt.map { "\($0)" })

@@ -39,7 +39,7 @@ enum GatesScene {
         let depth = gate.path.utf8.count { $0 == UInt8(ascii: "/") }
         let subject =
             gate.policy.map { StyledText($0, .muted) }
-            ?? gate.plugin.map { StyledText("\($0)") }
+            ?? gate.plugin.map { StyledText("\($0)") + StyledText(gate.isSimulated ? " (simulated)" : "", .muted) }
         var row = Row(
             gate.path,
             [

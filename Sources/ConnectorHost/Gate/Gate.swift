@@ -169,7 +169,7 @@ extension Gate {
                     GateReport.PluginIdentity(
                         id: $0.id,
                         version: $0.version,
-                        isLinked: (try? plan.plugin.get().isLinked) ?? false,
+                        isLinked: !plan.isSimulated && (try? plan.plugin.get().isLinked) ?? false,
                         content: storage.content
                     )
                 },
@@ -184,7 +184,8 @@ extension Gate {
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount,
                 warnings: plan.warnings,
-                uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector }
+                uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
+                isSimulated: plan.isSimulated
             )
         }
     }

@@ -32,6 +32,8 @@ struct GatePlan: Sendable {
     var cacheBytes = 0
     /// Problems with the plugin that do not prevent the gate from opening.
     var warnings: [String] = []
+    /// Whether something else takes the place of the vendor or of the plugin.
+    var isSimulated = false
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct InstanceConfiguration: Sendable, Equatable {

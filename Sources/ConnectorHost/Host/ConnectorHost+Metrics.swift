@@ -41,9 +41,11 @@ extension ConnectorHost {
         var samples: [MetricSample] = []
         for (node, report) in zip(tree.nodes, outbox.report(on: tree).gates) where node.path == report.path {
             let path = (name: MetricDefinition.pathAttribute, value: node.path)
-            samples += report.samples(path, now: now)
-            samples += node.tally.samples
-            if let gate = node.gate { samples += gate.samples(path) }
+            var own = report.samples(path, now: now) + node.tally.samples + (node.gate?.samples(path) ?? [])
+            if report.isSimulated {
+                for index in own.indices { own[index].attributes.append((MetricDefinition.simulatedAttribute, "true")) }
+            }
+            samples += own
         }
         let ranks = Dictionary(
             zip(MetricDefinition.all.map(\.name), MetricDefinition.all.indices),

@@ -290,6 +290,21 @@ public final class ConnectorHost: Sendable {
         environment.services.events.events(of: path.map(current.tree.paths), capacity: capacity)
     }
 
+    /// Sends an event as if the plugin of a gate had, if the gate is open.
+    ///
+    /// - Parameter path: The gate's own path.
+    package func emit(_ name: String, _ payload: JSONValue, from path: String) {
+        guard let gate = current.tree[path]?.gate, gate.state.isUsable else { return }
+        environment.services.events.publish(
+            ConnectorEvent(
+                connector: gate.path,
+                name: name,
+                payload: environment.redactor.redact(payload),
+                time: environment.clock.wallTime()
+            )
+        )
+    }
+
     /// The current state of every gate.
     public var report: Report { outbox.report(on: current.tree) }
 

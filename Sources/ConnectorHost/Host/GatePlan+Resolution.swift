@@ -5,6 +5,11 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 
 extension GatePlan {
+    /// The warning about a secret that is missing in a simulation.
+    private static func placeholder(for field: String) -> String {
+        "the secret \"\(field)\" is missing; a placeholder takes its place, because the gate is simulated"
+    }
+
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
     init(_ connector: Connector, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
         let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
@@ -25,7 +30,9 @@ extension GatePlan {
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
             cacheBytes: connector.cacheBytes,
-            warnings: (try? plugin.get()).map(plugins.concerns) ?? []
+            warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
+                + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
+            isSimulated: plan?.isSimulated ?? false
         )
     }
 }

@@ -18,6 +18,8 @@ package struct PluginLookup: Sendable {
     private let bundled: BundledPlugins
     /// Plugins given as files, by id.
     private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
+    /// The entries of those files.
+    private var filed: [PluginEntry] = []
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
@@ -43,6 +45,7 @@ package struct PluginLookup: Sendable {
         for file in files {
             let entry = PluginCatalog.entry(path: file)
             guard let id = entry.id else { continue }
+            filed.append(entry)
             let missing = ConnectorError(.unknownPlugin, "\(file) is not usable")
             self.files[id] = entry.candidate.map { .success($0) } ?? .failure(entry.error ?? missing)
         }
@@ -89,6 +92,39 @@ package struct PluginLookup: Sendable {
     /// The manifest of a leaf's plugin, or why there is none.
     package func manifest(_ plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
         candidate(plugin).map(\.manifest)
+    }
+
+    /// The text of a manifest that ``interface(_:)`` finds, and its file; nil if there is none, or only a damaged one.
+    package func interfaceText(_ plugin: PluginSpecification) -> (text: [UInt8], file: String)? {
+        if case .success(let candidate) = candidate(plugin) {
+            if let text = candidate.embeddedText { return (text, candidate.path) }
+            return candidate.sidecar.flatMap { file in ManifestReading.text(of: file).map { ($0, file) } }
+        }
+        return entry(alone: plugin).flatMap { entry in
+            entry.sidecar.flatMap { file in ManifestReading.text(of: file).map { ($0, file) } }
+        }
+    }
+
+    /// The manifest without an image, of the highest version.
+    private func entry(alone plugin: PluginSpecification) -> PluginEntry? {
+        let entries =
+            plugin.isPath
+            ? [PluginCatalog.entry(path: plugin.name)] : filed.filter { $0.id == plugin.name } + everything.entries
+        let alone = entries.filter { entry in
+            entry.isNotBuilt && (plugin.isPath || entry.id == plugin.name)
+                && (plugin.version == nil || entry.manifest?.version == plugin.version)
+        }
+        return alone.max { first, second in
+            guard let first = first.manifest?.version, let second = second.manifest?.version else { return false }
+            return first < second
+        }
+    }
+
+    /// The manifest of a leaf's plugin as ``manifest(_:)`` finds it, also if its image does not exist yet.
+    package func interface(_ plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
+        let found = manifest(plugin)
+        guard case .failure(let error) = found, error.code == .notFound else { return found }
+        return entry(alone: plugin)?.manifest.map { .success($0) } ?? found
     }
 }
 

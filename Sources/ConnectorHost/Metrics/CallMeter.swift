@@ -13,6 +13,7 @@ final class CallMeter: Sendable {
     /// The operation, as the metrics name it.
     let operation: String
     private let path: String
+    private let isSimulated: Bool
     private let factory: (any MetricsFactory)?
     private let state = Mutex(State())
 
@@ -33,9 +34,12 @@ final class CallMeter: Sendable {
     static let codeLimit = 64
 
     /// Creates a meter without calls.
-    init(_ operation: String, of path: String, _ factory: (any MetricsFactory)?) {
+    ///
+    /// - Parameter isSimulated: Whether the connector is simulated, which each duration sent to the metrics system says.
+    init(_ operation: String, of path: String, isSimulated: Bool = false, _ factory: (any MetricsFactory)?) {
         self.operation = operation
         self.path = path
+        self.isSimulated = isSimulated
         self.factory = factory
     }
 
@@ -61,7 +65,8 @@ final class CallMeter: Sendable {
     private func makeTimer(_ code: ConnectorError.Code?) -> CoreMetrics.Timer? {
         factory.map { factory in
             let definition = MetricDefinition.callDuration
-            return CoreMetrics.Timer(label: definition.name, dimensions: attributes(code), factory: factory)
+            let mark = isSimulated ? [(MetricDefinition.simulatedAttribute, "true")] : []
+            return CoreMetrics.Timer(label: definition.name, dimensions: attributes(code) + mark, factory: factory)
         }
     }
 

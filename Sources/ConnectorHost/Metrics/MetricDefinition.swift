@@ -40,6 +40,8 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// The connector's path, which every series has.
     package static let pathAttribute = "connector.path"
+    /// `true` on every series of a simulated connector; absent from all others.
+    package static let simulatedAttribute = "connector.simulated"
     /// The operation of a call, as `capability/operation`; ``other`` for one not in any manifest.
     package static let operationAttribute = "connector.operation"
     /// The code of an error; absent on success.

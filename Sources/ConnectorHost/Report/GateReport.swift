@@ -55,6 +55,8 @@ public struct GateReport: Sendable {
     ///
     /// While one of them is not open, an open gate is degraded, and its error names that connector.
     public var uses: [String: String] = [:]
+    /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
+    public var isSimulated = false
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

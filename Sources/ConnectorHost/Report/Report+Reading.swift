@@ -49,7 +49,8 @@ extension GateReport {
             outbox: json["outbox"].map(OutboxReport.init(json:)),
             calls: json["calls"].map(CallCounters.init(json:)),
             warnings: json["warnings"]?.array?.compactMap(\.string) ?? [],
-            uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:]
+            uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:],
+            isSimulated: json["simulated"]?.bool ?? false
         )
     }
 }

@@ -85,6 +85,7 @@ extension GateReport {
         object["target"] = .string(target.rawValue)
         object["required"] = .bool(isRequired)
         object["ready"] = .bool(isReady)
+        if isSimulated { object["simulated"] = true }
         object["policy"] = policy.map(JSONValue.string)
         object["quorum"] = quorum.map { .integer(Int64($0)) }
         object["plugin"] = plugin.map { plugin in

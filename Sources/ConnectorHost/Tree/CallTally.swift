@@ -18,6 +18,7 @@ final class CallTally: Sendable {
     /// The meters of operations, by each name callers have used; bounded, since unknown names share one.
     private let meters = Mutex<[String: CallMeter]>([:])
     private let path: String
+    private let isSimulated: Bool
     private let logger: Logger
     private let onChange: @Sendable () -> Void
 
@@ -26,8 +27,16 @@ final class CallTally: Sendable {
     /// - Parameters:
     ///   - path: The connector's path, for the log and the metrics.
     ///   - metering: The clock and the metrics system.
+    ///   - isSimulated: Whether the connector, or one below it, is simulated.
     ///   - onChange: Called after each logged failure.
-    init(_ path: String, _ metering: Metering, logger: Logger, onChange: @escaping @Sendable () -> Void) {
+    init(
+        _ path: String,
+        _ metering: Metering,
+        isSimulated: Bool = false,
+        logger: Logger,
+        onChange: @escaping @Sendable () -> Void
+    ) {
+        self.isSimulated = isSimulated
         self.path = path
         self.metering = metering
         self.logger = logger
@@ -65,7 +74,7 @@ final class CallTally: Sendable {
         return meters.withLock { meters in
             // Labels contain a slash, so none can be mistaken for the name of another operation.
             let shared = label ?? MetricDefinition.other
-            let meter = meters[shared] ?? CallMeter(shared, of: path, metering.factory)
+            let meter = meters[shared] ?? CallMeter(shared, of: path, isSimulated: isSimulated, metering.factory)
             meters[shared] = meter
             if label != nil { meters[operation] = meter }
             return meter

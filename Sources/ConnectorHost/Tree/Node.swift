@@ -65,6 +65,9 @@ extension Node {
     /// Whether this connector, or one below it, is open.
     var isUsable: Bool { gate.map { $0.state.isUsable } ?? children.contains(where: \.isUsable) }
 
+    /// Whether this gate, or one below, is simulated.
+    var isSimulated: Bool { gate?.plan.isSimulated ?? children.contains(where: \.isSimulated) }
+
     /// The capabilities of this connector and everything below it.
     var capabilities: [Capability] {
         guard let gate else { return children.flatMap(\.capabilities) }

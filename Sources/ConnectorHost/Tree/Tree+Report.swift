@@ -84,6 +84,7 @@ extension Node {
             by: children.map { (reports[$0.index].isReady, requires($0)) }
         )
         if below.contains(where: { $0.target == .open }) { reports[index].target = .open }
+        reports[index].isSimulated = below.contains(where: \.isSimulated)
         reports[index].openDuration = below.compactMap(\.openDuration).max()
     }
 

@@ -52,19 +52,29 @@ struct Tree: Sendable {
         for index in order {
             let connector = plan.connectors[index]
             let counted = previous?[connector.path]
-            let (children, required) = plan.children(connector.children, of: connector.policy)
+            let (indices, required) = plan.children(connector.children, of: connector.policy)
+            let children = indices.compactMap { nodes[$0] }
+            let gate = connector.policy == nil ? makeGate(connector) : nil
+            let isSimulated = gate?.plan.isSimulated ?? children.contains(where: \.isSimulated)
             nodes[index] = Node(
                 path: connector.path,
                 index: index,
                 isRequired: plan.isRequired[index],
                 policy: connector.policy,
-                children: children.compactMap { nodes[$0] },
+                children: children,
                 requiredChildren: required,
                 places: plan.places[index] ?? [],
-                gate: connector.policy == nil ? makeGate(connector) : nil,
+                gate: gate,
                 delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
-                tally: counted?.tally ?? CallTally(connector.path, metering, logger: logger, onChange: onChange)
+                tally: counted?.tally
+                    ?? CallTally(
+                        connector.path,
+                        metering,
+                        isSimulated: isSimulated,
+                        logger: logger,
+                        onChange: onChange
+                    )
             )
         }
         self.nodes = nodes.compactMap(\.self)

@@ -65,6 +65,8 @@ struct ConsoleCommand: AsyncParsableCommand {
     )
     var webArgument: WebArgument?
 
+    @OptionGroup var speed: SpeedOption
+
     @OptionGroup var console: WebConsoleOptions
 
     @OptionGroup var log: LogOptions
@@ -72,6 +74,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     private var web: WebConsole.Address? { webArgument?.address }
 
     func validate() throws {
+        try speed.validate(isSimulated: simulate)
         guard web == nil else { return }
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
             throw ValidationError("the console needs a terminal; for a pipe or a file, use connector-host status")
@@ -89,6 +92,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: simulate,
+            speed: speed.factor,
             heals: true,
             delivers: true,
             // SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\.

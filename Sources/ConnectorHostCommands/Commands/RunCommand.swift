@@ -52,11 +52,15 @@ struct RunCommand: AsyncParsableCommand {
     )
     var console: WebConsole.Address?
 
+    @OptionGroup var speed: SpeedOption
+
     @OptionGroup var web: WebConsoleOptions
 
     @OptionGroup var answer: OutputOptions
 
     @OptionGroup var log: LogOptions
+
+    func validate() throws { try speed.validate(isSimulated: simulate) }
 
     func run() async throws {
         var log = log
@@ -67,6 +71,7 @@ struct RunCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: simulate,
+            speed: speed.factor,
             heals: true,
             delivers: true,
             answer: answer,

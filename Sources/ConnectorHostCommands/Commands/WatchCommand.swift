@@ -36,6 +36,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Exit after this many events.", valueName: "number"))
     var count: Int?
 
+    @OptionGroup var speed: SpeedOption
+
     @OptionGroup var attach: AttachOption
 
     @OptionGroup var answer: OutputOptions
@@ -45,6 +47,7 @@ struct WatchCommand: AsyncParsableCommand {
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
         try attach.validate(isSimulated: simulate)
+        try speed.validate(isSimulated: simulate)
     }
 
     func run() async throws {
@@ -52,6 +55,7 @@ struct WatchCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: simulate,
+            speed: speed.factor,
             heals: true,
             answer: answer,
             logger: log.logger

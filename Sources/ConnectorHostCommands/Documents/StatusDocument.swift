@@ -91,7 +91,9 @@ struct StatusDocument: Document {
             let quorum = gate.quorum.map { ", \($0) needed" } ?? ""
             return Table.Cell(style.shown(policy) + quorum, .faint)
         }
-        return Table.Cell(gate.plugin.map { style.shown("\($0)") } ?? "")
+        return Table.Cell([
+            (gate.plugin.map { style.shown("\($0)") } ?? "", nil), (gate.isSimulated ? " (simulated)" : "", .faint),
+        ])
     }
 
     private func time(of gate: GateReport, _ style: TextStyle) -> Table.Cell {

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorSimulator
 
 /// The result of validating the plugins of a configuration without faults.
@@ -40,7 +41,7 @@ struct ValidationDocument: Document {
                 problems.append(error)
             }
             if !found.isEmpty { failingCount += 1 }
-            problems += Self.faults(inAnswersOf: connector, resolved.configuration)
+            problems += Self.faults(inAnswersOf: connector, plugins.interface(leaf.plugin), resolved.configuration)
             guard known == nil else { continue }
             problems += found.map { error in
                 var error = error
@@ -53,12 +54,16 @@ struct ValidationDocument: Document {
     /// The faults of the recorded answers that simulate a vendor.
     private static func faults(
         inAnswersOf connector: Connector,
+        _ manifest: Result<Manifest, ConnectorError>,
         _ configuration: Configuration
     ) -> [ConnectorError] {
-        guard case .answers(let file)? = connector.simulator,
-            case .failure(let faults) = RecordedAnswers.read(file)
-        else { return [] }
-        return faults.errors.map { error in
+        guard case .answers(let file)? = connector.simulator else { return [] }
+        let faults =
+            switch SimulatedWorld.read(file) {
+            case .failure(let faults): faults.errors
+            case .success(let world): (try? manifest.get()).map(world.faults(with:)) ?? []
+            }
+        return faults.map { error in
             var error = error
             error.connector = connector.path
             if error.position == nil {

@@ -22,15 +22,21 @@ struct ConfigurationOption: ParsableArguments {
 
     /// Reads the file, finds the plugins it names, and checks it against them.
     ///
+    /// - Parameter isSimulated: Whether the gates will be simulated, which then need no secrets and no images.
     /// - Throws: Every fault of the file.
     func resolve(
-        _ options: ConnectorHost.Options
+        _ options: ConnectorHost.Options,
+        isSimulated: Bool = false
     ) throws(ConfigurationErrors) -> (resolved: ResolvedConfiguration, plugins: PluginLookup) {
         var plugins: PluginLookup?
-        let resolved = try Configuration.load(file: file, environment: options.environment) { configuration in
+        let resolved = try Configuration.load(
+            file: file,
+            environment: options.environment,
+            isSimulated: isSimulated
+        ) { configuration in
             let lookup = PluginLookup(configuration: configuration, options: options)
             plugins = lookup
-            return lookup.manifest
+            return { isSimulated ? lookup.interface($0) : lookup.manifest($0) }
         }
         return (resolved, plugins ?? PluginLookup(configuration: resolved.configuration, options: options))
     }

@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorSimulator
 internal import Logging
 
 /// The host of one command, with simulators if requested.
@@ -15,6 +16,8 @@ struct HostSession: Sendable {
     /// Handles Ctrl-C and SIGTERM from the start.
     let interruption: Interruption
     private let simulation: Simulation?
+    /// What happens by itself.
+    private let timelines: [SimulatedTimeline]
 
     /// The port of the simulators; nil without them.
     var simulatorPort: Int? { simulation?.port }
@@ -28,6 +31,7 @@ struct HostSession: Sendable {
     /// Reads the configuration, and starts the simulators if requested.
     ///
     /// - Parameters:
+    ///   - speed: How many seconds pass for a simulated host in one second.
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
     ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
@@ -36,6 +40,7 @@ struct HostSession: Sendable {
     static func start(
         _ file: ConfigurationOption,
         simulating: Bool,
+        speed: Int = 1,
         heals: Bool = false,
         delivers: Bool = false,
         signals: [Int32] = [],
@@ -47,7 +52,10 @@ struct HostSession: Sendable {
         options.delivers = delivers
         // Events for simulators must not reach the vendors.
         if simulating { options.outbox = .memory }
-        let (resolved, plugins) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
+        if simulating, speed > 1 { options.clock = FastClock(speed: speed) }
+        let (resolved, plugins) = try answer.checked { [options] () throws(ConfigurationErrors) in
+            try file.resolve(options, isSimulated: simulating)
+        }
         let crashFile = CrashFile.path(for: file.file)
         if let silence = WorkMark.takeAbandoned(besides: crashFile) {
             StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
@@ -57,7 +65,7 @@ struct HostSession: Sendable {
         let interruption = Interruption(others: signals)
         let simulation: Simulation?
         do {
-            simulation = simulating ? try await Simulation.start(for: resolved) : nil
+            simulation = simulating ? try await Simulation.start(for: resolved, plugins, clock: options.clock) : nil
         } catch {
             answer.report([
                 ConnectorError(
@@ -72,7 +80,15 @@ struct HostSession: Sendable {
         let opened = simulation?.pointing(resolved) ?? resolved
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger)
         interruption.explain { [weak host] in host?.unfinished ?? [] }
-        return HostSession(host: host, resolved: opened, interruption: interruption, simulation: simulation)
+        let timelines = simulation?.timelines(of: host) ?? []
+        for timeline in timelines { timeline.start() }
+        return HostSession(
+            host: host,
+            resolved: opened,
+            interruption: interruption,
+            simulation: simulation,
+            timelines: timelines
+        )
     }
 
     /// Opens every gate, and shows progress on a terminal. A signal ends the wait and returns the current report.
@@ -103,6 +119,7 @@ struct HostSession: Sendable {
     /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
     /// - Throws: The exit status for the signal that ended the command, if there was one.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
+        for timeline in timelines { timeline.stop() }
         if let grace { await host.close(within: grace) } else { await host.close() }
         await simulation?.stop()
         if let status = interruption.exitStatus { throw status }

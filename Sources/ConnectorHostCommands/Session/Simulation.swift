@@ -3,6 +3,9 @@
 
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorInvocation
+internal import ConnectorManifest
+internal import ConnectorPlatform
 internal import ConnectorSimulator
 
 /// The simulated vendors of a configuration: simulators in this process, on a free port of the loopback interface, and the
@@ -17,33 +20,63 @@ struct Simulation: Sendable {
     /// The simulator of each leaf, by path.
     private let targets: [String: SimulationTarget]
 
+    /// What happens by itself at each gate that has a timeline.
+    private let worlds: [(path: String, world: SimulatedWorld, operations: SimulatedOperations?, vendor: String?)]
+    private let clock: any HostClock
+
     /// Starts the simulators, which accept the configuration's credentials.
-    static func start(for resolved: ResolvedConfiguration) async throws -> Simulation {
+    ///
+    /// - Parameter clock: The host's clock, which delays and timelines follow.
+    static func start(
+        for resolved: ResolvedConfiguration,
+        _ plugins: PluginLookup,
+        clock: any HostClock
+    ) async throws -> Simulation {
         let plans = resolved.leaves.compactMapValues { try? $0.get() }
         var options = SimulatorOptions()
-        let simulated = plans.values.filter { $0.simulator == nil }.map(\.manifest.id)
-        options.vendors = VendorCatalogue.names.filter(simulated.contains)
         options.isPrefixed = true
+        options.clock = HostTime(clock)
+        options.now = { clock.wallTime() }
         options.credentials = Dictionary(grouping: plans.values, by: \.manifest.id).mapValues { $0.map(\.texts) }
         var targets: [String: SimulationTarget] = [:]
         var served: [String: String] = [:]
+        var worlds: [(path: String, world: SimulatedWorld, operations: SimulatedOperations?, vendor: String?)] = []
         for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
-            switch plan.simulator {
-            case .server(let url): targets[path] = .server(url)
-            case .local: targets[path] = .local
-            case .answers(let file):
-                switch RecordedAnswers.read(file) {
-                case .success(let answers):
-                    let name = "recorded:\(options.recorded.count)"
-                    options.recorded.append((name, answers))
-                    options.credentials[name] = [plan.texts]
-                    served[path] = name
-                case .failure(let faults): targets[path] = .none(faults.errors[0])
+            var file: (path: String, world: SimulatedWorld)?
+            if case .answers(let name)? = plan.simulator {
+                switch SimulatedWorld.read(name) {
+                case .success(let world): file = (name, world)
+                case .failure(let faults):
+                    targets[path] = .none(faults.errors[0])
+                    continue
                 }
-            case nil where options.vendors.contains(plan.manifest.id): served[path] = plan.manifest.id
-            case nil: targets[path] = plan.makesNoRequests ? .local : .none(notSimulated(plan))
             }
+            var missing: ConnectorError?
+            if case .failure(let error) = plugins.candidate(plan.specification) { missing = error }
+            var operations: SimulatedOperations?
+            if let (name, world) = file, world.hasOperations, missing != nil || world.answers == nil {
+                let simulated = SimulatedOperations(world, clock: clock)
+                operations = simulated
+                targets[path] = interface(of: plan, simulated, world, name, plugins)
+            } else if let missing {
+                targets[path] = .none(missing)
+            } else if case .server(let url)? = plan.simulator {
+                targets[path] = .server(url)
+            } else if plan.simulator == .local {
+                targets[path] = .local
+            } else if let answers = file?.world.answers {
+                let name = "recorded:\(options.recorded.count)"
+                options.recorded.append((name, answers))
+                options.credentials[name] = [plan.texts]
+                served[path] = name
+            } else if VendorCatalogue.names.contains(plan.manifest.id) {
+                served[path] = plan.manifest.id
+            } else {
+                targets[path] = plan.makesNoRequests ? .local : .none(notSimulated(plan))
+            }
+            if let world = file?.world, world.hasTimeline { worlds.append((path, world, operations, served[path])) }
         }
+        options.vendors = VendorCatalogue.names.filter(Set(served.values).contains)
         let simulator = try Simulator(options)
         let serving = Task { try await simulator.run() }
         for (path, name) in served {
@@ -51,7 +84,47 @@ struct Simulation: Sendable {
             targets[path] = base.map { .server($0) }
         }
         let port = try await simulator.port
-        return Simulation(simulator: simulator, port: port, serving: serving, targets: targets)
+        return Simulation(
+            simulator: simulator,
+            port: port,
+            serving: serving,
+            targets: targets,
+            worlds: worlds,
+            clock: clock
+        )
+    }
+
+    /// A plugin that consists of a leaf's manifest and the answers of a file.
+    private static func interface(
+        of plan: LeafPlan,
+        _ operations: SimulatedOperations,
+        _ world: SimulatedWorld,
+        _ file: String,
+        _ plugins: PluginLookup
+    ) -> SimulationTarget {
+        do throws(ConnectorError) {
+            if let fault = world.faults(with: plan.manifest).first { throw fault }
+            guard let manifest = plugins.interfaceText(plan.specification) else {
+                throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
+            }
+            let standIn = operations.standIn(source: file.lastPathComponent)
+            return .plugin(try LinkedPlugin(manifest: manifest.text, file: manifest.file, standIn: standIn))
+        } catch {
+            return .none(error)
+        }
+    }
+
+    /// The timelines of all gates, not started.
+    func timelines(of host: ConnectorHost) -> [SimulatedTimeline] {
+        worlds.map { path, world, operations, vendor in
+            SimulatedTimeline(
+                world,
+                clock: clock,
+                operations: operations,
+                vendor: vendor.map { (simulator, $0) },
+                emit: { [weak host] name, payload in host?.emit(name, payload, from: path) }
+            )
+        }
     }
 
     /// The error of a gate that would contact a real vendor.
@@ -77,16 +150,16 @@ struct Simulation: Sendable {
     }
 }
 
-extension RecordedAnswers {
+extension SimulatedWorld {
     /// Reads the file that a connector names.
-    static func read(_ file: String) -> Result<RecordedAnswers, Faults> {
+    static func read(_ file: String) -> Result<SimulatedWorld, Faults> {
         let text: [UInt8]
         do throws(ConnectorError) {
             text = try SimulatorReference.text(of: file)
         } catch {
             return .failure(Faults(errors: [error]))
         }
-        return Result { () throws(Faults) in try RecordedAnswers(parsing: text, file: file) }
+        return Result { () throws(Faults) in try SimulatedWorld(parsing: text, file: file) }
     }
 }
 

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 public import ConnectorHost
 internal import ConnectorPlatform
 public import Logging
@@ -25,6 +26,8 @@ extension ConnectorHost {
     ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file.
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
     ///   - added: Connectors to append to those of the text, such as leaves whose plugins the test links.
+    ///   - worlds: Files of answers as values, with `operations` and perhaps a `timeline`, by the paths of the leaves whose plugins
+    ///     they simulate. A manifest without an image is then enough: `["version": 1, "operations": [...]]`.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
     ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
@@ -36,6 +39,7 @@ extension ConnectorHost {
         _ connectors: String,
         plugins: [String] = [],
         appending added: [Connector] = [],
+        simulating worlds: [String: JSONValue] = [:],
         environment: [String: String] = [:],
         clock: (any HostClock)? = nil,
         jitter: @escaping @Sendable (UInt64) -> UInt64 = { $0 },
@@ -48,20 +52,28 @@ extension ConnectorHost {
         let configuration = try Configuration(parsing: text, environment: environment)
             .appending(added, environment: environment)
         let lookup = PluginLookup(files: plugins)
+        let clock = clock ?? ManualHostClock()
         var options = Options(
             environment: environment,
             pluginDirectories: [],
-            clock: clock ?? ManualHostClock(),
+            clock: clock,
             stateDirectory: stateDirectory
         )
         options.jitter = jitter
         options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
-        return ConnectorHost(
-            try configuration.resolved(environment: environment, manifest: lookup.manifest),
-            plugins: lookup,
-            options: options,
-            logger: logger
+        let resolved = try configuration.resolved(
+            environment: environment,
+            isSimulated: !worlds.isEmpty,
+            manifest: worlds.isEmpty ? lookup.manifest : lookup.interface
         )
+        var simulated: [SimulatedLeaf] = []
+        for (path, answers) in worlds {
+            simulated.append(try SimulatedLeaf(path, answers, in: resolved, lookup, clock: clock))
+        }
+        let replaced = resolved.replacing(Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first })
+        let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger)
+        for leaf in simulated { leaf.startTimeline(of: host, clock: clock) }
+        return host
     }
 
     /// The first report that satisfies a condition, starting with the current one.

@@ -146,7 +146,8 @@ package struct CallFrame: ~Copyable {
         }
     }
 
-    private static func store(_ value: CallValue, as type: ValueType, to address: UnsafeMutableRawPointer) {
+    /// Stores a scalar as a type.
+    package static func store(_ value: CallValue, as type: ValueType, to address: UnsafeMutableRawPointer) {
         switch (value, type) {
         case (.signed(let value), .i8): unsafe address.storeBytes(of: Int8(truncatingIfNeeded: value), as: Int8.self)
         case (.signed(let value), .i16): unsafe address.storeBytes(of: Int16(truncatingIfNeeded: value), as: Int16.self)

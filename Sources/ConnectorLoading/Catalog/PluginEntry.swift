@@ -134,7 +134,8 @@ extension PluginEntry {
         return ConnectorError(
             .notFound,
             "\(sidecar) describes a plugin, but its image is not beside it (\(names.joined(separator: " or ")))",
-            fix: "build the plugin, or name an existing \"library\" in the sidecar"
+            fix: "build the plugin, or name an existing \"library\" in the sidecar; until then, simulate it: "
+                + "\"simulate\": FILE with \"operations\", and --simulate"
         )
     }
 }

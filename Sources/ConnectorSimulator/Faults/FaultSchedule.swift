@@ -11,6 +11,8 @@ final class FaultSchedule: Sendable {
         var left: Int?
         /// The text of the fault; `nil` if it was not created from text.
         var text: String?
+        /// The number of a fault of a timeline, which only its timeline ends.
+        var number: Int?
     }
 
     /// The faults in the given order; the first that matches applies.
@@ -45,11 +47,29 @@ final class FaultSchedule: Sendable {
             let fault = try Fault(text, vendors: vendors)
             read.append(Entry(fault: fault, left: fault.times, text: text))
         }
-        entries.withLock { [read] in $0 = read }
+        entries.withLock { [read] in $0 = read + $0.filter { $0.number != nil } }
     }
 
     /// Replaces the active faults; counting starts again.
     func replace(with faults: [Fault]) {
-        entries.withLock { $0 = faults.map { Entry(fault: $0, left: $0.times) } }
+        entries.withLock { entries in
+            entries = faults.map { Entry(fault: $0, left: $0.times) } + entries.filter { $0.number != nil }
+        }
+    }
+
+    /// Adds a fault of a timeline, after all others.
+    ///
+    /// - Returns: Its number.
+    func begin(_ fault: Fault) -> Int {
+        entries.withLock { entries in
+            let number = (entries.compactMap(\.number).max() ?? 0) + 1
+            entries.append(Entry(fault: fault, left: fault.times, number: number))
+            return number
+        }
+    }
+
+    /// Removes a fault of a timeline.
+    func end(_ number: Int) {
+        entries.withLock { $0.removeAll { $0.number == number } }
     }
 }

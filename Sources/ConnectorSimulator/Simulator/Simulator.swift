@@ -87,6 +87,14 @@ public final class Simulator: Service, Sendable {
         router.faults.replace(with: faults)
     }
 
+    /// Adds a fault of a timeline.
+    ///
+    /// - Returns: The number to end it with.
+    func begin(_ fault: Fault) -> Int { router.faults.begin(fault) }
+
+    /// Ends a fault of a timeline.
+    func end(fault number: Int) { router.faults.end(number) }
+
     /// Answers a request without a connection; the body may have a content encoding.
     package func answer(_ request: SimulatedRequest) -> SimulatedExchange {
         router.answer(request)

@@ -9,8 +9,9 @@ import Testing
 /// Answers from a file.
 @Suite struct RecordedVendorTests {
     private func vendor(_ answers: String) throws -> RecordedVendor {
-        RecordedVendor(
-            try RecordedAnswers(parsing: Array(#"{"version": 1, "answers": [\#(answers)]}"#.utf8), file: "a.json")
+        let text = #"{"version": 1, "answers": [\#(answers)]}"#
+        return RecordedVendor(
+            try SimulatedWorld(parsing: Array(text.utf8), file: "a.json").answers ?? RecordedAnswers()
         )
     }
 
@@ -18,7 +19,7 @@ import Testing
         do {
             _ = try vendor(answers)
             return []
-        } catch let faults as RecordedAnswers.Faults {
+        } catch let faults as SimulatedWorld.Faults {
             return faults.errors.map { "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)" }
         } catch {
             return ["\(error)"]

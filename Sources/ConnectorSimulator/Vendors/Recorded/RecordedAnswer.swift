@@ -58,7 +58,7 @@ struct RecordedAnswer: Sendable {
 
 extension JSONValue {
     /// Whether another value equals this one, apart from further members of its objects.
-    fileprivate func isContained(in other: JSONValue) -> Bool {
+    func isContained(in other: JSONValue) -> Bool {
         guard case .object(let object) = self else { return self == other }
         return object.members.allSatisfy { member in other[member.name].map(member.value.isContained) ?? false }
     }

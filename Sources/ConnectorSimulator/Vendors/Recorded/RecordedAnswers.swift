@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// The answers of a vendor without a built-in simulator, from a file written by a plugin's author or user.
+/// The answers of a vendor without a built-in simulator: the `answers` of a ``SimulatedWorld``.
 ///
 /// ```json
 /// {
@@ -25,48 +25,17 @@ package struct RecordedAnswers: Sendable {
     /// The answers, in file order.
     let answers: [RecordedAnswer]
 
-    /// The version of the format.
-    package static let formatVersion: Int64 = 1
-
     /// Creates a set of answers.
     init(_ answers: [RecordedAnswer] = []) {
         self.answers = answers
     }
-
-    /// All faults of a file.
-    package struct Faults: Error {
-        /// In file order; never empty.
-        package let errors: [ConnectorError]
-
-        /// Creates an error of at least one fault.
-        package init(errors: [ConnectorError]) {
-            self.errors = errors
-        }
-    }
-
-    /// Reads a file.
-    package init(parsing text: [UInt8], file: String) throws(Faults) {
-        let value: JSONValue
-        do throws(ConnectorError) {
-            value = try JSONValue(parsing: text, file: file)
-        } catch {
-            throw Faults(errors: [error])
-        }
-        var reader = JSONReader(text: text, file: file)
-        answers = reader.answers(value)
-        guard reader.problems.isEmpty else { throw Faults(errors: reader.problems) }
-    }
 }
 
 extension JSONReader {
-    /// Reads the root of a file of answers.
-    fileprivate mutating func answers(_ value: JSONValue) -> [RecordedAnswer] {
-        let root = JSONPath()
-        guard let object = members(of: value, at: root, allowed: ["version", "answers"]) else { return [] }
-        let known = RecordedAnswers.formatVersion
-        _ = integer("version", in: object, at: root, required: true, within: known...known)
-        let elements = self.value("answers", in: object, at: root, required: true, kind: "an array") { $0.array } ?? []
-        return elements.enumerated().compactMap { answer($1, at: root.appending("answers").appending($0)) }
+    /// Reads `answers`; nil if absent.
+    mutating func answers(in object: JSONObject, at root: JSONPath) -> [RecordedAnswer]? {
+        let elements = value("answers", in: object, at: root, kind: "an array") { $0.array }
+        return elements?.enumerated().compactMap { answer($1, at: root.appending("answers").appending($0)) }
     }
 
     private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswer? {
@@ -78,7 +47,7 @@ extension JSONReader {
             report(.invalidValue, "the path \"\(path.excerpt)\" must begin with /", at: place.appending("path"))
         }
         let times = integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) }
-        let delay = delay(in: object, at: place)
+        let delay = delay("delay", in: object, at: place)
         let response = response(in: object, at: place)
         var answer = RecordedAnswer(
             method: method,
@@ -119,11 +88,12 @@ extension JSONReader {
         return response
     }
 
-    private mutating func delay(in object: JSONObject, at place: JSONPath) -> Duration {
+    /// Reads an optional duration of at most an hour; zero if absent.
+    mutating func delay(_ name: String, in object: JSONObject, at place: JSONPath) -> Duration {
         let kind = "a duration such as \"250ms\" or \"5s\", at most \"1h\""
-        guard let text = value("delay", in: object, at: place, kind: kind, { $0.string }) else { return .zero }
+        guard let text = value(name, in: object, at: place, kind: kind, { $0.string }) else { return .zero }
         guard let delay = Duration(parsing: text), delay <= Self.longestDelay else {
-            report(.invalidValue, "the delay is \"\(text.excerpt)\"; it must be \(kind)", at: place.appending("delay"))
+            report(.invalidValue, "the \(name) is \"\(text.excerpt)\"; it must be \(kind)", at: place.appending(name))
             return .zero
         }
         return delay

@@ -1,26 +1,27 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
-
 /// A text that contains `${NAME}` and `${NAME:-default}`; `$${` stands for `${` itself.
-struct Template: Sendable, Hashable {
+package struct Template: Sendable, Hashable {
     /// A part of the text.
-    enum Part: Sendable, Hashable {
+    package enum Part: Sendable, Hashable {
         case text(String)
         case variable(name: String, fallback: String?)
     }
 
     /// The parts, in order.
-    private(set) var parts: [Part] = []
+    package private(set) var parts: [Part] = []
 
     /// The error of a malformed text.
-    struct ParseError: Error {
-        var message: String
+    package struct ParseError: Error {
+        /// What is wrong, and what to write instead.
+        package var message: String
     }
 
     /// Splits a text into parts.
-    init(parsing text: String) throws(ParseError) {
+    ///
+    /// - Parameter isName: Whether a text may stand before `:-` in a reference; by default, the name of a variable.
+    package init(parsing text: String, isName: (Substring) -> Bool = \.isCIdentifier) throws(ParseError) {
         // Scanning bytes is safe: in UTF-8, `$`, `{` and `}` are never part of another character.
         let bytes = Array(text.utf8)
         var literal = ""
@@ -42,7 +43,8 @@ struct Template: Sendable, Hashable {
             guard let close = bytes[(index + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
                 throw ParseError(message: "\"${\" has no \"}\"; write \"$${\" for the characters themselves")
             }
-            let reference = try Self.reference(Substring(String(decoding: bytes[(index + 2)..<close], as: UTF8.self)))
+            let inside = Substring(String(decoding: bytes[(index + 2)..<close], as: UTF8.self))
+            let reference = try Self.reference(inside, isName)
             if !literal.isEmpty { parts.append(.text(literal)) }
             literal = ""
             parts.append(reference)
@@ -53,51 +55,21 @@ struct Template: Sendable, Hashable {
         if !literal.isEmpty || parts.isEmpty { parts.append(.text(literal)) }
     }
 
-    private static func reference(_ text: Substring) throws(ParseError) -> Part {
+    private static func reference(
+        _ text: Substring,
+        _ isName: (Substring) -> Bool
+    ) throws(ParseError) -> Part {
         let bytes = text.utf8
         let name = text[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex)]
         let rest = bytes[name.endIndex...]
-        guard name.isCIdentifier, rest.isEmpty || rest.starts(with: ":-".utf8) else {
+        guard isName(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
             throw ParseError(message: "\"${\(text.excerpt)}\" is not a variable; write ${NAME} or ${NAME:-default}")
         }
         return .variable(name: String(name), fallback: rest.isEmpty ? nil : String(Substring(rest.dropFirst(2))))
     }
 
     /// Whether the text is a single variable, whose value may be a number or a Boolean.
-    var isOneVariable: Bool {
+    package var isOneVariable: Bool {
         if parts.count == 1, case .variable = parts[0] { true } else { false }
-    }
-
-    /// Expands the variables.
-    ///
-    /// As in a shell, the default replaces an unset or empty variable.
-    ///
-    /// - Parameters:
-    ///   - environment: The values.
-    ///   - limit: The maximum size of the text, in bytes.
-    /// - Returns: The text, or nil if it is too long; the variables that have neither a value nor a default.
-    func filled(
-        from environment: Configuration.Environment,
-        limit: Int = Configuration.sizeLimit
-    ) -> (text: String?, missing: [String]) {
-        var text = ""
-        var missing: [String] = []
-        var known: Set<String> = []
-        for part in parts {
-            guard text.utf8.count <= limit else { return (nil, missing) }
-            switch part {
-            case .text(let literal): text += literal
-            case .variable(let name, let fallback):
-                let value = environment[name]
-                if let fallback, value?.isEmpty ?? true {
-                    text += fallback
-                } else if let value {
-                    text += value
-                } else if known.insert(name).inserted {
-                    missing.append(name)
-                }
-            }
-        }
-        return (text.utf8.count <= limit ? text : nil, missing)
     }
 }

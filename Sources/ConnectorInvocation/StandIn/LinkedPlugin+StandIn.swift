@@ -1,0 +1,37 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+package import ConnectorBase
+internal import ConnectorLoading
+package import ConnectorManifest
+
+extension LinkedPlugin {
+    /// Creates a plugin without an image, from a manifest alone.
+    ///
+    /// The host calls it like any other plugin, through functions with the C types of the manifest's signatures, which exist until
+    /// the process ends. So typed and described calls work, and the host checks results as it checks those of a real plugin.
+    ///
+    /// - Parameters:
+    ///   - text: The manifest's text.
+    ///   - standIn: Answers in place of the plugin's code.
+    /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, and if this system
+    ///   lets no process make code.
+    package init(manifest text: [UInt8], file: String, standIn: StandIn) throws(ConnectorError) {
+        let (read, problems) = Manifest.read(text, file: file)
+        guard let manifest = read, problems.isEmpty else {
+            throw problems.first ?? ConnectorError(.invalidManifest, "\(file) cannot be read")
+        }
+        guard let entry = manifest.entry else {
+            throw ConnectorError(
+                .unsupported,
+                "\(manifest.id) is a foreign library, which has no interface to simulate"
+            )
+        }
+        var functions = [entry: try StandInTable.makeEntry(standIn)]
+        for operation in manifest.capabilities.flatMap(\.operations) {
+            functions[operation.symbol] = try StandInCall.makeFunction(of: operation)
+        }
+        unsafe self.init(manifest: text, functions: functions)
+    }
+}

@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorManifest
+package import ConnectorPlatform
+
+/// What takes the place of a plugin's code: it proves the connection, and answers calls, any number at once.
+///
+/// Its closures run on threads of the host and must not block them.
+package struct StandIn: Sendable {
+    /// The answer to a call.
+    package struct Answer: Sendable {
+        /// The result, or the failure.
+        package var result: Result<JSONValue, ConnectorError>
+        /// How long the answer takes, on StandIn/clock. Operations that return at once are never delayed.
+        package var delay: Duration
+
+        /// Creates an answer.
+        package init(_ result: Result<JSONValue, ConnectorError>, delay: Duration = .zero) {
+            self.result = result
+            self.delay = delay
+        }
+    }
+
+    /// The clock of delays.
+    let clock: any HostClock
+    /// What opening and every proof of the gate shows a person, or why it fails.
+    let proof: @Sendable () -> Result<String, ConnectorError>
+    /// Answers a call of an operation with arguments by name; those without a value are absent.
+    let answer: @Sendable (Operation, JSONObject) -> Answer
+
+    /// Describes a stand-in by its closures.
+    package init(
+        clock: any HostClock,
+        proof: @escaping @Sendable () -> Result<String, ConnectorError>,
+        answer: @escaping @Sendable (Operation, JSONObject) -> Answer
+    ) {
+        self.clock = clock
+        self.proof = proof
+        self.answer = answer
+    }
+}

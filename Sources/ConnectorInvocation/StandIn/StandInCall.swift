@@ -1,0 +1,172 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorManifest
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Calls that reach a stand-in through the C function of an operation.
+enum StandInCall {
+    /// Makes the function of an operation.
+    ///
+    /// - Throws: `unsupported` for a signature with handles, which are addresses of the plugin's own.
+    static func makeFunction(of operation: Operation) throws(ConnectorError) -> UInt {
+        let signature = operation.signature
+        guard !(signature.parameters.map(\.type) + signature.results.map(\.type)).contains(.handle) else {
+            throw ConnectorError(
+                .unsupported,
+                "\(operation.name)\(signature) passes handles, which only the plugin itself can make"
+            )
+        }
+        let layout = try CallLayout(signature)
+        return try MadeFunction.make(layout) { arguments in
+            UInt64(bitPattern: Int64(call(operation, layout, arguments)))
+        }
+    }
+
+    /// Answers a call; the status of the function.
+    private static func call(_ operation: Operation, _ layout: CallLayout, _ arguments: MadeFunction.Arguments) -> Int32
+    {
+        guard let index = layout.instanceArgument,
+            let instance = unsafe StandInInstance.at(arguments.pointer(at: index))
+        else { return Int32(CONNECTOR_MISUSE) }
+        let answer: StandIn.Answer
+        do throws(ConnectorError) {
+            answer = instance.standIn.answer(operation, try values(of: arguments, layout))
+        } catch {
+            answer = StandIn.Answer(.failure(error))
+        }
+        if let index = layout.callArgument {
+            guard let call = unsafe arguments.pointer(at: index)?.load(as: connector_call.self) else {
+                return Int32(CONNECTOR_MISUSE)
+            }
+            let outcome = answer.result.flatMap { value in text(value, of: operation) }
+            instance.complete(call.operation, after: answer.delay, outcome)
+            return Int32(CONNECTOR_OK)
+        }
+        do throws(ConnectorError) {
+            return try write(try answer.result.get(), of: operation, layout, arguments)
+        } catch {
+            if let index = layout.errorArgument, let object = unsafe arguments.pointer(at: index) {
+                unsafe object.storeBytes(of: connector_error(error), as: connector_error.self)
+            }
+            return error.code.status
+        }
+    }
+
+    /// The arguments of a call by name; those without a value are absent.
+    private static func values(
+        of arguments: MadeFunction.Arguments,
+        _ layout: CallLayout
+    ) throws(ConnectorError) -> JSONObject {
+        var values = JSONObject()
+        for index in unsafe layout.inputs.indices {
+            let input = unsafe layout.inputs[index]
+            let value = unsafe self.value(of: input, arguments)
+            if case .none = value { continue }
+            values[input.name] = try value.json(as: input.type, handles: nil)
+        }
+        return values
+    }
+
+    private static func value(of input: CallLayout.Location, _ arguments: MadeFunction.Arguments) -> CallValue {
+        guard let argument = input.argument else { return .none }
+        guard !input.type.isScalar else {
+            let address =
+                input.storage == nil ? unsafe arguments.address(at: argument) : unsafe arguments.pointer(at: argument)
+            return unsafe address.map { unsafe CallFrame.load(input.type, from: $0) } ?? .none
+        }
+        guard let start = unsafe arguments.pointer(at: argument) else { return .none }
+        let count = Int(clamping: arguments.number(at: argument + 1))
+        return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
+    }
+
+    // MARK: Answers
+
+    /// The text with which an asynchronous operation completes; nil if it has no result.
+    private static func text(_ value: JSONValue, of operation: Operation) -> Result<[UInt8]?, ConnectorError> {
+        guard let type = operation.signature.results.first?.type else { return .success(nil) }
+        return Result { () throws(ConnectorError) in
+            guard case .bytes(let bytes) = try fitted(value, type, of: operation) else { return nil }
+            return bytes
+        }
+    }
+
+    /// Writes the outputs of an operation that returns at once.
+    private static func write(
+        _ value: JSONValue,
+        of operation: Operation,
+        _ layout: CallLayout,
+        _ arguments: MadeFunction.Arguments
+    ) throws(ConnectorError) -> Int32 {
+        let isSingle = unsafe layout.answers.count == 1 && layout.answers[0].name.isEmpty
+        for index in unsafe layout.answers.indices {
+            let output = unsafe layout.answers[index]
+            guard let argument = output.argument else { continue }
+            let given = isSingle ? value : value[output.name.isEmpty ? "result" : output.name] ?? .null
+            let fitted = try fitted(given, output.type, of: operation)
+            guard let address = unsafe arguments.pointer(at: argument) else { continue }
+            switch (output.role, fitted) {
+            case (.scalar, _): unsafe CallFrame.store(fitted, as: output.type, to: address)
+            case (.owned, .bytes(let bytes)):
+                unsafe address.storeBytes(of: connector_bytes_owned(copying: bytes), as: connector_bytes_owned.self)
+            case (.buffer, .bytes(let bytes)):
+                let length = unsafe arguments.pointer(at: argument + 2)
+                unsafe length?.storeBytes(of: UInt64(bytes.count), as: UInt64.self)
+                guard UInt64(bytes.count) <= arguments.number(at: argument + 1) else {
+                    return Int32(CONNECTOR_TOO_LARGE)
+                }
+                unsafe bytes.withUnsafeBytes { source in
+                    if let start = source.baseAddress {
+                        unsafe address.copyMemory(from: start, byteCount: source.count)
+                    }
+                }
+            default: break
+            }
+        }
+        return Int32(CONNECTOR_OK)
+    }
+
+    /// A result as the signature's type.
+    ///
+    /// - Throws: `protocol` if it does not fit.
+    private static func fitted(
+        _ value: JSONValue,
+        _ type: ValueType,
+        of operation: Operation
+    ) throws(ConnectorError) -> CallValue {
+        do throws(ConnectorError) {
+            return try CallValue(value, as: type, handles: nil)
+        } catch {
+            throw ConnectorError(
+                .protocolViolation,
+                "the answer does not fit \(operation.name)\(operation.signature): \(error.message)",
+                fix: "correct \"result\" in the file of answers"
+            )
+        }
+    }
+}
+
+extension connector_bytes_owned {
+    /// Copies bytes for the caller, who releases them.
+    fileprivate init(copying bytes: [UInt8]) {
+        unsafe self.init()
+        unsafe struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
+        guard !bytes.isEmpty, let copy = unsafe malloc(bytes.count) else { return }
+        unsafe bytes.withUnsafeBytes { source in
+            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
+        }
+        unsafe data = UnsafePointer(copy.assumingMemoryBound(to: UInt8.self))
+        unsafe length = UInt64(bytes.count)
+        unsafe context = copy
+        unsafe release = { memory in unsafe free(memory) }
+    }
+}

@@ -1,0 +1,47 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorPlatform
+
+/// A clock that runs faster than another one, so that a person need not wait for what happens in an hour.
+package struct FastClock: HostClock {
+    private let base: any HostClock
+    private let speed: UInt64
+    private let start: UInt64
+    private let wallStart: UInt64
+
+    /// Creates a clock that shows the time of another one now.
+    ///
+    /// - Parameter speed: How many seconds pass in one second of the other clock, from 1 to 3600.
+    package init(_ base: any HostClock = SystemHostClock(), speed: Int) {
+        self.base = base
+        self.speed = UInt64(min(max(1, speed), 3600))
+        start = base.now()
+        wallStart = base.wallTime().nanoseconds
+    }
+
+    private var elapsed: UInt64 {
+        let now = base.now()
+        let (product, isOver) = (now - min(start, now)).multipliedReportingOverflow(by: speed)
+        return isOver ? .max : product
+    }
+
+    /// The time of the other clock at the start, and `speed` times what has passed there.
+    package func now() -> UInt64 { start.saturatingAdding(elapsed) }
+
+    /// The time of day, which passes as fast as now().
+    package func wallTime() -> Timestamp { Timestamp(nanoseconds: wallStart.saturatingAdding(elapsed)) }
+
+    /// Schedules on the other clock, never early.
+    package func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+        base.schedule(after: delay / speed + (delay % speed == 0 ? 0 : 1), fire)
+    }
+
+    /// Asks the other clock.
+    package func prepare() -> Bool { base.prepare() }
+
+    /// Cancels on the other clock.
+    @discardableResult
+    package func cancel(_ timer: HostTimer) -> Bool { base.cancel(timer) }
+}

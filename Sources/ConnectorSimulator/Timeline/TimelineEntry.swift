@@ -1,0 +1,32 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// Something that happens by itself: once, or again and again.
+struct TimelineEntry: Sendable {
+    /// When it first happens, from the start of the simulation; nil for after every.
+    var at: Duration?
+    /// How often it happens from then on; nil for once.
+    var every: Duration?
+    /// How often it happens at most; nil for no limit.
+    var times: Int?
+    /// How long the fault or the failure lasts; nil for good.
+    var lasts: Duration?
+    /// The event that the gate sends, if it is open.
+    var event: Event?
+    /// The record that is kept.
+    var keep: OperationAnswer.Kept?
+    /// The record that is removed.
+    var remove: OperationAnswer.Place?
+    /// The fault of the vendor's HTTP API.
+    var fault: Fault?
+    /// How every call of the simulated interface, and every proof of its gate, fails.
+    var failure: ConnectorError?
+
+    /// An event of a plugin.
+    struct Event: Sendable {
+        var name: String
+        var payload: JSONTemplate
+    }
+}

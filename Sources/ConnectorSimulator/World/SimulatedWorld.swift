@@ -1,0 +1,145 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorManifest
+
+/// A file of answers: what takes the place of a vendor, or of a whole plugin, and what happens meanwhile.
+///
+/// ```json
+/// {
+///   "version": 1,
+///   "answers": [{ "path": "/v1/ping", "json": { "ok": true } }],
+///   "operations": [
+///     { "operation": "create", "keep": { "in": "notes", "key": "${args.id}", "value": "${args.record}" }, "result": "${record}" },
+///     { "operation": "get", "read": { "in": "notes", "key": "${args.id}" }, "result": "${record}" },
+///     { "operation": "get", "error": { "code": "missing", "message": "there is no such note" } }
+///   ],
+///   "timeline": [{ "every": "1s", "event": { "name": "reading", "payload": { "number": "${count}" } } }]
+/// }
+/// ```
+///
+/// `answers` are those of the vendor's HTTP API, see ``RecordedAnswers``. `operations` replace a plugin of which there is only the
+/// manifest. `timeline` is what happens by itself, on the clock of the host.
+package struct SimulatedWorld: Sendable {
+    /// The answers to HTTP requests; nil if the file has none.
+    package private(set) var answers: RecordedAnswers?
+    /// The answers to calls, in file order.
+    let operations: [OperationAnswer]
+    /// What happens by itself, in file order.
+    let timeline: [TimelineEntry]
+    /// The file's text, for the positions of faults that only a manifest reveals.
+    private let text: JSONText
+
+    /// The version of the format.
+    package static let formatVersion: Int64 = 1
+
+    /// Whether the file answers calls of operations.
+    package var hasOperations: Bool { !operations.isEmpty }
+
+    /// Whether anything happens by itself.
+    package var hasTimeline: Bool { !timeline.isEmpty }
+
+    /// All faults of a file.
+    package struct Faults: Error {
+        /// In file order; never empty.
+        package let errors: [ConnectorError]
+
+        /// Creates an error of at least one fault.
+        package init(errors: [ConnectorError]) {
+            self.errors = errors
+        }
+    }
+
+    /// Reads a file.
+    package init(parsing text: [UInt8], file: String) throws(Faults) {
+        let value: JSONValue
+        do throws(ConnectorError) {
+            value = try JSONValue(parsing: text, file: file)
+        } catch {
+            throw Faults(errors: [error])
+        }
+        var reader = JSONReader(text: text, file: file)
+        let root = JSONPath()
+        let object = reader.members(of: value, at: root, allowed: ["version", "answers", "operations", "timeline"])
+        let members = object ?? JSONObject()
+        if object != nil {
+            let known = Self.formatVersion
+            _ = reader.integer("version", in: members, at: root, required: true, within: known...known)
+            if members["answers"] == nil, members["operations"] == nil, members["timeline"] == nil {
+                reader.report(
+                    .missingValue,
+                    "the file answers nothing: it has no \"answers\", \"operations\" or \"timeline\"",
+                    at: root
+                )
+            }
+        }
+        answers = reader.answers(in: members, at: root).map { RecordedAnswers($0) }
+        operations = reader.operations(in: members, at: root)
+        timeline = reader.timeline(in: members, at: root)
+        self.text = JSONText(text, file: file)
+        guard reader.problems.isEmpty else { throw Faults(errors: reader.problems) }
+    }
+
+    /// The faults that the manifest of the simulated plugin reveals; empty if there are none.
+    package func faults(with manifest: Manifest) -> [ConnectorError] {
+        var reader = JSONReader([text])
+        for (index, answer) in operations.enumerated() {
+            let place = JSONPath().appending("operations").appending(index)
+            guard let operation = manifest.operation(named: answer.operation)?.operation else {
+                let known = manifest.capabilities.flatMap(\.operations).map(\.name)
+                reader.report(
+                    .invalidValue,
+                    "the plugin \(manifest.id) has no operation \"\(answer.operation.excerpt)\"",
+                    fix: suggestion(for: answer.operation, among: known),
+                    at: place.appending("operation")
+                )
+                continue
+            }
+            reader.check(answer, operation, at: place)
+        }
+        return reader.problems
+    }
+}
+
+extension JSONReader {
+    /// Checks an answer against the signature of its operation.
+    fileprivate mutating func check(_ answer: OperationAnswer, _ operation: Operation, at place: JSONPath) {
+        let inputs = operation.signature.parameters.filter { $0.direction == .in }.map(\.name)
+        func unknown(_ name: String, _ place: JSONPath, _ part: JSONLocator.Part) {
+            report(
+                .invalidValue,
+                "\(operation.name) has no parameter \"\(name.excerpt)\"",
+                fix: suggestion(for: name, among: inputs) ?? "call it as \(operation.name)\(operation.signature)",
+                at: place,
+                part
+            )
+        }
+        for name in answer.arguments?.object?.names ?? [] where !inputs.contains(name) {
+            unknown(name, place.appending("when").appending(name), .name)
+        }
+        for reference in answer.references {
+            let steps = reference.split(separator: ".").map(String.init)
+            guard steps.count > 1, steps[0] == "args", !inputs.contains(steps[1]) else { continue }
+            unknown(steps[1], place, .value)
+        }
+        if answer.delay > .zero, !operation.signature.isAsync {
+            report(
+                .invalidValue,
+                "\(operation.name) returns at once, and cannot be delayed",
+                fix: "remove \"delay\", or declare the operation async in the manifest",
+                at: place.appending("delay")
+            )
+        }
+    }
+}
+
+extension OperationAnswer {
+    /// The references in all its templates.
+    fileprivate var references: [String] {
+        var templates = [read, remove, keep?.place].compactMap(\.self).flatMap { [$0.collection, $0.key] }
+        templates += [list, keep?.value].compactMap(\.self)
+        if case .result(let template) = outcome { templates.append(template) }
+        return templates.flatMap(\.references)
+    }
+}

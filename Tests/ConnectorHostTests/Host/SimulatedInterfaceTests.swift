@@ -1,0 +1,152 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorHost
+import ConnectorHostTesting
+import ConnectorPlatform
+import ConnectorServices
+import Testing
+
+/// A manifest alone, whose interface is simulated.
+@Suite struct SimulatedInterfaceTests {
+    private static let manifest = #"""
+        {"manifest": 1, "id": "robot", "version": "1.0.0", "abi": [1, 1], "entry": "robot_plugin", "capabilities": {"robot/1": {
+          "add": {"symbol": "robot_add", "signature": "(a: f64, b: f64) -> f64"},
+          "count": {"symbol": "robot_count", "signature": "(n: i64?) -> (twice: i64, flag: u8)"},
+          "greet": {"symbol": "robot_greet", "signature": "(name: string, title: string?) -> string"},
+          "fill": {"symbol": "robot_fill", "signature": "(data: bytes, copy: out bytes) -> json"},
+          "say": {"symbol": "robot_say", "signature": "(text: json) async -> json"},
+          "stop": {"symbol": "robot_stop", "signature": "() async"}}}}
+        """#
+
+    /// A host whose only leaf is a manifest without an image.
+    private func host(_ answers: JSONValue, _ clock: ManualHostClock = ManualHostClock()) async throws -> ConnectorHost
+    {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write("robot.connector.json", Self.manifest)
+        let host = try ConnectorHost.testing(
+            #"[{"name": "robot", "plugin": "robot", "probe": "off"}]"#,
+            plugins: [file],
+            simulating: ["robot": answers],
+            clock: clock
+        )
+        await host.open()
+        return host
+    }
+
+    @Test func `described calls pass values of every kind, and the report and the metrics say that it is simulated`()
+        async throws
+    {
+        let host = try await host([
+            "version": 1,
+            "operations": [
+                ["operation": "count", "when": ["n": 4], "result": ["twice": 8, "flag": 255]],
+                ["operation": "count", "result": ["twice": -1, "flag": 0]],
+                ["operation": "greet", "result": "Hello, ${args.title:-Ms} ${args.name}"],
+                ["operation": "fill", "result": ["copy": ["base64": "AAEC"], "result": "${args.data}"]],
+                ["operation": "say", "result": ["echo": "${args.text.words}"]],
+                ["operation": "stop"],
+            ],
+        ])
+        let robot = try host.gate("robot")
+        #expect(try await robot.call("count", ["n": 4]) == ["twice": 8, "flag": 255])
+        #expect(try await robot.call("count") == ["twice": -1, "flag": 0])
+        #expect(try await robot.call("greet", ["name": "Ada"]) == "Hello, Ms Ada")
+        #expect(try await robot.call("greet", ["name": "Ada", "title": "Lady"]) == "Hello, Lady Ada")
+        let filled: JSONValue = ["copy": ["base64": "AAEC"], "result": ["base64": "/w=="]]
+        #expect(try await robot.call("fill", ["data": ["base64": "/w=="]]) == filled)
+        #expect(try await robot.call("say", ["text": ["words": [1, "two"]]]) == ["echo": [1, "two"]])
+        #expect(try await robot.call("stop") == .null)
+        let gate = try #require(host.report["robot"])
+        #expect(gate.isSimulated && gate.state == .open && gate.plugin?.isLinked == false)
+        #expect(gate.evidence.map(\.detail) == ["simulated by the test"])
+        #expect(host.report.json["gates"]?[0]?["simulated"] == true)
+        let series = host.prometheusText.split(separator: "\n").filter { $0.contains(#"connector_path="robot""#) }
+        #expect(!series.isEmpty && series.allSatisfy { $0.contains(#"connector_simulated="true""#) })
+        await host.close()
+    }
+
+    @Test func `typed calls reach it through functions of their C type`() async throws {
+        let host = try await host([
+            "version": 1,
+            "operations": [
+                ["operation": "add", "when": ["a": 1.5], "result": "${args.b}"],
+                ["operation": "add", "error": ["code": "conflict", "message": "not this one"]],
+            ],
+        ])
+        let robot = try host.gate("robot")
+        let add = try robot.typed("add", "(a: f64, b: f64) -> f64", as: OperationFunction.Numbers2.self)
+        #expect(try await add(1.5, 2.25) == 2.25)
+        let error = await #expect(throws: ConnectorError.self) { try await add(1, 2) }
+        #expect(error?.code == .conflict && error?.message == "not this one")
+        await host.close()
+    }
+
+    @Test func `an answer that does not fit the signature fails the call`() async throws {
+        let host = try await host([
+            "version": 1,
+            "operations": [
+                ["operation": "add", "result": "many"], ["operation": "say", "times": 1, "result": "${args.text}"],
+            ],
+        ])
+        let error = await #expect(throws: ConnectorError.self) { try await host.gate("robot").call("add", 1, 2) }
+        #expect(error?.code == .protocolViolation)
+        #expect(error?.message == "the answer does not fit add(a: f64, b: f64) -> f64: expected f64, got a string")
+        await host.close()
+    }
+
+    @Test func `a delay passes on the host's clock`() async throws {
+        let clock = ManualHostClock()
+        let host = try await host(
+            ["version": 1, "operations": [["operation": "say", "delay": "20s", "result": "late"]]],
+            clock
+        )
+        async let answer = host.gate("robot").call("say", ["text": 1])
+        await clock.advance(toTimerAfter: .seconds(20))
+        #expect(try await answer == "late")
+        await host.close()
+    }
+
+    @Test func `an hour of events, records and failures happens while the clock is moved`() async throws {
+        let clock = ManualHostClock()
+        let host = try await host(
+            [
+                "version": 1,
+                "operations": [
+                    ["operation": "say", "read": ["in": "state", "key": "battery"], "result": "${record}"]
+                ],
+                "timeline": [
+                    ["at": "0s", "every": "1s", "times": 3600, "event": ["name": "tick", "payload": "${count}"]],
+                    [
+                        "at": "3s", "keep": ["in": "state", "key": "battery", "value": 20],
+                        "event": ["name": "battery.low"],
+                    ],
+                    ["at": "10s", "for": "10s", "error": ["code": "unavailable", "message": "away"]],
+                ],
+            ],
+            clock
+        )
+        let robot = try host.gate("robot")
+        let events = host.events(of: "robot", capacity: 10_000)
+        await #expect(throws: ConnectorError.self) { try await robot.call("say", ["text": 1]) }
+        clock.advance(by: .seconds(3))
+        #expect(try await robot.call("say", ["text": 1]) == 20)
+        clock.advance(by: .seconds(8))
+        let error = await #expect(throws: ConnectorError.self) { try await robot.call("say", ["text": 1]) }
+        #expect(error?.code == .unavailable && error?.message == "away" && error?.isRetryable == true)
+        clock.advance(by: .seconds(10))
+        #expect(try await robot.call("say", ["text": 1]) == 20)
+        clock.advance(by: .seconds(3600))
+        await host.close()
+        var names: [String: Int] = [:]
+        var last = JSONValue.null
+        for await event in events {
+            names[event.name, default: 0] += 1
+            if event.name == "tick" { last = event.payload }
+        }
+        #expect(names == ["tick": 3600, "battery.low": 1])
+        #expect(last == 3600)
+    }
+}

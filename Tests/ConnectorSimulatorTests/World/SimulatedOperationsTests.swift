@@ -1,0 +1,140 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorInvocation
+import ConnectorManifest
+import ConnectorPlatform
+import Testing
+
+@testable import ConnectorSimulator
+
+/// Answers of operations from a file.
+@Suite struct SimulatedOperationsTests {
+    private func world(_ operations: String) throws -> SimulatedWorld {
+        try SimulatedWorld(parsing: Array(#"{"version": 1, "operations": [\#(operations)]}"#.utf8), file: "a.json")
+    }
+
+    private func operations(_ text: String) throws -> SimulatedOperations {
+        SimulatedOperations(try world(text), clock: ManualHostClock())
+    }
+
+    private func faults(_ text: String) -> [String] {
+        do {
+            _ = try SimulatedWorld(parsing: Array(text.utf8), file: "a.json")
+            return []
+        } catch {
+            return error.errors.map { "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)" }
+        }
+    }
+
+    @Test func `a record that was created can be read, listed and removed`() throws {
+        let notes = try operations(
+            """
+            {"operation": "create", "keep": {"in": "${args.collection}", "key": "n${count}",
+              "value": {"id": "n${count}", "note": "${args.note}"}}, "result": "${record}"},
+            {"operation": "get", "read": {"in": "${args.collection}", "key": "${args.id}"}, "result": "${record.note}"},
+            {"operation": "get", "error": {"code": "missing", "message": "there is no such note"}},
+            {"operation": "list", "list": "${args.collection}", "result": {"all": "${records}", "first": "${records.0.id}"}},
+            {"operation": "delete", "remove": {"in": "${args.collection}", "key": "${args.id}"}},
+            {"operation": "delete", "error": {"code": "missing"}}
+            """
+        )
+        func call(_ operation: String, _ arguments: JSONObject) throws -> JSONValue {
+            var arguments = arguments
+            arguments["collection"] = "notes"
+            return try notes.answer(operation, arguments).result.get()
+        }
+        let milk: JSONValue = ["id": "n1", "note": ["title": "Milk"]]
+        #expect(try call("create", ["note": ["title": "Milk"]]) == milk)
+        #expect(try call("create", ["note": 7]) == ["id": "n2", "note": 7])
+        #expect(try call("get", ["id": "n1"]) == ["title": "Milk"])
+        #expect(try call("list", [:]) == ["all": [milk, ["id": "n2", "note": 7]], "first": "n1"])
+        #expect(try call("delete", ["id": "n1"]) == .null)
+        let error = #expect(throws: ConnectorError.self) { try call("get", ["id": "n1"]) }
+        #expect(error?.code == .missing && error?.message == "there is no such note")
+        #expect(throws: ConnectorError.self) { try call("delete", ["id": "n1"]) }
+        #expect(try call("list", [:])["all"]?.array?.count == 1)
+    }
+
+    @Test func `an answer is chosen by arguments and by count, and an unwritten one is an error`() throws {
+        let calls = try operations(
+            """
+            {"operation": "f", "when": {"query": {"page": 2}}, "result": "second"},
+            {"operation": "f", "times": 1, "error": {"code": "unavailable", "retryAfter": "2s"}},
+            {"operation": "f", "when": {"query": {}}, "delay": "250ms", "result": "call ${count}: ${args.query.page:-none}"}
+            """
+        )
+        #expect(try calls.answer("f", ["query": ["page": 2, "size": 5]]).result.get() == "second")
+        let first = calls.answer("f", ["query": ["page": 1]])
+        let error = #expect(throws: ConnectorError.self) { try first.result.get() }
+        #expect(error?.isRetryable == true && error?.retryAfter == .seconds(2))
+        let second = calls.answer("f", ["query": ["page": 1]])
+        #expect(try second.result.get() == "call 1: 1")
+        #expect(second.delay == .milliseconds(250))
+        #expect(try calls.answer("f", ["query": [:]]).result.get() == "call 2: none")
+        let unwritten = #expect(throws: ConnectorError.self) { try calls.answer("g", [:]).result.get() }
+        #expect(unwritten?.code == .unsupported)
+    }
+
+    @Test func `every fault of the operations and the timeline is reported, at its place`() {
+        #expect(
+            faults(
+                """
+                {"version": 1, "operations": [
+                {"when": 1, "result": "${nothing.id}"},
+                {"operation": "f", "result": 1, "error": {"code": "bad"}},
+                {"operation": "f", "keep": {"in": "notes"}, "delay": "soon"}
+                ], "timeline": [
+                {"event": {"name": "1"}},
+                {"at": "now", "for": "1s", "fault": "slow"},
+                {"every": "0s"}
+                ]}
+                """
+            ) == [
+                #"2:1 operations[0].operation is missing; it must be a string"#,
+                #"2:23 "${nothing.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"2:10 operations[0].when must be an object, not an integer"#,
+                #"3:34 an answer has "result" or "error", never both"#,
+                #"3:51 a plugin cannot fail with the code "bad""#,
+                #"4:55 the delay is "soon"; it must be a duration such as "250ms" or "5s", at most "1h""#,
+                #"4:28 operations[2].keep.key is missing"#,
+                #"6:1 timeline[0] must say when: "at", "every" or both"#,
+                #"6:20 the name of an event is a letter, then letters, digits, ".", "_" and "-""#,
+                #"7:8 at is "now"; it must be a duration such as "250ms", "5s", "2m" or "1h""#,
+                #"7:37 the fault is "slow": slow takes a value: slow=…"#,
+                #"8:11 every must be longer than 0"#,
+                #"8:1 nothing happens: add one of "event", "keep", "remove", "fault", "error""#,
+            ]
+        )
+        #expect(faults(#"{"version": 1}"#).count == 1)
+    }
+
+    @Test func `the manifest reveals operations and parameters that do not exist, and delays that cannot be`() throws {
+        let manifest = Manifest.read(
+            Array(
+                #"""
+                {"manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "entry": "m", "capabilities": {"m/1": {
+                  "add": {"symbol": "m_add", "signature": "(a: f64, b: f64) -> f64"}}}}
+                """#.utf8
+            ),
+            file: "m.connector.json"
+        ).manifest
+        let world = try world(
+            #"""
+
+            {"operation": "ad", "result": 1},
+            {"operation": "add", "when": {"c": 1}, "result": "${args.d}", "delay": "1s"}
+            """#
+        )
+        let found = world.faults(with: try #require(manifest)).map {
+            "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)"
+        }
+        #expect(
+            found == [
+                #"2:15 the plugin m has no operation "ad""#, #"3:31 add has no parameter "c""#,
+                #"3:1 add has no parameter "d""#, "3:73 add returns at once, and cannot be delayed",
+            ]
+        )
+    }
+}
