@@ -9,6 +9,7 @@ internal import ConnectorPlatform
 /// The engine numbers its steps and readings (``OutboxReading/revision``), and its responses may arrive out of order. A change that
 /// the last reading includes is not counted again; any other is counted, even if it arrived before the reading.
 struct StatisticsTracker {
+    /// As counted. A delivery may be noted before the arrival of what it delivered; until then the counts are negative.
     private var statistics: [String: QueueStatistics] = [:]
     /// The revision of the last reading.
     private var revision: UInt64 = 0
@@ -28,7 +29,12 @@ struct StatisticsTracker {
     }
 
     /// The statistics of a connector's queue; nil if it never had an event.
-    subscript(_ target: String) -> QueueStatistics? { statistics[target] }
+    subscript(_ target: String) -> QueueStatistics? {
+        guard var queue = statistics[target] else { return nil }
+        (queue.queued, queue.bytes) = (max(0, queue.queued), max(0, queue.bytes))
+        if queue.queued == 0 { queue.oldest = nil }
+        return queue
+    }
 
     /// The connectors that ever had an event.
     var targets: [String] { Array(statistics.keys) }
@@ -62,12 +68,12 @@ struct StatisticsTracker {
             queue.bytes = queue.bytes.saturatingAdding(bytes)
             queue.oldest = queue.oldest ?? oldest
         case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let time):
-            queue.queued = max(0, queue.queued.saturatingAdding(-delivered - dead - dropped))
-            queue.bytes = max(0, queue.bytes.saturatingAdding(-bytes))
+            queue.queued = queue.queued.saturatingAdding(-delivered - dead - dropped)
+            queue.bytes = queue.bytes.saturatingAdding(-bytes)
             queue.delivered = queue.delivered.saturatingAdding(delivered)
             queue.dead = queue.dead.saturatingAdding(dead)
             queue.dropped = queue.dropped.saturatingAdding(dropped)
-            queue.oldest = queue.queued == 0 ? nil : oldest ?? queue.oldest
+            queue.oldest = queue.queued <= 0 ? nil : oldest ?? queue.oldest
             if delivered > 0 { queue.lastDelivered = time }
         case .turnedAway(let count): queue.dropped = queue.dropped.saturatingAdding(count)
         }

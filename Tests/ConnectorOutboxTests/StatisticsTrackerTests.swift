@@ -33,6 +33,27 @@ import Testing
         #expect(statistics["a"]?.bytes == 20)
     }
 
+    /// A delivery may take an event, and settle it, before the caller that stored it has the engine's answer.
+    @Test func `an event whose delivery is noted before its arrival waits no longer`() {
+        let settled = StatisticsTracker.Change.settled(
+            delivered: 1,
+            dead: 0,
+            dropped: 0,
+            bytes: 10,
+            oldest: OutboxEvent.start,
+            at: OutboxEvent.start
+        )
+        var statistics = StatisticsTracker()
+        statistics.note(settled, of: "a", revision: 2)
+        #expect(statistics["a"]?.queued == 0)
+        #expect(statistics["a"]?.bytes == 0)
+        statistics.note(Self.appended, of: "a", revision: 1)
+        #expect(statistics["a"]?.queued == 0)
+        #expect(statistics["a"]?.bytes == 0)
+        #expect(statistics["a"]?.oldest == nil)
+        #expect(statistics["a"]?.delivered == 1)
+    }
+
     @Test func `an earlier reading does not undo a later one`() {
         var statistics = StatisticsTracker()
         statistics.begin()
