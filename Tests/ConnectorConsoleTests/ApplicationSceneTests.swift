@@ -12,7 +12,9 @@ final class Sites: Sendable {
     private let limits = Mutex<[String: Double]>(["berlin": 30, "bonn": 25])
 
     /// The sites in order.
-    var all: [(name: String, limit: Double)] { limits.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } } }
+    var all: [(name: String, limit: Double)] {
+        limits.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+    }
 
     func add(_ name: String, _ limit: Double) { limits.withLock { $0[name] = limit } }
 
@@ -65,9 +67,11 @@ final class Sites: Sendable {
 
     private func list(_ context: SceneContext, _ step: @escaping @Sendable () async throws -> Void) -> Scene {
         let rows = all.map { site in
-            var row = Row(site.name, [StyledText(site.name), StyledText("\(site.limit)")], link: Route(Place.site(site.name)))
+            let cells = [StyledText(site.name), StyledText("\(site.limit)")]
+            var row = Row(site.name, cells, link: Route(Place.site(site.name)))
             row.acts = [
-                context.act("remove \(site.name)", "remove", title: "remove \(site.name)", question: "Remove it?") { [self] in
+                context.act("remove \(site.name)", "remove", title: "remove \(site.name)", question: "Remove it?") {
+                    [self] in
                     remove(site.name)
                     return "removed \(site.name)"
                 }
@@ -108,7 +112,8 @@ final class Sites: Sendable {
         let entries = ["now", "later"].enumerated().map { index, title in
             Slot.Entry(title, Route(["limit", name, title]), link: Route(Place.within(name, tab: index)))
         }
-        return Scene(context.route, name, [context.slot(Slot("limits", .tabs), title: "Limits", entries, selected: tab)])
+        let slot = context.slot(Slot("limits", .tabs), title: "Limits", entries, selected: tab)
+        return Scene(context.route, name, [slot])
     }
 
     private func limit(_ context: SceneContext) -> Scene? {
@@ -171,7 +176,8 @@ final class Sites: Sendable {
         #expect(await scene(console, list).component("add")?.state == .loaded)
     }
 
-    @Test func `an act is pending while it runs, once at a time, and its failure stays until it succeeds`() async throws {
+    @Test func `an act is pending while it runs, once at a time, and its failure stays until it succeeds`() async throws
+    {
         let (steps, step) = AsyncStream.makeStream(of: Bool.self)
         let console = Console(
             registry: sites.registry {
@@ -244,7 +250,8 @@ final class Sites: Sendable {
         registry.register(
             SceneDescriptor("asked", title: "Asked") { context in
                 let asked = context.value([String].self) ?? []
-                return Scene(context.route, "Asked", [context.component("asked", LogModel(asked.map { StyledText($0) }))])
+                let log = LogModel(asked.map { StyledText($0) })
+                return Scene(context.route, "Asked", [context.component("asked", log)])
             }
         )
         let scene = await scene(Console(Model(), registry), Route(["asked"]))

@@ -108,7 +108,9 @@ public struct Coordinator: Sendable {
 
     /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns.
     private mutating func move(to route: Route) -> [Action] {
-        guard tabs.contains(route.root) || others.contains(route.root) else { return [.tell("there is nothing at \(route)")] }
+        guard tabs.contains(route.root) || others.contains(route.root) else {
+            return [.tell("there is nothing at \(route)")]
+        }
         if route == Route([route.root]), tabs.contains(route.root) { tab = route.root }
         var stack = stack
         if let index = stack.firstIndex(of: route) {

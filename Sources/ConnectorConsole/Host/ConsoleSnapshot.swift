@@ -35,6 +35,8 @@ public struct ConsoleSnapshot: Sendable {
     package var found: [OutboxRecord] = []
     /// Every plugin, if a route shows plugins.
     package var plugins: [PluginSummary] = []
+    /// What the components of plugin scenes show of answers, by gate and component.
+    package var feeds: [String: PluginFeed] = [:]
     /// The host's configuration; nil if it is not known.
     package var configuration: Configuration?
     /// The configuration of each leaf, if a route shows the configuration.

@@ -20,6 +20,7 @@ public final class HostConsoleModel: ConsoleModel {
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
         var calls = CallHistory()
+        var feeds = PluginFeeds()
     }
 
     private let host: ConnectorHost
@@ -27,6 +28,8 @@ public final class HostConsoleModel: ConsoleModel {
     private let clock: any HostClock
     private let findPlugins: @Sendable () -> [PluginSummary]
     private let state = Mutex(State())
+    /// The scenes that the plugins of the configured gates describe.
+    private let pluginScenes: [PluginScene]
     private let change: AsyncStream<Void>.Continuation
     /// Yields whenever the snapshot may have changed.
     public let changes: AsyncStream<Void>
@@ -57,8 +60,15 @@ public final class HostConsoleModel: ConsoleModel {
         self.commands = commands
         self.clock = clock
         findPlugins = plugins
+        let leaves = host.resolved.configuration.enabledLeaves.compactMap { connector, _ in
+            (try? host.resolved.leaves[connector.path]?.get()).map { (connector.path, $0.manifest) }
+        }
+        pluginScenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
         (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
+
+    /// The scenes that the plugins of the configured gates describe.
+    public var scenes: [SceneDescriptor] { pluginScenes.map(\.descriptor) }
 
     /// Follows the host until the task is cancelled.
     public func run() async {
@@ -123,10 +133,30 @@ public final class HostConsoleModel: ConsoleModel {
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
             case Route.configuration.root: snapshot.leaves = await leaves()
-            default: break
+            default: pluginScenes.first { $0.root == route.root }.map(callOperations)
             }
         }
+        snapshot.feeds = state.withLock(\.feeds.feeds)
         return snapshot
+    }
+
+    /// Begins the calls of a plugin's scene that are due.
+    private func callOperations(of scene: PluginScene) {
+        let calls = state.withLock { [clock] in $0.feeds.calls(for: scene, at: clock.now()) }
+        for (key, gate, component) in calls {
+            Task.detached { [self] in
+                let result: Result<[[String]], ConnectorError>
+                do throws(ConnectorError) {
+                    let answer = try await host.gate(gate).call(component.operation ?? "", component.arguments)
+                    result = .success(PluginFeed.rows(of: host.redacted(answer), component))
+                } catch {
+                    result = .failure(error)
+                }
+                let due = clock.now() + component.interval.nanoseconds
+                state.withLock { $0.feeds.end(key, result, next: due) }
+                change.yield()
+            }
+        }
     }
 
     private func addRecords(to snapshot: inout ConsoleSnapshot, for route: Route) async {

@@ -90,8 +90,8 @@ struct KeyBinding {
             .edit
         ),
         KeyBinding("y", [.character("y")], "copy the command line that does the same", .copy),
-        KeyBinding("control-l", [.control("l")], "redraw everything", .redraw),
-        KeyBinding("control-z", [.control("z")], "suspend; fg continues", .suspend),
+        KeyBinding("control-l, control-z", [.control("l")], "redraw everything; suspend, fg continues", .redraw),
+        KeyBinding("", [.control("z")], "", .suspend),
         KeyBinding("?", [.character("?")], "list the keys", .help),
         KeyBinding("q, control-c", [.character("q"), .control("c")], "quit", .quit),
     ]
