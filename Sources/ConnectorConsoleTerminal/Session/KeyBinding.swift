@@ -68,14 +68,14 @@ struct KeyBinding {
         KeyBinding(
             "enter, right, l",
             [.enter, .right, .character("l")],
-            "open what the row links to, or do what it offers",
+            "open the link of the row, or do what it offers",
             .enter
         ),
         KeyBinding("escape, left, h", [.escape, .left, .backspace, .character("h")], "back", .back),
         KeyBinding("tab, shift-tab, 1-9", [.tab], "next tab, previous tab, tab by number", .turn(1)),
         KeyBinding("", [.backTab], "", .turn(-1)),
         KeyBinding("/", [.character("/")], "search", .search),
-        KeyBinding("a", [.character("a")], "list what can be done with the row and in the scene", .choose),
+        KeyBinding("a", [.character("a")], "list the acts on the row and the scene", .choose),
         KeyBinding("r", [.character("r")], "retry the gate now", .act(.retry)),
         KeyBinding("o", [.character("o")], "open the gate", .act(.open)),
         KeyBinding("c", [.character("c")], "close the gate", .act(.close)),

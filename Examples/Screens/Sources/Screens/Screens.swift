@@ -16,7 +16,7 @@ struct Screens {
         let store = NoteStore(["milk": "buy two litres of milk"])
         let file = arguments.firstIndex(of: "--host").flatMap { arguments.dropFirst($0).first }
         let host = try file.map { try ConnectorHost(file: $0) }
-        try await host?.open()
+        await host?.open()
         var registry = host == nil ? ConsoleRegistry.componentsAlone : .standard
         NoteScenes(store).register(in: &registry)
         let model: any ConsoleModel = host.map { HostConsoleModel($0) } ?? EmptyConsoleModel()
