@@ -75,6 +75,8 @@ examples: plugins
 	$(EXAMPLE)/calculator
 	$(EXAMPLE)/search --build-tests
 	$(EXAMPLE_TEST)/search
+	$(EXAMPLE)/Screens --build-tests
+	$(EXAMPLE_TEST)/Screens
 	$(EXAMPLE)/Application --build-tests
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug

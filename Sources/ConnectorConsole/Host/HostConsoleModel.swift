@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-package import ConnectorHost
+public import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
 /// The console's model of a host in the same process.
-package final class HostConsoleModel: ConsoleModel {
+///
+/// An application that shows a host and data of its own has a model that passes on what this one says.
+public final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
         var load = LoadHistory()
@@ -18,6 +20,7 @@ package final class HostConsoleModel: ConsoleModel {
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
         var calls = CallHistory()
+        var feeds = PluginFeeds()
     }
 
     private let host: ConnectorHost
@@ -25,8 +28,11 @@ package final class HostConsoleModel: ConsoleModel {
     private let clock: any HostClock
     private let findPlugins: @Sendable () -> [PluginSummary]
     private let state = Mutex(State())
+    /// The scenes that the plugins of the configured gates describe.
+    private let pluginScenes: [PluginScene]
     private let change: AsyncStream<Void>.Continuation
-    package let changes: AsyncStream<Void>
+    /// Yields whenever the snapshot may have changed.
+    public let changes: AsyncStream<Void>
 
     /// The maximum number of plugin events kept.
     package static let eventLimit = 500
@@ -34,6 +40,9 @@ package final class HostConsoleModel: ConsoleModel {
     private static let interval: Duration = .milliseconds(100)
     /// The maximum number of outbox records in one list.
     package static let recordLimit = 200
+
+    /// Creates a model, which follows the host while ``run()`` runs.
+    public convenience init(_ host: ConnectorHost) { self.init(host, commands: CommandLines()) }
 
     /// Creates a model, which follows the host while ``run()`` runs.
     ///
@@ -51,11 +60,18 @@ package final class HostConsoleModel: ConsoleModel {
         self.commands = commands
         self.clock = clock
         findPlugins = plugins
+        let leaves = host.resolved.configuration.enabledLeaves.compactMap { connector, _ in
+            (try? host.resolved.leaves[connector.path]?.get()).map { (connector.path, $0.manifest) }
+        }
+        pluginScenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
         (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// The scenes that the plugins of the configured gates describe.
+    public var scenes: [SceneDescriptor] { pluginScenes.map(\.descriptor) }
+
     /// Follows the host until the task is cancelled.
-    package func run() async {
+    public func run() async {
         let events = host.events(capacity: Self.eventLimit)
         await withTaskGroup { group in
             group.addTask { [self] in
@@ -95,7 +111,8 @@ package final class HostConsoleModel: ConsoleModel {
         change.yield()
     }
 
-    package func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+    /// The current state of the host.
+    public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
         var snapshot = ConsoleSnapshot(time: clock.wallTime(), report: host.report)
         state.withLock { state in
             snapshot.history = state.history
@@ -116,10 +133,30 @@ package final class HostConsoleModel: ConsoleModel {
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
             case Route.configuration.root: snapshot.leaves = await leaves()
-            default: break
+            default: pluginScenes.first { $0.root == route.root }.map(callOperations)
             }
         }
+        snapshot.feeds = state.withLock(\.feeds.feeds)
         return snapshot
+    }
+
+    /// Begins the calls of a plugin's scene that are due.
+    private func callOperations(of scene: PluginScene) {
+        let calls = state.withLock { [clock] in $0.feeds.calls(for: scene, at: clock.now()) }
+        for (key, gate, component) in calls {
+            Task.detached { [self] in
+                let result: Result<[[String]], ConnectorError>
+                do throws(ConnectorError) {
+                    let answer = try await host.gate(gate).call(component.operation ?? "", component.arguments)
+                    result = .success(PluginFeed.rows(of: host.redacted(answer), component))
+                } catch {
+                    result = .failure(error)
+                }
+                let due = clock.now() + component.interval.nanoseconds
+                state.withLock { $0.feeds.end(key, result, next: due) }
+                change.yield()
+            }
+        }
     }
 
     private func addRecords(to snapshot: inout ConsoleSnapshot, for route: Route) async {
@@ -160,16 +197,18 @@ package final class HostConsoleModel: ConsoleModel {
         return leaves
     }
 
-    package func perform(_ act: ConsoleAct) async -> String {
+    /// Performs an act on the host.
+    public func perform(_ act: ConsoleAct) async -> ActOutcome {
         do throws(ConnectorError) {
-            return try await result(of: act)
+            return ActOutcome(try await result(of: act))
         } catch {
-            return "\(act.title) failed: \(error.message) [\(error.code.rawValue)]"
+            return .failure(of: act, error)
         }
     }
 
     private func result(of act: ConsoleAct) async throws(ConnectorError) -> String {
         switch (act.verb, act.subject.kind) {
+        case (_, .application): return "cannot \(act.verb.rawValue) this"
         case (.retry, .gate(let path)): return Self.state(of: path, in: try await host.retry(path))
         case (.open, .gate(let path)): return Self.state(of: path, in: try await host.open(path))
         case (.close, .gate(let path)):
@@ -231,6 +270,7 @@ package final class HostConsoleModel: ConsoleModel {
         case .letter(let id, let connector):
             RecordSelection(targets: connector.map { [$0] }, ids: [id], states: [.dead])
         case .letters: RecordSelection(states: [.dead])
+        case .application: RecordSelection(targets: [], states: [.dead])
         }
     }
 

@@ -305,6 +305,9 @@ public final class ConnectorHost: Sendable {
         )
     }
 
+    /// The value without the secrets of the gates, for showing it.
+    package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
+
     /// The current state of every gate.
     public var report: Report { outbox.report(on: current.tree) }
 

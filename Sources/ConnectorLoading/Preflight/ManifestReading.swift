@@ -78,6 +78,7 @@ package struct ManifestReading {
             differences.append("services")
         }
         if image.uses != sidecar.uses { differences.append("uses") }
+        if image.scenes != sidecar.scenes { differences.append("scenes") }
         if image.egress != sidecar.egress { differences.append("egress") }
         return differences.isEmpty ? nil : differences.joined(separator: ", ")
     }

@@ -54,7 +54,7 @@ extension Manifest {
 extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
-        "configuration", "services", "uses", "egress", "batch", "library", "lifecycle", "swiftType",
+        "configuration", "services", "uses", "scenes", "egress", "batch", "library", "lifecycle", "swiftType",
     ]
 
     /// Reads the root of a manifest; nil if an essential member is missing.
@@ -111,6 +111,7 @@ extension JSONReader {
             requiredServices: requiredServices(in: services, at: servicesPath),
             optionalServices: strings("optional", in: services, at: servicesPath),
             uses: uses(in: object, at: root, isForeign: isForeign),
+            scenes: scenes(in: object, at: root, capabilities),
             egress: egress,
             batchCount: integer("count", in: batch, at: batchPath, within: 1...1_000_000).map { Int($0) },
             batchBytes: integer("bytes", in: batch, at: batchPath, within: 1...(1 << 30)).map { Int($0) },

@@ -31,6 +31,8 @@ public struct Manifest: Sendable, Hashable {
     public var optionalServices: [String]
     /// The gates that the plugin uses, through the host service `gates/1`.
     public var uses: [GateUse] = []
+    /// The scenes of the console that show what the plugin says.
+    public var scenes: [ManifestScene] = []
     /// The network hosts that the plugin connects to: names, or `{field}` for the host of a configuration field's URL.
     public var egress: [String]
     /// The most events that one `deliver` takes; nil for the host's limit.

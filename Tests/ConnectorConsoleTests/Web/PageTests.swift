@@ -95,7 +95,11 @@ struct PageTests {
         let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "", canAct: true)
         let name = content.scene.components.compactMap(\.form).first?.fields.first?.name ?? ""
         let evil = "\"><script>alert(1)</script>"
-        let page = view.page(content, version: "", draft: CallDraft(values: [name: evil], faults: [name: evil])).text
+        let page = view.page(
+            content,
+            version: "",
+            draft: CallDraft(component: "form", values: [name: evil], faults: [name: evil])
+        ).text
         #expect(page.contains("<label for=\"f0\">") && page.contains("name=\"f.\(name)\""))
         #expect(page.contains("aria-invalid=\"true\" aria-describedby=\"f0-help f0-fault\""))
         #expect(page.components(of: "<script") == 1 && Self.isBalanced(page))

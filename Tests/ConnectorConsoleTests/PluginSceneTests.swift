@@ -1,0 +1,138 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorPlatform
+import ConnectorServices
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleTerminal
+@testable import ConnectorConsoleWeb
+@testable import ConnectorHost
+
+/// Scenes that plugins describe in their manifests.
+@Suite struct PluginSceneTests {
+    private static let manifest = try? Manifest(
+        parsing: Array(
+            #"""
+            {"manifest": 1, "id": "meter", "version": "1.0.0", "abi": [1, 1], "entry": "e", "capabilities": {"sensor/1": {}},
+             "scenes": {"gates": {"title": "Meter", "components": {
+               "now": {"title": "Now", "operation": "latest", "rows": "all", "every": "5s",
+                       "columns": [{"title": "sensor", "value": "sensor"}, {"title": "value", "value": "value", "number": true}]},
+               "curve": {"as": "chart", "operation": "latest", "columns": [{"value": "value", "number": true}]},
+               "last": {"title": "Last", "as": "log", "events": ["limit"]}}}}}
+            """#.utf8
+        ),
+        file: ""
+    )
+
+    private func scene() throws -> PluginScene {
+        let manifest = try #require(Self.manifest)
+        let scenes = PluginScene.scenes(of: [("a", manifest), ("b/c", manifest)], besides: ["gates"])
+        #expect(scenes.count == 1 && scenes[0].gates == ["a", "b/c"])
+        return scenes[0]
+    }
+
+    private func registry() throws -> ConsoleRegistry {
+        var registry = ConsoleRegistry.standard
+        registry.register(try scene().descriptor)
+        return registry
+    }
+
+    @Test func `a scene whose name is taken has that of its plugin before it`() throws {
+        #expect(try scene().root == "meter.gates" && scene().descriptor.title == "Meter")
+    }
+
+    @Test func `answers become rows, bounded, and what is missing is empty`() throws {
+        let component = try #require(Self.manifest?.scenes[0].components[0])
+        let long = String(repeating: "x", count: 1000)
+        let rows = PluginFeed.rows(
+            of: ["all": [["sensor": "t", "value": 1.5], ["sensor": .string(long)], 7]],
+            component
+        )
+        #expect(rows[0] == ["t", "1.5"] && rows[1][0].count <= PluginFeed.cellLimit + 1 && rows[2] == ["", ""])
+        #expect(PluginFeed.rows(of: ["other": 1], component).isEmpty && PluginFeed.rows(of: .null, component).isEmpty)
+        let many = JSONValue.array(Array(repeating: ["sensor": "t"], count: 1000))
+        #expect(PluginFeed.rows(of: ["all": many], component).count == PluginFeed.rowLimit)
+    }
+
+    @Test func `a call is due at once, not while it runs, and again after its interval`() throws {
+        let scene = try scene()
+        var feeds = PluginFeeds()
+        #expect(feeds.calls(for: scene, at: 100).count == 4)
+        #expect(feeds.calls(for: scene, at: 200).isEmpty)
+        let key = PluginFeed.key(scene, "a", scene.scene.components[0])
+        feeds.end(key, .success([["t", "1"]]), next: 5000)
+        #expect(feeds.feeds[key]?.state == .loaded && feeds.calls(for: scene, at: 4999).isEmpty)
+        #expect(feeds.calls(for: scene, at: 5000).map(\.key) == [key])
+        feeds.end(key, .failure(ConnectorError(.timedOut, "nobody came")), next: 9000)
+        #expect(
+            feeds.feeds[key]?.state.isFailed == true && feeds.feeds[key]?.rows == [["t", "1"]],
+            "the old rows stay"
+        )
+    }
+
+    /// What a host says of the scene: one gate answers, the other fails with a text that wants to be markup.
+    private func snapshot() throws -> ConsoleSnapshot {
+        let scene = try scene()
+        var snapshot = Mock.snapshot(Route([scene.root]))
+        let component = scene.scene.components[0]
+        snapshot.feeds[PluginFeed.key(scene, "a", component)] = PluginFeed(state: .loaded, rows: [["<b>t</b>", "1.5"]])
+        let error = ConnectorError(.unavailable, "it is \u{1B}[31maway<script>")
+        snapshot.feeds[PluginFeed.key(scene, "b/c", component)] = PluginFeed(state: .failed(error), rows: [])
+        snapshot.events = ["limit", "other"].map {
+            ConnectorEvent(connector: "a", name: $0, payload: ["left": 3], time: Mock.now)
+        }
+        return snapshot
+    }
+
+    @Test func `a scene shows answers, failures and events`() throws {
+        let scene = try registry().scene(for: Route(["meter.gates"]), of: snapshot())
+        #expect(scene.components.count == 6 && scene.text.contains("a: Now\n<b>t</b> | 1.5"))
+        #expect(scene.component("b/c now")?.state.code == .unavailable)
+        #expect(scene.component("a curve")?.state == .loading)
+        #expect(scene.component("a last")?.rows.map(\.cells[0].text) == [#"{"left":3}"#])
+        #expect(scene.component("b/c last")?.state == .empty("no events yet"))
+    }
+
+    @Test func `both platforms draw it in a tab of its own, and escape what a plugin says`() throws {
+        let route = Route(["meter.gates"])
+        let content = PageContent(PageAddress(route), try registry(), try snapshot())
+        let page = PageView(tabs: try registry().tabs, title: "", canAct: true).page(content, version: "").text
+        #expect(page.contains(">Meter</a>") && page.contains("&lt;b&gt;t") && !page.contains("away<script"))
+        #expect(page.contains("class=\"state v-failed\" role=\"alert\"") && page.contains("aria-busy=\"true\""))
+        let session = TerminalSession(
+            try registry(),
+            try snapshot(),
+            palette: TerminalPalette(isColoured: true, isUnicode: true),
+            at: route,
+            width: 100,
+            height: 60
+        )
+        let canvas = session.draw()
+        let screen = (0..<canvas.height).map { canvas.text(ofLine: $0) }.joined(separator: "\n")
+        #expect(screen.contains("7 Meter") && screen.contains("<b>t</b>") && screen.contains("[unavailable]"))
+        #expect(screen.contains("loading") && !screen.contains("\u{1B}"))
+    }
+
+    @Test func `a plugin that is dropped in has its tab, and its values come from a call`() async throws {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "machine", "plugin": "system-sensor"}]"#,
+            plugins: ["\(ConnectorHost.Options.executableDirectory ?? "")/libsystem-sensor.so"]
+        )
+        await host.open()
+        let console = Console(HostConsoleModel(host), .standard)
+        #expect(console.registry.tabs.last?.title == "System")
+        let route = Route(["system"])
+        var scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
+        #expect(scene.component("machine now")?.state == .loading)
+        while scene.components.contains(where: { $0.state == .loading }) {
+            await Task.yield()
+            scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
+        }
+        #expect(scene.component("machine now")?.rows.contains { $0.cells[0].text == "load.1m" } == true)
+        await host.close()
+    }
+}
