@@ -37,7 +37,7 @@ help:
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
-	@echo 'make schema    write connectors.schema.json from the plugins there are'
+	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
 	@echo 'make clean     remove everything that was built'
@@ -58,6 +58,7 @@ status: plugins
 
 schema: plugins
 	@$(PROGRAM) schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
+	@$(PROGRAM) schema answers > answers.schema.json.new && mv answers.schema.json.new answers.schema.json
 
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures

@@ -16,8 +16,8 @@ struct ConfigurationResolver {
     private var variables: VariableExpansion
     /// The secrets read so far, by reference: several fields may refer to one file.
     private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
-    /// Whether the vendors are simulated, which then need no real secrets.
-    private let isSimulated: Bool
+    /// The simulation, whose vendors need no real secrets; nil for the vendors themselves.
+    private let simulation: SimulationRequest?
     /// Whether secrets that are missing have a placeholder: the leaf's vendor is simulated.
     private var hasPlaceholders = false
     /// Whether the value being evaluated is that of a secret field.
@@ -32,15 +32,27 @@ struct ConfigurationResolver {
         var isOneVariable = false
         /// Whether a placeholder is part of it, because a secret is missing.
         var hasPlaceholder = false
+
+        /// A placeholder for a secret that is missing.
+        static let missingSecret = Evaluated(
+            value: .string(LeafPlan.missingSecret),
+            isSecret: true,
+            isOneVariable: true,
+            hasPlaceholder: true
+        )
     }
 
     /// Creates a resolver for a configuration.
     ///
-    /// - Parameter isSimulated: Whether the vendors are simulated: a placeholder then replaces each secret that is missing.
-    init(_ configuration: Configuration, environment: Configuration.Environment, isSimulated: Bool = false) {
+    /// - Parameter simulation: The simulation, in which a placeholder replaces each secret that is missing.
+    init(
+        _ configuration: Configuration,
+        environment: Configuration.Environment,
+        simulation: SimulationRequest? = nil
+    ) {
         json = JSONReader(configuration.texts)
         self.configuration = configuration
-        self.isSimulated = isSimulated
+        self.simulation = simulation
         variables = VariableExpansion(environment)
     }
 
@@ -53,7 +65,8 @@ struct ConfigurationResolver {
         json.connector = connector.path
         defer { json.connector = nil }
         base = configuration.base(ofText: connector.location.text)
-        hasPlaceholders = isSimulated && connector.simulator != .local
+        hasPlaceholders =
+            simulation?.includes(connector.path) ?? false && simulator(of: connector) != .local
         let secretFields = (try? manifest.get())?.configuration.filter(\.isSecret).map(\.name) ?? []
         let before = json.problems.count + json.omitted
         let location = connector.location.appending("config")
@@ -79,6 +92,11 @@ struct ConfigurationResolver {
         }
     }
 
+    /// What replaces a leaf's vendor in a simulation.
+    private func simulator(of connector: Connector) -> SimulatorReference? {
+        simulation?.simulators[connector.path] ?? connector.simulator
+    }
+
     private mutating func plan(
         _ connector: Connector,
         _ leaf: Connector.Leaf,
@@ -101,8 +119,14 @@ struct ConfigurationResolver {
         var hidden: [String: Secret] = [:]
         var whole: [String: JSONValue] = [:]
         var placeholders: [String] = []
-        let given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
+        var given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
         let unknownNames = values.lazy.map(\.name).filter { !names.contains($0) }.prefix(100)
+        for field in manifest.configuration where hasPlaceholders && field.isSecret && field.isRequired {
+            guard given[field.name] == nil, !unknownNames.contains(where: { isMisspelling($0, of: field.name) }) else {
+                continue
+            }
+            given[field.name] = .some(.missingSecret)
+        }
         for field in manifest.configuration {
             guard let value = value(of: field, manifest, connector, given, Array(unknownNames), at: location) else {
                 continue
@@ -127,7 +151,7 @@ struct ConfigurationResolver {
             config: JSONObject(unique: config),
             secrets: hidden,
             egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
-            simulator: connector.simulator,
+            simulator: simulator(of: connector),
             placeholders: placeholders
         )
     }
@@ -266,12 +290,7 @@ struct ConfigurationResolver {
             return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
         case .failure(let error):
             if hasPlaceholders {
-                return Evaluated(
-                    value: .string(LeafPlan.missingSecret),
-                    isSecret: true,
-                    isOneVariable: true,
-                    hasPlaceholder: true
-                )
+                return .missingSecret
             }
             json.report(error, at: path)
             return nil

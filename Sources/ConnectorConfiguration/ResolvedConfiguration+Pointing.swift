@@ -75,7 +75,7 @@ extension LeafPlan {
         case .plugin(let plugin):
             plan.egress = []
             plan.specification = PluginSpecification(plugin)
-            plan.isSimulated = true
+            plan.simulated = .plugin
         case .server(let base):
             for field in manifest.configuration {
                 if let text = secrets[field.name]?.reveal() {
@@ -89,7 +89,7 @@ extension LeafPlan {
             }
             guard !plan.movedFields.isEmpty else { return .failure(noURLError(path)) }
             plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
-            plan.isSimulated = true
+            plan.simulated = .vendor
         }
         return .success(plan)
     }

@@ -38,10 +38,16 @@ package struct LeafPlan: Sendable {
     package let simulator: SimulatorReference?
     /// The secret fields with a placeholder, because their secrets are missing and the vendor is simulated.
     package internal(set) var placeholders: [String] = []
-    /// Whether something else takes the place of the vendor or of the plugin.
-    package internal(set) var isSimulated = false
+    /// What something else takes the place of; nil if nothing is simulated.
+    package internal(set) var simulated: Simulated?
     /// The fields whose URLs point to a simulator instead of the server named in the file.
     var movedFields: Set<String> = []
+
+    /// A part of a gate that can be simulated.
+    package enum Simulated: Sendable {
+        case vendor
+        case plugin
+    }
 
     /// The placeholder for a secret that is missing in a simulation.
     static let missingSecret = "simulated-secret"
@@ -58,19 +64,19 @@ extension Configuration {
     ///   - environment: The variables that `${NAME}` and `env:NAME` read.
     ///   - manifests: Finds a plugin's manifest, for the configuration as read. An `unknown-plugin` error is an error in the file;
     ///     any other error only fails the gate.
-    ///   - isSimulated: Whether the vendors will be simulated: secrets that are missing are then no errors.
+    ///   - simulation: What will be simulated; nil for nothing.
     /// - Throws: Every error in the file.
     package static func load(
         file: String,
         environment: Environment = .process,
-        isSimulated: Bool = false,
+        simulation: SimulationRequest? = nil,
         manifests: (Configuration) -> (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
         let (configuration, problems, omitted) = examine(file: file, environment: environment)
         guard let configuration else { throw ConfigurationErrors(problems, omitted: omitted) }
         let (resolved, more, omittedMore) = configuration.examine(
             environment: environment,
-            isSimulated: isSimulated,
+            simulation: simulation,
             manifest: manifests(configuration)
         )
         guard problems.isEmpty, more.isEmpty else {
@@ -85,16 +91,16 @@ extension Configuration {
 
     /// Resolves variables and secrets, and validates every enabled leaf against its plugin.
     ///
-    /// - Parameter isSimulated: Whether the vendors will be simulated: secrets that are missing are then no errors.
+    /// - Parameter simulation: What will be simulated; nil for nothing.
     /// - Throws: Every error in the configuration.
     package func resolved(
         environment: Environment = .process,
-        isSimulated: Bool = false,
+        simulation: SimulationRequest? = nil,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
         let (resolved, problems, omitted) = examine(
             environment: environment,
-            isSimulated: isSimulated,
+            simulation: simulation,
             manifest: manifest
         )
         guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted, files: texts) }
@@ -103,10 +109,10 @@ extension Configuration {
 
     private func examine(
         environment: Environment,
-        isSimulated: Bool,
+        simulation: SimulationRequest?,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError], omitted: Int) {
-        var resolver = ConfigurationResolver(self, environment: environment, isSimulated: isSimulated)
+        var resolver = ConfigurationResolver(self, environment: environment, simulation: simulation)
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
         var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
@@ -129,7 +135,7 @@ extension Configuration {
             environment: environment,
             renew: { [leaves] path in
                 guard let manifest = try? leaves[path]?.get().manifest else { return nil }
-                return renewed(path, manifest, environment, isSimulated: isSimulated)
+                return renewed(path, manifest, environment, simulation: simulation)
             }
         )
         return (resolved, resolver.json.problems, resolver.json.omitted)
@@ -140,10 +146,10 @@ extension Configuration {
         _ path: String,
         _ manifest: Manifest,
         _ environment: Environment,
-        isSimulated: Bool
+        simulation: SimulationRequest?
     ) -> LeafPlan? {
         guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
-        var resolver = ConfigurationResolver(self, environment: environment, isSimulated: isSimulated)
+        var resolver = ConfigurationResolver(self, environment: environment, simulation: simulation)
         return try? resolver.plan(for: connector, leaf, manifest: .success(manifest))?.get()
     }
 }

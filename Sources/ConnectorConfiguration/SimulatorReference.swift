@@ -30,6 +30,11 @@ package enum SimulatorReference: Sendable, Hashable {
         }
     }
 
+    /// Parses a value given on the command line, where paths are relative to the working directory.
+    package init?(argument text: String) {
+        self.init(text, base: BaseDirectory("."))
+    }
+
     private static func isThisMachine(_ host: String) -> Bool {
         NetworkAddress(host)?.isLoopback ?? (host == "localhost")
     }

@@ -60,4 +60,11 @@ import Testing
         #expect(result.status == 0)
         #expect(result.output == (try readFile("connectors.schema.json")), "run: make schema")
     }
+
+    @Test func `the schema of answers beside the example is the one that is printed`() async throws {
+        let result = try await Program(directory: "/").run("schema", "answers")
+        #expect(result.status == 0)
+        #expect(result.output == (try readFile("answers.schema.json")), "run: make schema")
+        #expect(try await Program(directory: "/").run("schema", "nothing").status == 64)
+    }
 }

@@ -208,6 +208,69 @@ import Testing
         #expect(speed.status == 64)
     }
 
+    @Test func `--answers replaces what the file says, and names a leaf and a file`() async throws {
+        let workspace = try interface(#"{"version": 1, "operations": [{"operation": "get", "result": 1}]}"#)
+        try workspace.write(#"{"version": 1, "operations": [{"operation": "get", "result": 2}]}"#, to: "other.json")
+        func call(_ answers: String...) async throws -> Program.Result {
+            let options = answers.flatMap { ["--answers", $0] }
+            return try await workspace.program.start(["call", "notes", "get", "n1", "--simulate"] + options).finish()
+        }
+        #expect(try await call().output == "1\n")
+        #expect(try await call("notes=other.json").output == "2\n")
+        let absent = try await call("notes=absent.json")
+        #expect(
+            absent.status == 1 && absent.error.contains("absent.json") && absent.error.contains("[not-found]"),
+            "\(absent)"
+        )
+        let unknown = try await call("note=other.json")
+        #expect(unknown.status == 2 && unknown.error.contains("did you mean \"notes\"?"), "\(unknown)")
+        for wrong in ["other.json", "=other.json", "notes=", "notes=http://example.com"] {
+            #expect(try await call(wrong).status == 64)
+        }
+        #expect(try await call("notes=other.json", "notes=answers.json").status == 64)
+        #expect(try await workspace.program.run("status", "--answers", "notes=other.json").status == 64)
+    }
+
+    @Test func `validate, operations and plugins know a manifest without an image`() async throws {
+        let workspace = try interface(#"{"version": 1, "operations": []}"#)
+        let simulated = try await workspace.program.run("validate", "--simulate")
+        #expect(simulated.status == 0, "\(simulated)")
+        #expect(try await workspace.program.run("validate").status == 2)
+        var program = workspace.program
+        program.environment["NO_SUCH_TOKEN"] = "token"
+        let real = try await program.run("validate")
+        #expect(real.status == 1 && real.error + real.output != "" && "\(real)".contains("its image is not beside it"))
+        #expect("\(real)".contains("1 gate, of which 1 would fail"))
+        let operations = try await program.run("operations", "notes")
+        #expect(
+            operations.status == 0 && operations.output.contains("add(id: string, note: json) async"),
+            "\(operations)"
+        )
+        let plugins = try await program.run("plugins", "--json")
+        #expect(plugins.status == 0 && plugins.output.contains("\"not-found\""), "\(plugins)")
+        try workspace.write(
+            #"{"version": 1, "operations": [{"operation": "got"}, {"operation": "gut"}]}"#,
+            to: "answers.json"
+        )
+        let faulty = try await workspace.program.run("validate", "--simulate", "--json")
+        #expect(faulty.status == 1)
+        #expect(try JSONValue(parsing: faulty.output)["errors"]?.array?.count == 2, "\(faulty)")
+        #expect(try JSONValue(parsing: faulty.output)["failing"] == 1)
+        let status = try await workspace.program.run("status", "--simulate")
+        #expect(status.status == 1 && status.output.contains("1 more fault in the file"), "\(status)")
+    }
+
+    @Test func `a secret that the file does not name is not asked for either`() async throws {
+        let workspace = try interface(#"{"version": 1, "operations": []}"#)
+        try workspace.configure(
+            [["name": "notes", "plugin": "notes", "simulate": "answers.json"]],
+            plugins: ["Plugins"]
+        )
+        let result = try await workspace.program.run("status", "--simulate")
+        #expect(result.status == 0 && result.output.contains("a placeholder takes its place"), "\(result)")
+        #expect(try await workspace.program.run("validate").status == 2)
+    }
+
     // MARK: send
 
     /// A configuration whose only connector sends events to Segment.

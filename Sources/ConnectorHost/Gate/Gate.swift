@@ -169,7 +169,7 @@ extension Gate {
                     GateReport.PluginIdentity(
                         id: $0.id,
                         version: $0.version,
-                        isLinked: !plan.isSimulated && (try? plan.plugin.get().isLinked) ?? false,
+                        isLinked: !plan.hasStandIn && (try? plan.plugin.get().isLinked) ?? false,
                         content: storage.content
                     )
                 },

@@ -32,8 +32,14 @@ struct GatePlan: Sendable {
     var cacheBytes = 0
     /// Problems with the plugin that do not prevent the gate from opening.
     var warnings: [String] = []
+    /// What something else takes the place of; nil if nothing is simulated.
+    var simulated: LeafPlan.Simulated?
+
     /// Whether something else takes the place of the vendor or of the plugin.
-    var isSimulated = false
+    var isSimulated: Bool { simulated != nil }
+
+    /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
+    var hasStandIn: Bool { simulated == .plugin }
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct InstanceConfiguration: Sendable, Equatable {

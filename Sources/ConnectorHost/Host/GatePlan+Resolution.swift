@@ -32,7 +32,7 @@ extension GatePlan {
             cacheBytes: connector.cacheBytes,
             warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
                 + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
-            isSimulated: plan?.isSimulated ?? false
+            simulated: plan?.simulated
         )
     }
 }

@@ -43,6 +43,8 @@ struct CallCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @Option(
         help: ArgumentHelp("The timeout of the call. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
@@ -55,11 +57,19 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    func validate() throws { try attach.validate(isSimulated: simulate) }
+    func validate() throws {
+        try attach.validate(isSimulated: simulate)
+        try answers.validate(isSimulated: simulate)
+    }
 
     func run() async throws {
         if try await runAttached() { return }
-        let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
+        let session = try await HostSession.start(
+            file,
+            simulating: answers.request(isSimulated: simulate),
+            answer: answer,
+            logger: log.logger
+        )
         do throws(ConnectorError) {
             let result = try await call(session)
             answer.output.write(AnswerDocument(path: path, operation: operation, result: result))

@@ -46,6 +46,8 @@ struct ConsoleCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted, and the outbox is in memory.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @Flag(name: .customLong("no-attach"), help: "Open the gates a second time, even if a host runs on the file.")
     var opensBesideHost = false
 
@@ -75,6 +77,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     func validate() throws {
         try speed.validate(isSimulated: simulate)
+        try answers.validate(isSimulated: simulate)
         guard web == nil else { return }
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
             throw ValidationError("the console needs a terminal; for a pipe or a file, use connector-host status")
@@ -91,7 +94,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         try await refuseBesideHost(answer)
         let session = try await HostSession.start(
             file,
-            simulating: simulate,
+            simulating: answers.request(isSimulated: simulate),
             speed: speed.factor,
             heals: true,
             delivers: true,

@@ -33,7 +33,9 @@ struct OperationsCommand: AsyncParsableCommand {
     func run() async throws {
         if try await runAttached() { return }
         let options = ConnectorHost.Options()
-        let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in try file.resolve(options) }
+        let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in
+            try file.resolve(options, opensNothing: true)
+        }
         let document = OperationsDocument(resolved: resolved, path: path)
         if let path, document.connectors.isEmpty {
             answer.report([resolved.failure(at: path) ?? Self.unknown(path, in: resolved)])

@@ -37,6 +37,8 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted, and the outbox is in memory.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @Option(
         help: ArgumentHelp("How long to keep delivering after a signal. (default: 10s)", valueName: "duration"),
         transform: Duration.argument
@@ -60,7 +62,10 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    func validate() throws { try speed.validate(isSimulated: simulate) }
+    func validate() throws {
+        try speed.validate(isSimulated: simulate)
+        try answers.validate(isSimulated: simulate)
+    }
 
     func run() async throws {
         var log = log
@@ -70,7 +75,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let session = try await HostSession.start(
             file,
-            simulating: simulate,
+            simulating: answers.request(isSimulated: simulate),
             speed: speed.factor,
             heals: true,
             delivers: true,

@@ -49,6 +49,8 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(help: "Deliver to simulators in this process; no vendor is contacted, and nothing is stored.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @Option(
         help: ArgumentHelp("The timeout for simulators to accept an event. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
@@ -63,6 +65,7 @@ struct SendCommand: AsyncParsableCommand {
     private static let batchSize = 256
 
     func validate() throws {
+        try answers.validate(isSimulated: simulate)
         guard simulate || timeout == nil else {
             throw ValidationError("--timeout requires --simulate: storing an event does not wait.")
         }
@@ -71,7 +74,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try await HostSession.start(
             file,
-            simulating: simulate,
+            simulating: answers.request(isSimulated: simulate),
             delivers: simulate,
             answer: answer,
             logger: log.logger

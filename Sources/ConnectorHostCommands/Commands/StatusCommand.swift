@@ -34,6 +34,8 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @OptionGroup var attach: AttachOption
 
     @Option(
@@ -46,7 +48,10 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    func validate() throws { try attach.validate(isSimulated: simulate) }
+    func validate() throws {
+        try attach.validate(isSimulated: simulate)
+        try answers.validate(isSimulated: simulate)
+    }
 
     func run() async throws {
         if let report = try await attached() {
@@ -56,7 +61,12 @@ struct StatusCommand: AsyncParsableCommand {
         let crashFile = CrashFile.path(for: file.file)
         let silence = WorkMark.takeAbandoned(besides: crashFile)
         let crash = crashFile.flatMap(CrashNote.take)?.withSymbols() ?? silence
-        let session = try await HostSession.start(file, simulating: simulate, answer: answer, logger: log.logger)
+        let session = try await HostSession.start(
+            file,
+            simulating: answers.request(isSimulated: simulate),
+            answer: answer,
+            logger: log.logger
+        )
         let clock = ContinuousClock()
         let start = clock.now
         let report = await session.open(timeout: timeout)

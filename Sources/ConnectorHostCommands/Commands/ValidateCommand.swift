@@ -14,29 +14,38 @@ struct ValidateCommand: AsyncParsableCommand {
             reason that prevents one from loading is reported.
 
             Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the
-            configuration is invalid, 64 for wrong usage.
+            configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins that are not built
+            are no faults where the gates would be simulated, and a gate that nothing simulates is one.
 
             Examples:
               connector-host validate
               connector-host validate --config staging.json --json
+              connector-host validate --simulate
             """
     )
 
     @OptionGroup var file: ConfigurationOption
 
+    @Flag(help: "Check whether the gates would open with --simulate.")
+    var simulate = false
+
+    @OptionGroup var answers: AnswersOption
+
     @OptionGroup var answer: OutputOptions
+
+    func validate() throws { try answers.validate(isSimulated: simulate) }
 
     func run() async throws {
         let options = ConnectorHost.Options()
         let resolved: ResolvedConfiguration
         let plugins: PluginLookup
         do throws(ConfigurationErrors) {
-            (resolved, plugins) = try file.resolve(options)
+            (resolved, plugins) = try file.resolve(options, simulation: answers.request(isSimulated: simulate))
         } catch {
             answer.report(error.errors, omitted: error.omitted, isValidation: true)
             throw ExitStatus.invalidConfiguration
         }
-        let document = ValidationDocument(resolved: resolved, plugins: plugins)
+        let document = ValidationDocument(resolved: resolved, plugins: plugins, isSimulated: simulate)
         answer.output.write(document)
         if !document.problems.isEmpty { throw ExitStatus.failed }
     }

@@ -33,6 +33,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Point every gate at a simulator in this process; no vendor is contacted.")
     var simulate = false
 
+    @OptionGroup var answers: AnswersOption
+
     @Option(help: ArgumentHelp("Exit after this many events.", valueName: "number"))
     var count: Int?
 
@@ -48,13 +50,14 @@ struct WatchCommand: AsyncParsableCommand {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
         try attach.validate(isSimulated: simulate)
         try speed.validate(isSimulated: simulate)
+        try answers.validate(isSimulated: simulate)
     }
 
     func run() async throws {
         if try await runAttached() { return }
         let session = try await HostSession.start(
             file,
-            simulating: simulate,
+            simulating: answers.request(isSimulated: simulate),
             speed: speed.factor,
             heals: true,
             answer: answer,

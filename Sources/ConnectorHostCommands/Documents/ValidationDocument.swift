@@ -21,7 +21,9 @@ struct ValidationDocument: Document {
     var problems: [ConnectorError] = []
 
     /// Checks the plugins of a valid configuration as the loader would.
-    init(resolved: ResolvedConfiguration, plugins: PluginLookup) {
+    ///
+    /// - Parameter isSimulated: Whether the gates would be simulated.
+    init(resolved: ResolvedConfiguration, plugins: PluginLookup, isSimulated: Bool = false) {
         file = resolved.configuration.file
         let counts = resolved.configuration.enabledLeaves.reduce(into: [:]) {
             $0[$1.connector.location.text, default: 0] += 1
@@ -32,16 +34,21 @@ struct ValidationDocument: Document {
         for (connector, leaf) in resolved.configuration.enabledLeaves.sorted(by: {
             $0.connector.path < $1.connector.path
         }) {
+            let plan = resolved.leaves[connector.path]
+            let gate = isSimulated ? plan.flatMap { try? $0.get() }.map { SimulatedGate($0, plugins) } : nil
+            let answers = Self.faults(of: gate, or: connector, plugins.interface(leaf.plugin), resolved.configuration)
+            problems += answers
+            // A simulated interface needs no image.
+            if case .interface? = gate?.substitute { continue }
             let known = examined[leaf.plugin]
-            let found = known ?? Self.problems(of: leaf.plugin, resolved.leaves[connector.path], plugins)
+            let found = known ?? Self.problems(of: leaf.plugin, plan, plugins)
             examined[leaf.plugin] = found
             // The plugin would load, but what it uses is not bound.
-            if found.isEmpty, case .failure(let error)? = resolved.leaves[connector.path] {
+            if found.isEmpty, case .failure(let error)? = plan {
                 failingCount += 1
                 problems.append(error)
             }
-            if !found.isEmpty { failingCount += 1 }
-            problems += Self.faults(inAnswersOf: connector, plugins.interface(leaf.plugin), resolved.configuration)
+            if !found.isEmpty || (isSimulated && !answers.isEmpty) { failingCount += 1 }
             guard known == nil else { continue }
             problems += found.map { error in
                 var error = error
@@ -51,24 +58,33 @@ struct ValidationDocument: Document {
         }
     }
 
-    /// The faults of the recorded answers that simulate a vendor.
+    /// The faults of what simulates a leaf.
+    ///
+    /// - Parameter gate: The leaf when it is simulated; nil if it is not, and its file is only checked.
     private static func faults(
-        inAnswersOf connector: Connector,
+        of gate: SimulatedGate?,
+        or connector: Connector,
         _ manifest: Result<Manifest, ConnectorError>,
         _ configuration: Configuration
     ) -> [ConnectorError] {
-        guard case .answers(let file)? = connector.simulator else { return [] }
-        let faults =
+        var faults: [ConnectorError] = []
+        if let gate {
+            if case .nothing(let errors) = gate.substitute { faults = errors }
+        } else if case .answers(let file)? = connector.simulator {
             switch SimulatedWorld.read(file) {
-            case .failure(let faults): faults.errors
-            case .success(let world): (try? manifest.get()).map(world.faults(with:)) ?? []
+            case .failure(let found): faults = found.errors
+            case .success(let world): faults = (try? manifest.get()).map(world.faults(with:)) ?? []
             }
+        }
         return faults.map { error in
             var error = error
             error.connector = connector.path
             if error.position == nil {
+                let place = connector.location
                 var reader = JSONReader(configuration.texts)
-                error.position = reader.position(of: connector.location.appending("simulate"))
+                error.position =
+                    connector.simulator == nil
+                    ? reader.position(of: place) : reader.position(of: place.appending("simulate"))
             }
             return error
         }

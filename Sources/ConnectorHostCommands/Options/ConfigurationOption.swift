@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorHost
 
 /// The configuration that a command uses.
@@ -22,22 +24,42 @@ struct ConfigurationOption: ParsableArguments {
 
     /// Reads the file, finds the plugins it names, and checks it against them.
     ///
-    /// - Parameter isSimulated: Whether the gates will be simulated, which then need no secrets and no images.
+    /// - Parameters:
+    ///   - simulation: What will be simulated, and then needs no secrets and no images; nil for nothing.
+    ///   - opensNothing: Whether no gate will open, so that manifests without an image are enough.
     /// - Throws: Every fault of the file.
     func resolve(
         _ options: ConnectorHost.Options,
-        isSimulated: Bool = false
+        simulation: SimulationRequest? = nil,
+        opensNothing: Bool = false
     ) throws(ConfigurationErrors) -> (resolved: ResolvedConfiguration, plugins: PluginLookup) {
         var plugins: PluginLookup?
         let resolved = try Configuration.load(
             file: file,
             environment: options.environment,
-            isSimulated: isSimulated
+            simulation: simulation
         ) { configuration in
             let lookup = PluginLookup(configuration: configuration, options: options)
             plugins = lookup
-            return { isSimulated ? lookup.interface($0) : lookup.manifest($0) }
+            return { simulation != nil || opensNothing ? lookup.interface($0) : lookup.manifest($0) }
         }
+        try Self.check(simulation, resolved)
         return (resolved, plugins ?? PluginLookup(configuration: resolved.configuration, options: options))
+    }
+
+    /// Checks that the connectors whose simulators the command names are leaves that would open.
+    private static func check(
+        _ simulation: SimulationRequest?,
+        _ resolved: ResolvedConfiguration
+    ) throws(ConfigurationErrors) {
+        let unknown = (simulation?.simulators.keys.sorted() ?? []).filter { resolved.leaves[$0] == nil }
+        let errors = unknown.map { path in
+            ConnectorError(
+                .unknownConnector,
+                "--answers names \"\(path.excerpt)\", which is no leaf that would open",
+                fix: suggestion(for: path, among: resolved.leaves.keys.sorted())
+            )
+        }
+        if !errors.isEmpty { throw ConfigurationErrors(errors, omitted: 0) }
     }
 }

@@ -31,6 +31,7 @@ struct HostSession: Sendable {
     /// Reads the configuration, and starts the simulators if requested.
     ///
     /// - Parameters:
+    ///   - request: What to simulate; nil for nothing.
     ///   - speed: How many seconds pass for a simulated host in one second.
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
@@ -39,7 +40,7 @@ struct HostSession: Sendable {
     ///   not start.
     static func start(
         _ file: ConfigurationOption,
-        simulating: Bool,
+        simulating request: SimulationRequest? = nil,
         speed: Int = 1,
         heals: Bool = false,
         delivers: Bool = false,
@@ -51,10 +52,10 @@ struct HostSession: Sendable {
         options.heals = heals
         options.delivers = delivers
         // Events for simulators must not reach the vendors.
-        if simulating { options.outbox = .memory }
-        if simulating, speed > 1 { options.clock = FastClock(speed: speed) }
+        if request != nil { options.outbox = .memory }
+        if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }
         let (resolved, plugins) = try answer.checked { [options] () throws(ConfigurationErrors) in
-            try file.resolve(options, isSimulated: simulating)
+            try file.resolve(options, simulation: request)
         }
         let crashFile = CrashFile.path(for: file.file)
         if let silence = WorkMark.takeAbandoned(besides: crashFile) {
@@ -65,7 +66,8 @@ struct HostSession: Sendable {
         let interruption = Interruption(others: signals)
         let simulation: Simulation?
         do {
-            simulation = simulating ? try await Simulation.start(for: resolved, plugins, clock: options.clock) : nil
+            simulation =
+                request == nil ? nil : try await Simulation.start(for: resolved, plugins, clock: options.clock)
         } catch {
             answer.report([
                 ConnectorError(

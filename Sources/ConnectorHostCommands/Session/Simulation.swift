@@ -14,15 +14,25 @@ struct Simulation: Sendable {
     private let simulator: Simulator
     /// The port of the simulators, which also accepts faults.
     let port: Int
-    /// The vendors that are simulated.
-    var vendors: [String] { simulator.vendors }
     private let serving: Task<Void, any Error>
     /// The simulator of each leaf, by path.
     private let targets: [String: SimulationTarget]
-
     /// What happens by itself at each gate that has a timeline.
-    private let worlds: [(path: String, world: SimulatedWorld, operations: SimulatedOperations?, vendor: String?)]
+    private let happenings: [Happening]
     private let clock: any HostClock
+
+    /// The vendors that are simulated.
+    var vendors: [String] { simulator.vendors }
+
+    /// What happens by itself at one gate.
+    private struct Happening {
+        var path: String
+        var world: SimulatedWorld
+        /// The simulated interface; nil if the plugin runs.
+        var operations: SimulatedOperations?
+        /// The name under which the simulators serve its vendor; nil if they do not.
+        var vendor: String?
+    }
 
     /// Starts the simulators, which accept the configuration's credentials.
     ///
@@ -40,47 +50,35 @@ struct Simulation: Sendable {
         options.credentials = Dictionary(grouping: plans.values, by: \.manifest.id).mapValues { $0.map(\.texts) }
         var targets: [String: SimulationTarget] = [:]
         var served: [String: String] = [:]
-        var worlds: [(path: String, world: SimulatedWorld, operations: SimulatedOperations?, vendor: String?)] = []
+        var happenings: [Happening] = []
         for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
-            var file: (path: String, world: SimulatedWorld)?
-            if case .answers(let name)? = plan.simulator {
-                switch SimulatedWorld.read(name) {
-                case .success(let world): file = (name, world)
-                case .failure(let faults):
-                    targets[path] = .none(faults.errors[0])
-                    continue
-                }
-            }
-            var missing: ConnectorError?
-            if case .failure(let error) = plugins.candidate(plan.specification) { missing = error }
+            let gate = SimulatedGate(plan, plugins)
             var operations: SimulatedOperations?
-            if let (name, world) = file, world.hasOperations, missing != nil || world.answers == nil {
-                let simulated = SimulatedOperations(world, clock: clock)
-                operations = simulated
-                targets[path] = interface(of: plan, simulated, world, name, plugins)
-            } else if let missing {
-                targets[path] = .none(missing)
-            } else if case .server(let url)? = plan.simulator {
-                targets[path] = .server(url)
-            } else if plan.simulator == .local {
-                targets[path] = .local
-            } else if let answers = file?.world.answers {
-                let name = "recorded:\(options.recorded.count)"
+            switch gate.substitute {
+            case .interface:
+                operations = gate.world.map { SimulatedOperations($0, clock: clock) }
+                targets[path] = operations.map { gate.interface($0, plugins) }
+            case .server(let url): targets[path] = .server(url)
+            case .local: targets[path] = .local
+            case .answers(let answers):
+                let name = "recorded-\(options.recorded.count)"
                 options.recorded.append((name, answers))
                 options.credentials[name] = [plan.texts]
                 served[path] = name
-            } else if VendorCatalogue.names.contains(plan.manifest.id) {
-                served[path] = plan.manifest.id
-            } else {
-                targets[path] = plan.makesNoRequests ? .local : .none(notSimulated(plan))
+            case .vendor(let name): served[path] = name
+            case .nothing, .noPlugin: targets[path] = gate.refusal.map { .none($0) }
             }
-            if let world = file?.world, world.hasTimeline { worlds.append((path, world, operations, served[path])) }
+            if let world = gate.world, world.hasTimeline {
+                happenings.append(
+                    Happening(path: path, world: world, operations: operations, vendor: served[path])
+                )
+            }
         }
         options.vendors = VendorCatalogue.names.filter(Set(served.values).contains)
         let simulator = try Simulator(options)
         let serving = Task { try await simulator.run() }
         for (path, name) in served {
-            let base = URLParts(try await simulator.baseURL(of: name))
+            let base = try await URLParts(simulator.baseURL(of: name))
             targets[path] = base.map { .server($0) }
         }
         let port = try await simulator.port
@@ -89,57 +87,30 @@ struct Simulation: Sendable {
             port: port,
             serving: serving,
             targets: targets,
-            worlds: worlds,
+            happenings: happenings,
             clock: clock
         )
     }
 
-    /// A plugin that consists of a leaf's manifest and the answers of a file.
-    private static func interface(
-        of plan: LeafPlan,
-        _ operations: SimulatedOperations,
-        _ world: SimulatedWorld,
-        _ file: String,
-        _ plugins: PluginLookup
-    ) -> SimulationTarget {
-        do throws(ConnectorError) {
-            if let fault = world.faults(with: plan.manifest).first { throw fault }
-            guard let manifest = plugins.interfaceText(plan.specification) else {
-                throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
-            }
-            let standIn = operations.standIn(source: file.lastPathComponent)
-            return .plugin(try LinkedPlugin(manifest: manifest.text, file: manifest.file, standIn: standIn))
-        } catch {
-            return .none(error)
-        }
-    }
-
     /// The timelines of all gates, not started.
     func timelines(of host: ConnectorHost) -> [SimulatedTimeline] {
-        worlds.map { path, world, operations, vendor in
+        happenings.map { happening in
             SimulatedTimeline(
-                world,
+                happening.world,
                 clock: clock,
-                operations: operations,
-                vendor: vendor.map { (simulator, $0) },
-                emit: { [weak host] name, payload in host?.emit(name, payload, from: path) }
+                operations: happening.operations,
+                vendor: happening.vendor.map { (simulator, $0) },
+                emit: { [weak host, path = happening.path] name, payload in host?.emit(name, payload, from: path) }
             )
         }
     }
 
-    /// The error of a gate that would contact a real vendor.
-    private static func notSimulated(_ plan: LeafPlan) -> ConnectorError {
-        ConnectorError(
-            .notSimulated,
-            "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
-            fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", a file of answers, "
-                + "or \"local\" if the plugin makes no requests"
-        )
-    }
-
     /// The same connectors, with simulators in place of the vendors.
     func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
-        resolved.pointing { path, plan in targets[path] ?? .none(Self.notSimulated(plan)) }
+        resolved.pointing { path, plan in
+            let missing = ConnectorError(.notSimulated, "not opened: nothing simulates the plugin \(plan.manifest.id)")
+            return targets[path] ?? .none(missing)
+        }
     }
 
     /// Stops the server, even with requests in progress.
@@ -150,16 +121,18 @@ struct Simulation: Sendable {
     }
 }
 
-extension SimulatedWorld {
-    /// Reads the file that a connector names.
-    static func read(_ file: String) -> Result<SimulatedWorld, Faults> {
-        let text: [UInt8]
+extension SimulatedGate {
+    /// A plugin that consists of the leaf's manifest and the answers of the file.
+    fileprivate func interface(_ operations: SimulatedOperations, _ plugins: PluginLookup) -> SimulationTarget {
         do throws(ConnectorError) {
-            text = try SimulatorReference.text(of: file)
+            guard let manifest = plugins.interfaceText(plan.specification) else {
+                throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
+            }
+            let standIn = operations.standIn(source: file?.lastPathComponent ?? "a file")
+            return .plugin(try LinkedPlugin(manifest: manifest.text, file: manifest.file, standIn: standIn))
         } catch {
-            return .failure(Faults(errors: [error]))
+            return .none(error)
         }
-        return Result { () throws(Faults) in try SimulatedWorld(parsing: text, file: file) }
     }
 }
 

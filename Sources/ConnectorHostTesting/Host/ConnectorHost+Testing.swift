@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
+internal import ConnectorConfiguration
 public import ConnectorHost
 internal import ConnectorPlatform
 public import Logging
@@ -27,7 +28,8 @@ extension ConnectorHost {
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
     ///   - added: Connectors to append to those of the text, such as leaves whose plugins the test links.
     ///   - worlds: Files of answers as values, with `operations` and perhaps a `timeline`, by the paths of the leaves whose plugins
-    ///     they simulate. A manifest without an image is then enough: `["version": 1, "operations": [...]]`.
+    ///     they simulate. A manifest without an image is then enough: `["version": 1, "operations": [...]]`. For answers to HTTP
+    ///     requests, run a `Simulator(answers:)`. A timeline begins now.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
     ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
@@ -63,7 +65,7 @@ extension ConnectorHost {
         options.outbox = stateDirectory == nil && configuration.stateDirectory == nil ? .memory : .sqlite
         let resolved = try configuration.resolved(
             environment: environment,
-            isSimulated: !worlds.isEmpty,
+            simulation: worlds.isEmpty ? nil : SimulationRequest(paths: Set(worlds.keys)),
             manifest: worlds.isEmpty ? lookup.manifest : lookup.interface
         )
         var simulated: [SimulatedLeaf] = []

@@ -30,26 +30,49 @@ struct SimulatedLeaf {
         do throws(SimulatedWorld.Faults) {
             world = try SimulatedWorld(parsing: answers.utf8(), file: "answers of \(path)")
         } catch {
-            throw ConfigurationErrors(error.errors, omitted: 0)
+            throw ConfigurationErrors(error.errors)
         }
         operations = SimulatedOperations(world, clock: clock)
+        let plan: LeafPlan
         do throws(ConnectorError) {
-            guard let plan = try resolved.leaves[path]?.get() else {
-                throw ConnectorError(.unknownConnector, "there is no leaf \(path) to simulate")
-            }
-            let faults = world.faults(with: plan.manifest)
-            guard faults.isEmpty else { throw faults[0] }
+            plan = try Self.plan(of: path, world, in: resolved)
+        } catch {
+            throw ConfigurationErrors([error])
+        }
+        let faults = world.faults(with: plan.manifest)
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
+        do throws(ConnectorError) {
             guard let manifest = plugins.interfaceText(plan.specification) else {
                 throw ConnectorError(.invalidManifest, "the manifest of \(plan.manifest.id) cannot be read")
             }
-            plugin = try LinkedPlugin(
-                manifest: manifest.text,
-                file: manifest.file,
-                standIn: operations.standIn(source: "the test")
-            )
+            let standIn = operations.standIn(source: "the test")
+            plugin = try LinkedPlugin(manifest: manifest.text, file: manifest.file, standIn: standIn)
         } catch {
-            throw ConfigurationErrors([error], omitted: 0)
+            throw ConfigurationErrors([error])
         }
+    }
+
+    /// The plan of a leaf whose whole plugin a test simulates.
+    private static func plan(
+        of path: String,
+        _ world: SimulatedWorld,
+        in resolved: ResolvedConfiguration
+    ) throws(ConnectorError) -> LeafPlan {
+        guard let plan = resolved.leaves[path] else {
+            throw ConnectorError(
+                .unknownConnector,
+                "there is no leaf \"\(path.excerpt)\" to simulate",
+                fix: suggestion(for: path, among: resolved.leaves.keys.sorted())
+            )
+        }
+        guard world.hasOperations else {
+            throw ConnectorError(
+                .invalidValue,
+                "the answers of \(path) have no \"operations\", so they simulate no plugin",
+                fix: "for answers to HTTP requests, run a Simulator(answers:) of ConnectorSimulator"
+            )
+        }
+        return try plan.get()
     }
 
     /// Begins the timeline now; the clock keeps it until the host is released.

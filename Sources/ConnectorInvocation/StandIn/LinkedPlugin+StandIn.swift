@@ -29,8 +29,11 @@ extension LinkedPlugin {
             )
         }
         var functions = [entry: try StandInTable.makeEntry(standIn)]
-        for operation in manifest.capabilities.flatMap(\.operations) {
-            functions[operation.symbol] = try StandInCall.makeFunction(of: operation)
+        for capability in manifest.capabilities {
+            for operation in capability.operations {
+                let label = "\(capability.id.name)/\(operation.name)"
+                functions[operation.symbol] = try StandInCall.makeFunction(of: operation, label)
+            }
         }
         unsafe self.init(manifest: text, functions: functions)
     }

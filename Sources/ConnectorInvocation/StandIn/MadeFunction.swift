@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFFI
-package import ConnectorBase
+internal import ConnectorBase
 internal import ConnectorManifest
 
 /// A C function that is made at run time, and whose calls a closure answers. It exists until the process ends.

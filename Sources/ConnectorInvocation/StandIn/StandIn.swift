@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-package import ConnectorManifest
 package import ConnectorPlatform
 
 /// What takes the place of a plugin's code: it proves the connection, and answers calls, any number at once.
@@ -13,7 +12,7 @@ package struct StandIn: Sendable {
     package struct Answer: Sendable {
         /// The result, or the failure.
         package var result: Result<JSONValue, ConnectorError>
-        /// How long the answer takes, on StandIn/clock. Operations that return at once are never delayed.
+        /// How long the answer takes, on the clock of the stand-in. Operations that return at once are never delayed.
         package var delay: Duration
 
         /// Creates an answer.
@@ -27,14 +26,14 @@ package struct StandIn: Sendable {
     let clock: any HostClock
     /// What opening and every proof of the gate shows a person, or why it fails.
     let proof: @Sendable () -> Result<String, ConnectorError>
-    /// Answers a call of an operation with arguments by name; those without a value are absent.
-    let answer: @Sendable (Operation, JSONObject) -> Answer
+    /// Answers a call of an operation, as `capability/operation`, with arguments by name; those without a value are absent.
+    let answer: @Sendable (_ label: String, JSONObject) -> Answer
 
     /// Describes a stand-in by its closures.
     package init(
         clock: any HostClock,
         proof: @escaping @Sendable () -> Result<String, ConnectorError>,
-        answer: @escaping @Sendable (Operation, JSONObject) -> Answer
+        answer: @escaping @Sendable (_ label: String, JSONObject) -> Answer
     ) {
         self.clock = clock
         self.proof = proof

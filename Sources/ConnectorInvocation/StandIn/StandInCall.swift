@@ -17,30 +17,36 @@ internal import ConnectorManifest
 enum StandInCall {
     /// Makes the function of an operation.
     ///
-    /// - Throws: `unsupported` for a signature with handles, which are addresses of the plugin's own.
-    static func makeFunction(of operation: Operation) throws(ConnectorError) -> UInt {
+    /// - Parameter label: The operation as `capability/operation`.
+    /// - Throws: `unsupported` for a signature with handles or C strings, which are addresses of the plugin's own.
+    static func makeFunction(of operation: Operation, _ label: String) throws(ConnectorError) -> UInt {
         let signature = operation.signature
-        guard !(signature.parameters.map(\.type) + signature.results.map(\.type)).contains(.handle) else {
+        let types = signature.parameters.map(\.type) + signature.results.map(\.type)
+        guard !types.contains(where: { [.handle, .cstring, .bytes32].contains($0) }) else {
             throw ConnectorError(
                 .unsupported,
-                "\(operation.name)\(signature) passes handles, which only the plugin itself can make"
+                "\(operation.name)\(signature) passes addresses, which only the plugin itself can make"
             )
         }
         let layout = try CallLayout(signature)
         return try MadeFunction.make(layout) { arguments in
-            UInt64(bitPattern: Int64(call(operation, layout, arguments)))
+            UInt64(bitPattern: Int64(call(operation, label, layout, arguments)))
         }
     }
 
     /// Answers a call; the status of the function.
-    private static func call(_ operation: Operation, _ layout: CallLayout, _ arguments: MadeFunction.Arguments) -> Int32
-    {
+    private static func call(
+        _ operation: Operation,
+        _ label: String,
+        _ layout: CallLayout,
+        _ arguments: MadeFunction.Arguments
+    ) -> Int32 {
         guard let index = layout.instanceArgument,
             let instance = unsafe StandInInstance.at(arguments.pointer(at: index))
         else { return Int32(CONNECTOR_MISUSE) }
         let answer: StandIn.Answer
         do throws(ConnectorError) {
-            answer = instance.standIn.answer(operation, try values(of: arguments, layout))
+            answer = instance.standIn.answer(label, try values(of: arguments, layout))
         } catch {
             answer = StandIn.Answer(.failure(error))
         }
@@ -70,7 +76,7 @@ enum StandInCall {
         var values = JSONObject()
         for index in unsafe layout.inputs.indices {
             let input = unsafe layout.inputs[index]
-            let value = unsafe self.value(of: input, arguments)
+            let value = value(of: input, arguments)
             if case .none = value { continue }
             values[input.name] = try value.json(as: input.type, handles: nil)
         }
@@ -108,12 +114,16 @@ enum StandInCall {
         _ arguments: MadeFunction.Arguments
     ) throws(ConnectorError) -> Int32 {
         let isSingle = unsafe layout.answers.count == 1 && layout.answers[0].name.isEmpty
+        // Nothing is written before everything fits: a failed call leaves no memory behind.
+        var values: [CallValue] = []
         for index in unsafe layout.answers.indices {
             let output = unsafe layout.answers[index]
-            guard let argument = output.argument else { continue }
             let given = isSingle ? value : value[output.name.isEmpty ? "result" : output.name] ?? .null
-            let fitted = try fitted(given, output.type, of: operation)
-            guard let address = unsafe arguments.pointer(at: argument) else { continue }
+            values.append(try fitted(given, output.type, of: operation))
+        }
+        for (index, fitted) in values.enumerated() {
+            let output = unsafe layout.answers[index]
+            guard let argument = output.argument, let address = unsafe arguments.pointer(at: argument) else { continue }
             switch (output.role, fitted) {
             case (.scalar, _): unsafe CallFrame.store(fitted, as: output.type, to: address)
             case (.owned, .bytes(let bytes)):

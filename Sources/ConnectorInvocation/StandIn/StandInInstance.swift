@@ -11,6 +11,7 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable`: the pointer to the host's table is constant, and the host accepts calls on any thread until `destroy`
 /// returns. Everything else is protected by a mutex, or constant and `Sendable`.
+@safe
 final class StandInInstance: @unchecked Sendable {
     /// What answers.
     let standIn: StandIn
@@ -107,7 +108,7 @@ extension connector_error {
         retry_after_ns = error.retryAfter?.nanoseconds ?? 0
         unsafe withUnsafeMutableBytes(of: &message) { bytes in
             // One byte for the NUL, four so that the reader does not take the text for a cut one.
-            for (index, byte) in error.message.excerpt(of: 300).utf8.prefix(unsafe bytes.count - 5).enumerated() {
+            for (index, byte) in error.message.excerpt(of: 300).utf8.prefix(bytes.count - 5).enumerated() {
                 unsafe bytes[index] = byte
             }
         }

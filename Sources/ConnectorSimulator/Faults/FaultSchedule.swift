@@ -57,14 +57,11 @@ final class FaultSchedule: Sendable {
         }
     }
 
-    /// Adds a fault of a timeline, after all others.
-    ///
-    /// - Returns: Its number.
-    func begin(_ fault: Fault) -> Int {
+    /// Adds a fault of a timeline, after all others; one of the same number ends.
+    func begin(_ fault: Fault, number: Int) {
         entries.withLock { entries in
-            let number = (entries.compactMap(\.number).max() ?? 0) + 1
+            entries.removeAll { $0.number == number }
             entries.append(Entry(fault: fault, left: fault.times, number: number))
-            return number
         }
     }
 

@@ -9,99 +9,120 @@ internal import ConnectorBase
 indirect enum JSONTemplate: Sendable {
     /// JSON without references.
     case value(JSONValue)
-    /// A text with references.
-    case text(Template)
+    /// A text with references, and where it is in the file.
+    case text(Template, at: JSONPath)
     case array([JSONTemplate])
     case object([(name: String, value: JSONTemplate)])
-
-    /// The values that references may name, besides their members.
-    static let names = ["args", "record", "records", "count", "time"]
 
     /// The values of a call by the name before the first dot.
     typealias Values = [String: JSONValue]
 
-    /// Reads JSON.
-    ///
-    /// - Throws: What is wrong with a reference.
-    init(_ value: JSONValue) throws(Template.ParseError) {
-        switch value {
-        case .string(let text):
-            let template = try Template(parsing: text, isName: Self.isName)
-            let isConstant = template.parts.allSatisfy { if case .text = $0 { true } else { false } }
-            self = isConstant ? .value(.string(template.filled([:]))) : .text(template)
-        case .array(let elements):
-            var templates: [JSONTemplate] = []
-            for element in elements { templates.append(try JSONTemplate(element)) }
-            self = .array(templates)
-        case .object(let object):
-            var members: [(name: String, value: JSONTemplate)] = []
-            for member in object.members { members.append((member.name, try JSONTemplate(member.value))) }
-            self = .object(members)
-        case .null, .bool, .integer, .number: self = .value(value)
-        }
-    }
-
     /// The JSON with the values of a call.
-    func filled(_ values: Values) -> JSONValue {
+    ///
+    /// - Throws: `too-large`.
+    func filled(_ values: Values) throws(ConnectorError) -> JSONValue {
+        var room = TemplateRoom()
+        return try filled(values, &room, at: 0)
+    }
+
+    /// The JSON with the values of a call, as a text; other values as JSON.
+    ///
+    /// - Throws: `too-large`.
+    func text(_ values: Values) throws(ConnectorError) -> String {
+        let value = try filled(values)
+        return value.string ?? value.serialized()
+    }
+
+    /// - Parameter depth: How many arrays and objects are around the value.
+    private func filled(
+        _ values: Values,
+        _ room: inout TemplateRoom,
+        at depth: Int
+    ) throws(ConnectorError) -> JSONValue {
         switch self {
-        case .value(let value): value
-        case .text(let template) where template.isOneVariable: template.value(values)
-        case .text(let template): .string(template.filled(values))
-        case .array(let elements): .array(elements.map { $0.filled(values) })
-        case .object(let members): .object(JSONObject(members.map { ($0.name, $0.value.filled(values)) }))
+        case .value(let value):
+            try room.take(value, at: depth)
+            return value
+        case .text(let template, _):
+            let value = try template.filled(values, &room)
+            try room.take(value, at: depth)
+            return value
+        case .array(let elements):
+            try room.enter(depth)
+            var filled: [JSONValue] = []
+            for element in elements { filled.append(try element.filled(values, &room, at: depth + 1)) }
+            return .array(filled)
+        case .object(let members):
+            try room.enter(depth)
+            var filled: [JSONObject.Member] = []
+            for member in members {
+                try room.take(member.name.utf8.count + 4)
+                let value = try member.value.filled(values, &room, at: depth + 1)
+                filled.append(JSONObject.Member(name: member.name, value: value))
+            }
+            return .object(JSONObject(unique: filled))
         }
     }
 
-    /// The names in all references, such as `args.id`.
-    var references: [String] {
+    /// The names in all references, such as `args.id`, and where they are in the file.
+    var references: [(name: String, place: JSONPath)] {
         switch self {
         case .value: []
-        case .text(let template):
-            template.parts.compactMap { if case .variable(let name, _) = $0 { name } else { nil } }
+        case .text(let template, let place):
+            template.parts.compactMap { if case .variable(let name, _) = $0 { (name, place) } else { nil } }
         case .array(let elements): elements.flatMap(\.references)
         case .object(let members): members.flatMap(\.value.references)
         }
     }
-
-    /// Whether a text is a name, with the names of members after dots.
-    private static func isName(_ text: Substring) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.first.map { names.contains(String($0)) } ?? false
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }
-            }
-    }
 }
 
 extension Template {
-    /// The text with values in place of the references: texts as they are, other values as JSON.
-    fileprivate func filled(_ values: JSONTemplate.Values) -> String {
-        parts.map { part in
+    /// Whether the text has no references.
+    var isConstant: Bool { parts.allSatisfy { if case .text = $0 { true } else { false } } }
+
+    /// The value of the only reference; otherwise a text with the values in place of the references.
+    fileprivate func filled(
+        _ values: JSONTemplate.Values,
+        _ room: inout TemplateRoom
+    ) throws(ConnectorError) -> JSONValue {
+        if isOneVariable, case .variable(let name, let fallback)? = parts.first {
+            return Self.value(of: name, values) ?? fallback.map(Self.value(ofDefault:)) ?? .null
+        }
+        var text = ""
+        for part in parts {
             switch part {
-            case .text(let text): text
-            case .variable: value(of: part, values).string ?? value(of: part, values).textOfScalar
+            case .text(let literal): text += literal
+            case .variable(let name, let fallback):
+                switch Self.value(of: name, values) {
+                case .none: text += fallback ?? ""
+                case .string(let value)?:
+                    try room.take(value.utf8.count)
+                    text += value
+                case let value?:
+                    try room.take(value, at: 0)
+                    text += value.serialized()
+                }
             }
-        }.joined()
+        }
+        return .string(text)
     }
 
-    /// The value of the only reference.
-    fileprivate func value(_ values: JSONTemplate.Values) -> JSONValue {
-        parts.first.map { value(of: $0, values) } ?? .null
-    }
-
-    private func value(of part: Part, _ values: JSONTemplate.Values) -> JSONValue {
-        guard case .variable(let name, let fallback) = part else { return .null }
+    /// The value that a reference names; nil if it is null.
+    private static func value(of name: String, _ values: JSONTemplate.Values) -> JSONValue? {
         let steps = name.split(separator: ".").map(String.init)
         var value = steps.first.flatMap { values[$0] } ?? .null
         for step in steps.dropFirst() {
             let index = value.array == nil ? nil : Int(step)
             value = (index.map { value[$0] } ?? value[step]) ?? .null
         }
-        return value == .null ? fallback.map(JSONValue.string) ?? .null : value
+        return value == .null ? JSONValue?.none : value
     }
-}
 
-extension JSONValue {
-    /// The value as part of a text; nothing for null.
-    fileprivate var textOfScalar: String { self == .null ? "" : serialized() }
+    /// A default in place of a whole value: a number or a Boolean if it reads as one, otherwise a text.
+    private static func value(ofDefault text: String) -> JSONValue {
+        guard let value = try? JSONValue(parsing: text), value.number != nil || value.bool != nil else {
+            return .string(text)
+        }
+        return value
+    }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorInvocation
 
 /// One answer of a simulated operation: the calls that get it, what it keeps, and what it returns.
 struct OperationAnswer: Sendable {
@@ -28,6 +29,11 @@ struct OperationAnswer: Sendable {
     struct Place: Sendable {
         var collection: JSONTemplate
         var key: JSONTemplate
+
+        /// The names of the collection and the record.
+        func filled(_ values: JSONTemplate.Values) throws(ConnectorError) -> (collection: String, key: String) {
+            (try collection.text(values), try key.text(values))
+        }
     }
 
     /// A record to keep, in place of an earlier one.
@@ -39,6 +45,53 @@ struct OperationAnswer: Sendable {
     /// How a call ends.
     enum Outcome: Sendable {
         case result(JSONTemplate)
-        case failure(ConnectorError)
+        case failure(SimulatedFailure)
+    }
+
+    /// Every template, to check the references in it.
+    var templates: [JSONTemplate] {
+        var templates = [read, remove, keep?.place].compactMap(\.self).flatMap { [$0.collection, $0.key] }
+        templates += [list, keep?.value].compactMap(\.self)
+        switch outcome {
+        case .result(let template): templates.append(template)
+        case .failure(let failure): templates.append(failure.message)
+        }
+        return templates
+    }
+}
+
+extension OperationAnswer {
+    /// Whether a call gets this answer, apart from the records that it needs.
+    ///
+    /// - Parameter label: The operation as `capability/operation`.
+    func matches(_ label: String, _ arguments: JSONObject) -> Bool {
+        let name = label.utf8.lastIndex(of: UInt8(ascii: "/")).map { label[label.index(after: $0)...] } ?? label[...]
+        return (operation == label || operation == name)
+            && (self.arguments?.isContained(in: .object(arguments)) ?? true)
+    }
+
+    /// Looks up the records that the answer needs; false if one is missing.
+    func finds(in records: SimulatedRecords, _ values: inout JSONTemplate.Values) throws(ConnectorError) -> Bool {
+        for place in [read, remove] {
+            guard let (collection, key) = try place?.filled(values) else { continue }
+            guard let record = records[collection, key] else { return false }
+            values["record"] = record
+        }
+        return true
+    }
+
+    /// Changes the records, and makes the answer.
+    func given(
+        _ records: inout SimulatedRecords,
+        _ values: JSONTemplate.Values
+    ) throws(ConnectorError) -> StandIn.Answer {
+        var values = values
+        if let (collection, key) = try remove?.filled(values) { records.remove(collection, key) }
+        if let keep { values["record"] = try records.keep(keep, values) }
+        if let list { values["records"] = .array(records.all(in: try list.text(values))) }
+        switch outcome {
+        case .result(let template): return StandIn.Answer(.success(try template.filled(values)), delay: delay)
+        case .failure(let failure): return StandIn.Answer(.failure(try failure.filled(values)), delay: delay)
+        }
     }
 }

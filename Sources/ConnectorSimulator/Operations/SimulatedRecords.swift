@@ -5,31 +5,57 @@ internal import ConnectorBase
 
 /// The records of a simulation, by collection and key, in the order in which they were first kept.
 struct SimulatedRecords: Sendable {
-    private struct Collection: Sendable {
-        var records: [String: (order: Int, value: JSONValue)] = [:]
-        var count = 0
+    /// The most bytes of all records together, counted roughly as JSON.
+    static let sizeLimit = 64 << 20
+
+    private struct Record: Sendable {
+        var order: Int
+        var size: Int
+        var value: JSONValue
     }
 
-    private var collections: [String: Collection] = [:]
+    private var collections: [String: [String: Record]] = [:]
+    private var count = 0
+    private var size = 0
 
-    /// A record; setting nil removes it.
-    subscript(collection: String, key: String) -> JSONValue? {
-        get { collections[collection]?.records[key]?.value }
-        set {
-            guard let newValue else {
-                collections[collection]?.records[key] = nil
-                return
-            }
-            var changed = collections.removeValue(forKey: collection) ?? Collection()
-            let order = changed.records[key]?.order ?? changed.count
-            changed.count += 1
-            changed.records[key] = (order, newValue)
-            collections[collection] = changed
+    /// A record; nil if there is none.
+    subscript(collection: String, key: String) -> JSONValue? { collections[collection]?[key]?.value }
+
+    /// Keeps a record, in place of an earlier one of the same key, and returns it.
+    ///
+    /// - Throws: `too-large` if it, or all records together, would be.
+    mutating func keep(
+        _ kept: OperationAnswer.Kept,
+        _ values: JSONTemplate.Values
+    ) throws(ConnectorError) -> JSONValue {
+        let (collection, key) = try kept.place.filled(values)
+        let value = try kept.value.filled(values)
+        var room = TemplateRoom()
+        try room.take(value, at: 0)
+        // A record costs more than its text: its key twice, its place in a table.
+        let newSize = room.taken + 2 * key.utf8.count + collection.utf8.count + 100
+        let old = collections[collection]?[key]
+        guard size - (old?.size ?? 0) + newSize <= Self.sizeLimit else {
+            throw ConnectorError(
+                .tooLarge,
+                "the records of the simulation would have more than \(Self.sizeLimit >> 20) MiB"
+            )
         }
+        size += newSize - (old?.size ?? 0)
+        count += 1
+        collections[collection, default: [:]][key] = Record(order: old?.order ?? count, size: newSize, value: value)
+        return value
+    }
+
+    /// Removes a record, if it exists.
+    mutating func remove(_ collection: String, _ key: String) {
+        guard let old = collections[collection]?.removeValue(forKey: key) else { return }
+        size -= old.size
+        if collections[collection]?.isEmpty == true { collections[collection] = nil }
     }
 
     /// The records of a collection, oldest first.
     func all(in collection: String) -> [JSONValue] {
-        (collections[collection]?.records.values).map { $0.sorted { $0.order < $1.order }.map(\.value) } ?? []
+        (collections[collection]?.values).map { $0.sorted { $0.order < $1.order }.map(\.value) } ?? []
     }
 }

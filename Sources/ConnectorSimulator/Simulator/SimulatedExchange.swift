@@ -21,4 +21,17 @@ package struct SimulatedExchange: Sendable {
     package var delivery: Delivery = .complete
     /// How long to wait before sending.
     package var delay: Duration = .zero
+    /// Sends the body in parts until it returns, instead of that of the response; nil for an answer with an end.
+    package var stream: Stream?
+
+    /// Writes the parts of a body.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock of the simulator.
+    ///   - write: Sends a part; throws once the client is gone.
+    package typealias Stream =
+        @Sendable (
+            _ clock: any Clock<Duration>,
+            _ write: @escaping @Sendable ([UInt8]) async throws -> Void
+        ) async throws -> Void
 }

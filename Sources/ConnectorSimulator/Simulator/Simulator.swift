@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
 public import ServiceLifecycle
 
 /// The vendors' HTTP APIs, served on the loopback interface for development, demonstrations and tests.
@@ -22,8 +23,19 @@ public final class Simulator: Service, Sendable {
     /// The address of the server, once it listens.
     private let address: SimulatorAddress
 
+    /// What happens by itself, and on which clock; nil for nothing.
+    private let happening: (world: SimulatedWorld, clock: any HostClock)?
+
     /// Prepares the vendors; the server listens only in ``run()``.
-    public init(_ options: SimulatorOptions = SimulatorOptions()) throws(SimulatorError) {
+    public convenience init(_ options: SimulatorOptions = SimulatorOptions()) throws(SimulatorError) {
+        try self.init(options, nil)
+    }
+
+    init(
+        _ options: SimulatorOptions,
+        _ happening: (world: SimulatedWorld, clock: any HostClock)?
+    ) throws(SimulatorError) {
+        self.happening = happening
         let router = try SimulatorRouter(options)
         let address = SimulatorAddress()
         let responder = SimulatorResponder(
@@ -41,6 +53,11 @@ public final class Simulator: Service, Sendable {
     ///
     /// - Throws: The system's error if the port cannot be bound.
     public func run() async throws {
+        let timeline = happening.map { world, clock in
+            SimulatedTimeline(world, clock: clock, vendor: vendors.first.map { (self, $0) }) { _, _ in }
+        }
+        timeline?.start()
+        defer { timeline?.stop() }
         do {
             try await server.run { port in address.set(.success(port)) }
             address.set(.failure(.notRunning("it was stopped")))
@@ -87,13 +104,19 @@ public final class Simulator: Service, Sendable {
         router.faults.replace(with: faults)
     }
 
-    /// Adds a fault of a timeline.
-    ///
-    /// - Returns: The number to end it with.
-    func begin(_ fault: Fault) -> Int { router.faults.begin(fault) }
+    /// Begins a fault of a timeline; one of the same number ends.
+    func begin(_ fault: Fault, number: Int) { router.faults.begin(fault, number: number) }
 
-    /// Ends a fault of a timeline.
-    func end(fault number: Int) { router.faults.end(number) }
+    /// Puts answers of a timeline before those of a vendor; those of the same number end.
+    func begin(_ answers: RecordedAnswers, of vendor: String, number: Int) {
+        router.overlays.begin(answers, of: vendor, number: number)
+    }
+
+    /// Ends what an entry of a timeline began.
+    func end(_ number: Int) {
+        router.faults.end(number)
+        router.overlays.end(number)
+    }
 
     /// Answers a request without a connection; the body may have a content encoding.
     package func answer(_ request: SimulatedRequest) -> SimulatedExchange {

@@ -7,6 +7,8 @@ public enum SimulatorError: Error, Equatable, CustomStringConvertible {
     case unknownVendor(String)
     /// The server stopped before its port was known.
     case notRunning(String)
+    /// The answers have faults, one text each; at least one.
+    case invalidAnswers([String])
 
     /// One line with the reason and, if there is one, the remedy.
     public var description: String {
@@ -14,6 +16,7 @@ public enum SimulatorError: Error, Equatable, CustomStringConvertible {
         case .unknownVendor(let name):
             "no vendor \"\(name)\" is simulated; there are \(VendorCatalogue.names.joined(separator: ", "))"
         case .notRunning(let reason): "the simulator is not running: \(reason)"
+        case .invalidAnswers(let errors): errors.joined(separator: "\n")
         }
     }
 }

@@ -38,7 +38,9 @@ struct SimulatorResponder: Sendable {
         }
         var response = ServerResponse(exchange.response)
         switch exchange.delivery {
-        case .complete: break
+        case .complete:
+            guard let stream = exchange.stream else { break }
+            response.body = .stream { [clock] writer in try await stream(clock) { try await writer.write($0) } }
         case .truncated: response.body = .truncated(exchange.response.body)
         case .reset: response.body = .reset
         }

@@ -20,6 +20,8 @@ struct SimulatorRouter: Sendable {
     let isPrefixed: Bool
     /// The active faults.
     let faults: FaultSchedule
+    /// The answers that timelines put before those of the vendors.
+    let overlays = AnswerOverlays()
     /// The received requests.
     let recording: Recording
     /// The maximum size of a decoded body, in bytes.
@@ -96,9 +98,12 @@ struct SimulatorRouter: Sendable {
         case .empty: exchange.response = HTTPResponse(status: 200)
         case .reset: exchange.delivery = .reset
         case .truncated, .unchanged, nil:
-            let answer = refusal.map { SimulatedExchange(response: $0) } ?? vendor.exchange(for: request)
+            let answer =
+                refusal.map { SimulatedExchange(response: $0) }
+                ?? overlays.exchange(for: request, of: mount.name) ?? vendor.exchange(for: request)
             exchange.response = answer.response
             exchange.delay += answer.delay
+            exchange.stream = answer.stream
             if fault?.answer == .truncated {
                 exchange.delivery = .truncated
                 // An empty body cannot be truncated, so substitute one.

@@ -7,14 +7,25 @@ internal import Synchronization
 
 /// Makes the timeline of one gate happen, on a clock.
 package final class SimulatedTimeline: Sendable {
-    private let entries: [TimelineEntry]
+    /// Each entry with a number, by which it ends what it began. No two timelines share one, so they may share a simulator.
+    private let entries: [(number: Int, entry: TimelineEntry)]
     private let clock: any HostClock
     private let operations: SimulatedOperations?
     private let simulator: Simulator?
     private let vendor: String?
     private let emit: @Sendable (_ name: String, _ payload: JSONValue) -> Void
-    /// The timers, by number, nil while they are being scheduled; all of it is nil before the start and after the end.
-    private let timers = Mutex<(last: Int, waiting: [Int: HostTimer?])?>(nil)
+    /// Nil before the start and after the end.
+    private let state = Mutex<State?>(nil)
+
+    private static let numbers = Atomic<Int>(0)
+
+    private struct State {
+        var last = 0
+        /// The timers, by number; nil while they are being scheduled.
+        var waiting: [Int: HostTimer?] = [:]
+        /// The numbers of the timers that end what an entry began, by the entry's number.
+        var ends: [Int: Int] = [:]
+    }
 
     /// Prepares a timeline.
     ///
@@ -30,82 +41,118 @@ package final class SimulatedTimeline: Sendable {
         vendor: (simulator: Simulator, name: String)? = nil,
         emit: @escaping @Sendable (_ name: String, _ payload: JSONValue) -> Void
     ) {
-        entries = world.timeline
+        let first = Self.numbers.wrappingAdd(world.timeline.count, ordering: .relaxed).oldValue
+        entries = world.timeline.enumerated().map { (first + $0, $1) }
         self.clock = clock
         self.operations = operations
         (simulator, self.vendor) = (vendor?.simulator, vendor?.name)
         self.emit = emit
     }
 
-    /// Begins the timeline now.
+    /// Begins the timeline now, if it has not begun: what happens at 0s has happened when this returns.
     package func start() {
         let start = clock.now()
-        timers.withLock { $0 = $0 ?? (0, [:]) }
-        for entry in entries {
+        let isFirst = state.withLock { state in
+            guard state == nil else { return false }
+            state = State()
+            return true
+        }
+        guard isFirst else { return }
+        for (number, entry) in entries {
             guard let first = entry.at ?? entry.every else { continue }
-            happen(entry, 1, at: start.saturatingAdding(first.nanoseconds))
+            if first == .zero {
+                occur(entry, number, 1, at: start)
+            } else {
+                happen(entry, number, 1, at: start.saturatingAdding(first.nanoseconds))
+            }
         }
     }
 
     /// Ends the timeline.
     package func stop() {
-        let waiting = timers.withLock { timers in
-            defer { timers = nil }
-            return timers?.waiting ?? [:]
+        let waiting = state.withLock { state in
+            defer { state = nil }
+            return state?.waiting ?? [:]
         }
         for case let timer? in waiting.values { clock.cancel(timer) }
     }
 
     /// Schedules an entry for the given time, and again after it happened.
-    private func happen(_ entry: TimelineEntry, _ count: Int, at deadline: UInt64) {
-        schedule(at: deadline) { [self] in
-            perform(entry, count, at: deadline)
-            guard let every = entry.every, every > .zero, count < entry.times ?? .max else { return }
-            happen(entry, count + 1, at: deadline.saturatingAdding(every.nanoseconds))
-        }
+    private func happen(_ entry: TimelineEntry, _ number: Int, _ count: Int, at deadline: UInt64) {
+        schedule(at: deadline) { [self] in occur(entry, number, count, at: deadline) }
     }
 
-    private func perform(_ entry: TimelineEntry, _ count: Int, at time: UInt64) {
+    private func occur(_ entry: TimelineEntry, _ number: Int, _ count: Int, at deadline: UInt64) {
+        perform(entry, number, count, at: deadline)
+        guard let every = entry.every, every > .zero, count < entry.times ?? .max else { return }
+        happen(entry, number, count + 1, at: deadline.saturatingAdding(every.nanoseconds))
+    }
+
+    private func perform(_ entry: TimelineEntry, _ number: Int, _ count: Int, at time: UInt64) {
         let values: JSONTemplate.Values = [
             "count": .integer(Int64(count)), "time": .string(clock.wallTime().description),
         ]
-        if let keep = entry.keep { operations?.keep(keep, values) }
-        if let remove = entry.remove { operations?.remove(remove, values) }
-        if let failure = entry.failure, let operations {
-            let number = operations.begin(failure)
-            after(entry.lasts, from: time) { operations.end(number) }
-        }
-        if var fault = entry.fault, let simulator, let vendor {
-            fault.vendor = vendor
-            let number = simulator.begin(fault)
-            after(entry.lasts, from: time) { simulator.end(fault: number) }
-        }
-        if let event = entry.event { emit(event.name, event.payload.filled(values)) }
+        // What would be too large does not happen; there is no call that could fail.
+        if let keep = entry.keep { try? operations?.keep(keep, values) }
+        if let remove = entry.remove { try? operations?.remove(remove, values) }
+        if entry.lastsForAWhile { begin(entry, number, values, at: time) }
+        if let event = entry.event, let payload = try? event.payload.filled(values) { emit(event.name, payload) }
     }
 
-    private func after(_ duration: Duration?, from time: UInt64, _ body: @escaping @Sendable () -> Void) {
-        if let duration { schedule(at: time.saturatingAdding(duration.nanoseconds), body) }
+    private func begin(_ entry: TimelineEntry, _ number: Int, _ values: JSONTemplate.Values, at time: UInt64) {
+        if let operations {
+            if let failure = try? entry.failure?.filled(values) { operations.begin(failure, number: number) }
+            if let answers = entry.operations { operations.begin(answers, number: number) }
+        }
+        if let simulator, let vendor {
+            if var fault = entry.fault {
+                fault.vendor = vendor
+                simulator.begin(fault, number: number)
+            }
+            if let answers = entry.answers { simulator.begin(answers, of: vendor, number: number) }
+        }
+        guard let duration = entry.lasts else { return }
+        // The entry has happened again before what it began last time had ended.
+        forget(state.withLock { $0?.ends.removeValue(forKey: number) })
+        let end = schedule(at: time.saturatingAdding(duration.nanoseconds)) { [operations, simulator] in
+            operations?.end(number)
+            simulator?.end(number)
+        }
+        state.withLock { $0?.ends[number] = end }
     }
+
+    // MARK: Timers
 
     /// Runs work once, unless the timeline ends before.
-    private func schedule(at deadline: UInt64, _ body: @escaping @Sendable () -> Void) {
-        let number = timers.withLock { timers -> Int? in
-            guard let number = timers.map({ $0.last + 1 }) else { return nil }
-            timers?.last = number
-            timers?.waiting[number] = .some(nil)
+    ///
+    /// - Returns: The number of its timer.
+    @discardableResult
+    private func schedule(at deadline: UInt64, _ body: @escaping @Sendable () -> Void) -> Int? {
+        let number = state.withLock { state -> Int? in
+            guard let number = state.map({ $0.last + 1 }) else { return nil }
+            state?.last = number
+            state?.waiting[number] = .some(nil)
             return number
         }
-        guard let number else { return }
-        // Without the lock: a clock that has passed the deadline calls back at once.
+        guard let number else { return nil }
+        // Without the lock: a clock that has passed the deadline may call back at once.
         let timer = clock.schedule(at: deadline) { [weak self] in
-            let isWanted = self?.timers.withLock { $0?.waiting.removeValue(forKey: number) != nil } ?? false
+            let isWanted = self?.state.withLock { $0?.waiting.removeValue(forKey: number) != nil } ?? false
             if isWanted { body() }
         }
-        let isWaiting = timers.withLock { timers in
-            guard timers?.waiting[number] != nil else { return false }
-            timers?.waiting[number] = timer
+        let isWaiting = state.withLock { state in
+            guard state?.waiting[number] != nil else { return false }
+            state?.waiting[number] = timer
             return true
         }
         if !isWaiting { clock.cancel(timer) }
+        return number
+    }
+
+    /// Drops a timer.
+    private func forget(_ number: Int?) {
+        guard let number else { return }
+        let timer = state.withLock { $0?.waiting.removeValue(forKey: number) }
+        if case let timer?? = timer { clock.cancel(timer) }
     }
 }

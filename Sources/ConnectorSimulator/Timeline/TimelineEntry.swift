@@ -11,7 +11,7 @@ struct TimelineEntry: Sendable {
     var every: Duration?
     /// How often it happens at most; nil for no limit.
     var times: Int?
-    /// How long the fault or the failure lasts; nil for good.
+    /// How long the fault, the failure or the answers last; nil for good.
     var lasts: Duration?
     /// The event that the gate sends, if it is open.
     var event: Event?
@@ -22,11 +22,18 @@ struct TimelineEntry: Sendable {
     /// The fault of the vendor's HTTP API.
     var fault: Fault?
     /// How every call of the simulated interface, and every proof of its gate, fails.
-    var failure: ConnectorError?
+    var failure: SimulatedFailure?
+    /// Answers to HTTP requests, before all others.
+    var answers: RecordedAnswers?
+    /// Answers to calls of the simulated interface, before all others.
+    var operations: [OperationAnswer]?
 
     /// An event of a plugin.
     struct Event: Sendable {
         var name: String
         var payload: JSONTemplate
     }
+
+    /// Whether the entry begins something that ends later.
+    var lastsForAWhile: Bool { fault != nil || failure != nil || answers != nil || operations != nil }
 }

@@ -11,23 +11,29 @@ extension JSONReader {
         return elements.enumerated().compactMap { entry($1, at: root.appending("timeline").appending($0)) }
     }
 
+    /// What a template may refer to in the timeline.
+    private static let scope = ["count", "time"]
+
     private mutating func entry(_ value: JSONValue, at place: JSONPath) -> TimelineEntry? {
-        let allowed = ["at", "every", "times", "for", "event", "keep", "remove", "fault", "error"]
-        guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
-        let (at, every) = (time("at", in: object, at: place), time("every", in: object, at: place))
+        let lasting = ["fault", "error", "answers", "operations"]
+        let actions = ["event", "keep", "remove"] + lasting
+        guard let object = members(of: value, at: place, allowed: ["at", "every", "times", "for"] + actions) else {
+            return nil
+        }
+        let (at, every) = (time("at", in: object, at: place), time("every", in: object, at: place, isPositive: true))
         if object["at"] == nil, object["every"] == nil {
             report(.missingValue, "\(name(of: place)) must say when: \"at\", \"every\" or both", at: place)
         }
-        if every == .zero { report(.invalidValue, "every must be longer than 0", at: place.appending("every")) }
-        let actions = ["event", "keep", "remove", "fault", "error"]
-        if !actions.contains(where: { object[$0] != nil }) {
-            let list = actions.map { "\"\($0)\"" }.joined(separator: ", ")
-            report(.missingValue, "nothing happens: add one of \(list)", at: place)
+        if object["times"] != nil, object["every"] == nil {
+            report(.invalidValue, "\"times\" is how often \"every\" happens", at: place.appending("times"), .name)
         }
-        if object["for"] != nil, object["fault"] == nil, object["error"] == nil {
+        if !actions.contains(where: { object[$0] != nil }) {
+            report(.missingValue, "nothing happens: add one of \(Self.list(actions))", at: place)
+        }
+        if object["for"] != nil, !lasting.contains(where: { object[$0] != nil }) {
             report(
                 .invalidValue,
-                "\"for\" is how long a \"fault\" or an \"error\" lasts",
+                "\"for\" is how long one of \(Self.list(lasting)) lasts",
                 at: place.appending("for"),
                 .name
             )
@@ -36,13 +42,44 @@ extension JSONReader {
             at: at,
             every: every,
             times: integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) },
-            lasts: time("for", in: object, at: place),
+            lasts: time("for", in: object, at: place, isPositive: true),
             event: event(in: object, at: place),
-            keep: kept(in: object, at: place),
-            remove: self.place("remove", in: object, at: place),
+            keep: kept(in: object, at: place, Self.scope),
+            remove: self.place("remove", in: object, at: place, Self.scope),
             fault: fault(in: object, at: place),
-            failure: failure(in: object, at: place)
+            failure: failure(in: object, at: place, Self.scope),
+            answers: answers(in: object, at: place).map { RecordedAnswers($0) },
+            operations: operations(in: object, at: place)
         )
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    /// Reports entries that change what the file does not simulate.
+    mutating func check(_ timeline: JSONValue?, _ hasOperations: Bool, _ hasAnswers: Bool, at root: JSONPath) {
+        for (index, entry) in (timeline?.array ?? []).enumerated() {
+            let place = root.appending("timeline").appending(index)
+            for name in ["error", "operations", "keep", "remove"] where !hasOperations && entry[name] != nil {
+                report(
+                    .invalidValue,
+                    "\"\(name)\" changes a simulated interface, and the file has no \"operations\"",
+                    fix: "add \"operations\" to the file; an empty array is enough",
+                    at: place.appending(name),
+                    .name
+                )
+            }
+            for name in ["fault", "answers"] where hasOperations && !hasAnswers && entry[name] != nil {
+                report(
+                    .invalidValue,
+                    "\"\(name)\" changes what a vendor answers, and a simulated interface asks none",
+                    fix: "use \(name == "fault" ? "\"error\"" : "\"operations\"")",
+                    at: place.appending(name),
+                    .name
+                )
+            }
+        }
     }
 
     private mutating func event(in object: JSONObject, at place: JSONPath) -> TimelineEntry.Event? {
@@ -60,7 +97,10 @@ extension JSONReader {
                 at: here.appending("name")
             )
         }
-        return TimelineEntry.Event(name: name, payload: template("payload", in: members, at: here) ?? .value(.null))
+        return TimelineEntry.Event(
+            name: name,
+            payload: template("payload", in: members, at: here, Self.scope) ?? .value(.null)
+        )
     }
 
     /// Reads the settings of a fault of the vendor's HTTP API, such as `status=503`.
@@ -74,11 +114,20 @@ extension JSONReader {
         }
     }
 
-    private mutating func time(_ name: String, in object: JSONObject, at place: JSONPath) -> Duration? {
+    private mutating func time(
+        _ name: String,
+        in object: JSONObject,
+        at place: JSONPath,
+        isPositive: Bool = false
+    ) -> Duration? {
         let kind = "a duration such as \"250ms\", \"5s\", \"2m\" or \"1h\""
         guard let text = value(name, in: object, at: place, kind: kind, { $0.string }) else { return nil }
         guard let duration = Duration(parsing: text) else {
             report(.invalidValue, "\(name) is \"\(text.excerpt)\"; it must be \(kind)", at: place.appending(name))
+            return nil
+        }
+        if isPositive, duration == .zero {
+            report(.invalidValue, "\(name) must be longer than 0", at: place.appending(name))
             return nil
         }
         return duration

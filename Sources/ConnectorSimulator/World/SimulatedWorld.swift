@@ -23,9 +23,9 @@ package import ConnectorManifest
 /// manifest. `timeline` is what happens by itself, on the clock of the host.
 package struct SimulatedWorld: Sendable {
     /// The answers to HTTP requests; nil if the file has none.
-    package private(set) var answers: RecordedAnswers?
-    /// The answers to calls, in file order.
-    let operations: [OperationAnswer]
+    package let answers: RecordedAnswers?
+    /// The answers to calls, in file order; nil if the file simulates no interface.
+    let operations: [OperationAnswer]?
     /// What happens by itself, in file order.
     let timeline: [TimelineEntry]
     /// The file's text, for the positions of faults that only a manifest reveals.
@@ -34,8 +34,8 @@ package struct SimulatedWorld: Sendable {
     /// The version of the format.
     package static let formatVersion: Int64 = 1
 
-    /// Whether the file answers calls of operations.
-    package var hasOperations: Bool { !operations.isEmpty }
+    /// Whether the file takes the place of a whole plugin.
+    package var hasOperations: Bool { operations != nil }
 
     /// Whether anything happens by itself.
     package var hasTimeline: Bool { !timeline.isEmpty }
@@ -77,6 +77,7 @@ package struct SimulatedWorld: Sendable {
         answers = reader.answers(in: members, at: root).map { RecordedAnswers($0) }
         operations = reader.operations(in: members, at: root)
         timeline = reader.timeline(in: members, at: root)
+        reader.check(members["timeline"], members["operations"] != nil, members["answers"] != nil, at: root)
         self.text = JSONText(text, file: file)
         guard reader.problems.isEmpty else { throw Faults(errors: reader.problems) }
     }
@@ -84,44 +85,40 @@ package struct SimulatedWorld: Sendable {
     /// The faults that the manifest of the simulated plugin reveals; empty if there are none.
     package func faults(with manifest: Manifest) -> [ConnectorError] {
         var reader = JSONReader([text])
-        for (index, answer) in operations.enumerated() {
-            let place = JSONPath().appending("operations").appending(index)
-            guard let operation = manifest.operation(named: answer.operation)?.operation else {
-                let known = manifest.capabilities.flatMap(\.operations).map(\.name)
-                reader.report(
-                    .invalidValue,
-                    "the plugin \(manifest.id) has no operation \"\(answer.operation.excerpt)\"",
-                    fix: suggestion(for: answer.operation, among: known),
-                    at: place.appending("operation")
-                )
-                continue
-            }
-            reader.check(answer, operation, at: place)
+        let root = JSONPath()
+        reader.check(operations ?? [], manifest, at: root)
+        for (index, entry) in timeline.enumerated() {
+            reader.check(entry.operations ?? [], manifest, at: root.appending("timeline").appending(index))
         }
         return reader.problems
     }
 }
 
 extension JSONReader {
+    /// Checks answers against the operations of a manifest.
+    ///
+    /// - Parameter place: The object whose `operations` they are.
+    fileprivate mutating func check(_ answers: [OperationAnswer], _ manifest: Manifest, at place: JSONPath) {
+        for (index, answer) in answers.enumerated() {
+            let here = place.appending("operations").appending(index)
+            if let operation = manifest.operation(named: answer.operation)?.operation {
+                check(answer, operation, at: here)
+            } else {
+                report(manifest.unknownOperation(answer.operation), at: here.appending("operation"))
+            }
+        }
+    }
+
     /// Checks an answer against the signature of its operation.
-    fileprivate mutating func check(_ answer: OperationAnswer, _ operation: Operation, at place: JSONPath) {
+    private mutating func check(_ answer: OperationAnswer, _ operation: Operation, at place: JSONPath) {
         let inputs = operation.signature.parameters.filter { $0.direction == .in }.map(\.name)
-        func unknown(_ name: String, _ place: JSONPath, _ part: JSONLocator.Part) {
-            report(
-                .invalidValue,
-                "\(operation.name) has no parameter \"\(name.excerpt)\"",
-                fix: suggestion(for: name, among: inputs) ?? "call it as \(operation.name)\(operation.signature)",
-                at: place,
-                part
-            )
-        }
         for name in answer.arguments?.object?.names ?? [] where !inputs.contains(name) {
-            unknown(name, place.appending("when").appending(name), .name)
+            unknown(name, of: operation, inputs, at: place.appending("when").appending(name), .name)
         }
-        for reference in answer.references {
-            let steps = reference.split(separator: ".").map(String.init)
+        for reference in answer.templates.flatMap(\.references) {
+            let steps = reference.name.split(separator: ".").map(String.init)
             guard steps.count > 1, steps[0] == "args", !inputs.contains(steps[1]) else { continue }
-            unknown(steps[1], place, .value)
+            unknown(steps[1], of: operation, inputs, at: reference.place, .value)
         }
         if answer.delay > .zero, !operation.signature.isAsync {
             report(
@@ -132,14 +129,20 @@ extension JSONReader {
             )
         }
     }
-}
 
-extension OperationAnswer {
-    /// The references in all its templates.
-    fileprivate var references: [String] {
-        var templates = [read, remove, keep?.place].compactMap(\.self).flatMap { [$0.collection, $0.key] }
-        templates += [list, keep?.value].compactMap(\.self)
-        if case .result(let template) = outcome { templates.append(template) }
-        return templates.flatMap(\.references)
+    private mutating func unknown(
+        _ name: String,
+        of operation: Operation,
+        _ inputs: [String],
+        at place: JSONPath,
+        _ part: JSONLocator.Part
+    ) {
+        report(
+            .invalidValue,
+            "\(operation.name) has no parameter \"\(name.excerpt)\"",
+            fix: suggestion(for: name, among: inputs) ?? "call it as \(operation.name)\(operation.signature)",
+            at: place,
+            part
+        )
     }
 }

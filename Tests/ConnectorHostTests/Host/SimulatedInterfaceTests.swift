@@ -118,7 +118,7 @@ import Testing
                     ["operation": "say", "read": ["in": "state", "key": "battery"], "result": "${record}"]
                 ],
                 "timeline": [
-                    ["at": "0s", "every": "1s", "times": 3600, "event": ["name": "tick", "payload": "${count}"]],
+                    ["every": "1s", "times": 3600, "event": ["name": "tick", "payload": "${count}"]],
                     [
                         "at": "3s", "keep": ["in": "state", "key": "battery", "value": 20],
                         "event": ["name": "battery.low"],
@@ -148,5 +148,68 @@ import Testing
         }
         #expect(names == ["tick": 3600, "battery.low": 1])
         #expect(last == 3600)
+    }
+
+    @Test func `a delay beyond the call's deadline times out, and a cancelled call drops its answer`() async throws {
+        let clock = ManualHostClock()
+        let host = try await host(
+            ["version": 1, "operations": [["operation": "say", "delay": "20s", "result": "late"]]],
+            clock
+        )
+        let robot = try host.gate("robot")
+        let late = Task { try await robot.call("say", ["text": 1], options: CallOptions(timeout: .seconds(5))) }
+        await clock.advance(toTimerAfter: .seconds(5))
+        let error = await #expect(throws: ConnectorError.self) { try await late.value }
+        #expect(error?.code == .timedOut)
+        let calling = Task { try await robot.call("say", ["text": 1]) }
+        await clock.timer(dueAfter: .seconds(20))
+        calling.cancel()
+        let cancelled = await #expect(throws: ConnectorError.self) { try await calling.value }
+        #expect(cancelled?.code == .cancelled)
+        clock.advance(by: .seconds(60))
+        #expect(host.report["robot"]?.state == .open)
+        await host.close()
+    }
+
+    @Test func `a gate closes while an answer is delayed`() async throws {
+        let clock = ManualHostClock()
+        let host = try await host(
+            ["version": 1, "operations": [["operation": "say", "delay": "1h", "result": "late"]]],
+            clock
+        )
+        let calling = Task {
+            try await host.gate("robot").call("say", ["text": 1], options: CallOptions(timeout: .seconds(7200)))
+        }
+        await clock.timer(dueAfter: .seconds(3600))
+        await clock.advance(by: .seconds(1)) { await host.close() }
+        await #expect(throws: ConnectorError.self) { try await calling.value }
+    }
+
+    @Test func `answers that simulate nothing are refused, with every reason`() async throws {
+        func errors(_ answers: JSONValue, at path: String = "robot") async throws -> [String] {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let file = try directory.write("robot.connector.json", Self.manifest)
+            let error = #expect(throws: ConfigurationErrors.self) {
+                try ConnectorHost.testing(
+                    #"[{"name": "robot", "plugin": "robot"}]"#,
+                    plugins: [file],
+                    simulating: [path: answers]
+                )
+            }
+            return error?.errors.map(\.message) ?? []
+        }
+        let operations: JSONValue = ["version": 1, "operations": [["operation": "ad"], ["operation": "sey"]]]
+        #expect(
+            try await errors(operations) == [
+                #"the plugin robot has no operation "ad""#, #"the plugin robot has no operation "sey""#,
+            ]
+        )
+        #expect(try await errors(["version": 1, "answers": []]).first?.contains("have no \"operations\"") == true)
+        #expect(try await errors(["version": 3]).count == 2)
+        #expect(
+            try await errors(["version": 1, "operations": []], at: "robots")
+                == [#"there is no leaf "robots" to simulate"#]
+        )
     }
 }

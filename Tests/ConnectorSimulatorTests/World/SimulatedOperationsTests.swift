@@ -84,30 +84,56 @@ import Testing
                 {"version": 1, "operations": [
                 {"when": 1, "result": "${nothing.id}"},
                 {"operation": "f", "result": 1, "error": {"code": "bad"}},
-                {"operation": "f", "keep": {"in": "notes"}, "delay": "soon"}
+                {"operation": "f", "keep": {"in": "notes", "key": "${records}"}, "delay": "soon"},
+                {"operation": "f", "result": ["${args.x}", {"a": "${record.id}"}], "times": 0}
                 ], "timeline": [
                 {"event": {"name": "1"}},
                 {"at": "now", "for": "1s", "fault": "slow"},
-                {"every": "0s"}
+                {"every": "0s"},
+                {"at": "1s", "times": 2, "for": "0s", "event": {"name": "e", "payload": "${args.x}"}},
+                {"at": "1s", "answers": [{"path": "x"}]}
                 ]}
                 """
             ) == [
                 #"2:1 operations[0].operation is missing; it must be a string"#,
                 #"2:23 "${nothing.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
                 #"2:10 operations[0].when must be an object, not an integer"#,
-                #"3:34 an answer has "result" or "error", never both"#,
+                #"3:33 an answer has "result" or "error", never both"#,
                 #"3:51 a plugin cannot fail with the code "bad""#,
-                #"4:55 the delay is "soon"; it must be a duration such as "250ms" or "5s", at most "1h""#,
-                #"4:28 operations[2].keep.key is missing"#,
-                #"6:1 timeline[0] must say when: "at", "every" or both"#,
-                #"6:20 the name of an event is a letter, then letters, digits, ".", "_" and "-""#,
-                #"7:8 at is "now"; it must be a duration such as "250ms", "5s", "2m" or "1h""#,
-                #"7:37 the fault is "slow": slow takes a value: slow=…"#,
-                #"8:11 every must be longer than 0"#,
-                #"8:1 nothing happens: add one of "event", "keep", "remove", "fault", "error""#,
+                #"4:75 the delay is "soon"; it must be a duration such as "250ms" or "5s", at most "1h""#,
+                #"4:28 operations[2].keep.value is missing"#,
+                #"4:51 "${records}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"5:50 "${record.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"5:77 operations[3].times is 0, outside 1 to 1000000"#,
+                #"7:1 timeline[0] must say when: "at", "every" or both"#,
+                #"7:20 the name of an event is a letter, then letters, digits, ".", "_" and "-""#,
+                #"8:8 at is "now"; it must be a duration such as "250ms", "5s", "2m" or "1h""#,
+                #"8:37 the fault is "slow": slow takes a value: slow=…"#,
+                #"9:11 every must be longer than 0"#,
+                #"9:1 nothing happens: add one of "event", "keep", "remove", "fault", "error", "answers", "operations""#,
+                #"10:14 "times" is how often "every" happens"#,
+                #"10:26 "for" is how long one of "fault", "error", "answers", "operations" lasts"#,
+                #"10:33 for must be longer than 0"#,
+                #"10:73 "${args.x}" is not a variable; write ${NAME} or ${NAME:-default}"#,
+                #"11:35 the path "x" must begin with /"#,
+                #"8:28 "fault" changes what a vendor answers, and a simulated interface asks none"#,
+                #"11:14 "answers" changes what a vendor answers, and a simulated interface asks none"#,
             ]
         )
         #expect(faults(#"{"version": 1}"#).count == 1)
+    }
+
+    @Test func `a timeline that changes an interface needs one`() {
+        let text = #"{"version": 1, "timeline": [{"at": "1s", "error": {"code": "denied"}, "operations": []}]}"#
+        #expect(
+            faults(text) == [
+                #"1:42 "error" changes a simulated interface, and the file has no "operations""#,
+                #"1:71 "operations" changes a simulated interface, and the file has no "operations""#,
+            ]
+        )
+        #expect(
+            faults(#"{"version": 1, "operations": [], "timeline": [{"at": "1s", "error": {"code": "denied"}}]}"#) == []
+        )
     }
 
     @Test func `the manifest reveals operations and parameters that do not exist, and delays that cannot be`() throws {
@@ -120,21 +146,63 @@ import Testing
             ),
             file: "m.connector.json"
         ).manifest
-        let world = try world(
-            #"""
-
+        let text = #"""
+            {"version": 1, "operations": [
             {"operation": "ad", "result": 1},
             {"operation": "add", "when": {"c": 1}, "result": "${args.d}", "delay": "1s"}
+            ], "timeline": [{"at": "1s", "operations": [{"operation": "sub"}]}]}
             """#
-        )
+        let world = try SimulatedWorld(parsing: Array(text.utf8), file: "a.json")
         let found = world.faults(with: try #require(manifest)).map {
             "\($0.position?.line ?? 0):\($0.position?.column ?? 0) \($0.message)"
         }
         #expect(
             found == [
                 #"2:15 the plugin m has no operation "ad""#, #"3:31 add has no parameter "c""#,
-                #"3:1 add has no parameter "d""#, "3:73 add returns at once, and cannot be delayed",
+                #"3:50 add has no parameter "d""#, "3:72 add returns at once, and cannot be delayed",
+                #"4:59 the plugin m has no operation "sub""#,
             ]
         )
+    }
+
+    @Test func `numbers match by value, elements of arrays in their order, and members of objects as far as named`()
+        throws
+    {
+        let calls = try operations(
+            """
+            {"operation": "f", "when": {"a": 1}, "result": "one"},
+            {"operation": "f", "when": {"a": [1, {"b": 2}]}, "result": "list"},
+            {"operation": "f", "result": "other"}
+            """
+        )
+        #expect(try calls.answer("f", ["a": 1.0]).result.get() == "one")
+        #expect(try calls.answer("f", ["a": [1.0, ["b": 2, "c": 3]]]).result.get() == "list")
+        for other: JSONValue in ["1", 1.5, true, [1], [["b": 2], 1], [1, ["c": 3]], nil] {
+            #expect(try calls.answer("f", ["a": other]).result.get() == "other")
+        }
+    }
+
+    @Test func `a default is a number or a Boolean where it is the whole value, and a text elsewhere`() throws {
+        let calls = try operations(
+            #"""
+            {"operation": "f", "result": ["${args.n:-7}", "${args.n:-true}", "${args.n:-x}", "${args.n:-}", "n${args.n:-7}",
+              "${args.n}", "$${args.n}", "${args.o.0.p}"]}
+            """#
+        )
+        let result: JSONValue = [7, true, "x", "", "n7", nil, "${args.n}", "q"]
+        #expect(try calls.answer("f", ["o": [["p": "q"]]]).result.get() == result)
+    }
+
+    @Test func `an operation is named with its capability where two share the name, and an error tells what was asked`()
+        throws
+    {
+        let calls = try operations(
+            #"{"operation": "a/f", "result": 1}, {"operation": "f", "error": {"code": "missing", "message": "no ${args.id}"}}"#
+        )
+        #expect(try calls.answer("a/f", [:]).result.get() == 1)
+        let error = #expect(throws: ConnectorError.self) { try calls.answer("b/f", ["id": 7]).result.get() }
+        #expect(error?.code == .missing && error?.message == "no 7")
+        let none = #expect(throws: ConnectorError.self) { try operations("").answer("f", [:]).result.get() }
+        #expect(none?.code == .unsupported)
     }
 }

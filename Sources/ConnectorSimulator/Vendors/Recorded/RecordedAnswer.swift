@@ -59,7 +59,14 @@ struct RecordedAnswer: Sendable {
 extension JSONValue {
     /// Whether another value equals this one, apart from further members of its objects.
     func isContained(in other: JSONValue) -> Bool {
-        guard case .object(let object) = self else { return self == other }
-        return object.members.allSatisfy { member in other[member.name].map(member.value.isContained) ?? false }
+        switch (self, other) {
+        case (.object(let object), _):
+            object.members.allSatisfy { member in other[member.name].map(member.value.isContained) ?? false }
+        case (.array(let elements), .array(let others)):
+            elements.count == others.count && zip(elements, others).allSatisfy { $0.isContained(in: $1) }
+        // An f64 of 1 is the number 1.0, which a person writes as 1.
+        case (.integer, .number), (.number, .integer): number == other.number
+        default: self == other
+        }
     }
 }

@@ -42,9 +42,19 @@ extension JSONReader {
         let allowed = ["method", "path", "when", "times", "delay", "status", "headers", "json", "text"]
         guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
         let method = string("method", in: object, at: place)?.uppercased()
+        if let method, method.isEmpty || !method.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }) {
+            report(.invalidValue, "\"\(method.excerpt)\" is no HTTP method", at: place.appending("method"))
+        }
         let path = string("path", in: object, at: place, required: true)
         if let path, !path.hasPrefix("/") {
             report(.invalidValue, "the path \"\(path.excerpt)\" must begin with /", at: place.appending("path"))
+        } else if let path, path.utf8.contains(UInt8(ascii: "?")) {
+            report(
+                .invalidValue,
+                "the path \"\(path.excerpt)\" has a query, which a path never matches",
+                fix: "write it as \"when\": {\"query\": {NAME: TEXT}}",
+                at: place.appending("path")
+            )
         }
         let times = integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) }
         let delay = delay("delay", in: object, at: place)

@@ -29,11 +29,14 @@ package final class RecordedVendor: Vendor {
     package func respond(to request: SimulatedRequest) -> HTTPResponse { exchange(for: request).response }
 
     package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
-        guard let answer = next(for: request) else {
-            let text = "no answer is recorded for \(request.method) \(request.path.excerpt)"
-            return SimulatedExchange(response: failure(status: 404, code: nil, message: text))
-        }
-        return SimulatedExchange(response: answer.response, delay: answer.delay)
+        if let exchange = recorded(for: request) { return exchange }
+        let text = "no answer is recorded for \(request.method) \(request.path.excerpt)"
+        return SimulatedExchange(response: failure(status: 404, code: nil, message: text))
+    }
+
+    /// Gives the first answer that matches a request and is not used up; nil if there is none.
+    func recorded(for request: SimulatedRequest) -> SimulatedExchange? {
+        next(for: request).map { SimulatedExchange(response: $0.response, delay: $0.delay) }
     }
 
     /// Takes the next answer to a request; nil if none is left.

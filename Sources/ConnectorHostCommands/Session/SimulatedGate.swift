@@ -1,0 +1,110 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorSimulator
+
+/// What takes the place of one leaf's vendor or plugin under `--simulate`, before anything is served.
+struct SimulatedGate: Sendable {
+    /// What takes the place.
+    enum Substitute: Sendable {
+        /// The answers of the file, in place of the whole plugin.
+        case interface
+        /// A server on this machine.
+        case server(URLParts)
+        /// Nothing: the plugin makes no requests.
+        case local
+        /// A simulator with the answers of the file.
+        case answers(RecordedAnswers)
+        /// A simulator that comes with the host, by the vendor's name.
+        case vendor(String)
+        /// The gate does not open, for these reasons; at least one.
+        case nothing([ConnectorError])
+        /// The gate does not open, because its plugin cannot be used.
+        case noPlugin(ConnectorError)
+    }
+
+    /// The leaf.
+    let plan: LeafPlan
+    /// The file of answers, as given.
+    let file: String?
+    /// What the file says; nil without one, or if it has faults.
+    let world: SimulatedWorld?
+    /// What takes the place of the vendor or the plugin.
+    let substitute: Substitute
+
+    /// Decides what takes the place of a leaf.
+    init(_ plan: LeafPlan, _ plugins: PluginLookup) {
+        self.plan = plan
+        guard case .answers(let file)? = plan.simulator else {
+            self.file = nil
+            world = nil
+            substitute = Self.substitute(for: plan, nil, plugins)
+            return
+        }
+        self.file = file
+        switch SimulatedWorld.read(file) {
+        case .success(let world):
+            let faults = world.faults(with: plan.manifest)
+            self.world = faults.isEmpty ? world : nil
+            substitute = faults.isEmpty ? Self.substitute(for: plan, world, plugins) : .nothing(faults)
+        case .failure(let faults):
+            world = nil
+            substitute = .nothing(faults.errors)
+        }
+    }
+
+    private static func substitute(
+        for plan: LeafPlan,
+        _ world: SimulatedWorld?,
+        _ plugins: PluginLookup
+    ) -> Substitute {
+        let candidate = plugins.candidate(plan.specification)
+        if let world, world.hasOperations, world.answers == nil { return .interface }
+        if case .failure(let error) = candidate { return world?.hasOperations == true ? .interface : .noPlugin(error) }
+        switch plan.simulator {
+        case .server(let url)?: return .server(url)
+        case .local?: return .local
+        case .answers?, nil: break
+        }
+        if let answers = world?.answers { return .answers(answers) }
+        if VendorCatalogue.names.contains(plan.manifest.id) { return .vendor(plan.manifest.id) }
+        return plan.makesNoRequests ? .local : .nothing([notSimulated(plan)])
+    }
+
+    /// The error of a gate that would contact a real vendor.
+    private static func notSimulated(_ plan: LeafPlan) -> ConnectorError {
+        ConnectorError(
+            .notSimulated,
+            "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
+            fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", a file of answers, "
+                + "or \"local\" if the plugin makes no requests"
+        )
+    }
+
+    /// The reason that the gate does not open: the first, and how many others there are.
+    var refusal: ConnectorError? {
+        if case .noPlugin(let error) = substitute { return error }
+        guard case .nothing(let errors) = substitute, var error = errors.first else { return nil }
+        if errors.count > 1 {
+            let rest = "\(errors.count - 1) more fault\(errors.count == 2 ? "" : "s") in the file"
+            error.fix = (error.fix.map { "\($0); " } ?? "") + "\(rest): run connector-host validate"
+        }
+        return error
+    }
+}
+
+extension SimulatedWorld {
+    /// Reads the file that a connector names.
+    static func read(_ file: String) -> Result<SimulatedWorld, Faults> {
+        let text: [UInt8]
+        do throws(ConnectorError) {
+            text = try SimulatorReference.text(of: file)
+        } catch {
+            return .failure(Faults(errors: [error]))
+        }
+        return Result { () throws(Faults) in try SimulatedWorld(parsing: text, file: file) }
+    }
+}

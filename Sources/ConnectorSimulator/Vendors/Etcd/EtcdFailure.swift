@@ -1,0 +1,42 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// An error of etcd: gRPC's code, which the gateway translates to an HTTP status, and etcd's words.
+struct EtcdFailure: Error {
+    var code: Int64
+    var words: String
+
+    /// The request is malformed, or names what cannot be.
+    static func invalid(_ words: String) -> EtcdFailure { EtcdFailure(code: 3, words: words) }
+
+    static let noKey = invalid("etcdserver: key is not provided")
+    static let duplicateKey = invalid("etcdserver: duplicate key given in txn request")
+    static let tooManyOperations = invalid("etcdserver: too many operations in txn request")
+    static let badCredentials = invalid("etcdserver: authentication failed, invalid user ID or password")
+    static let noUser = invalid("etcdserver: user name is empty")
+    static let badToken = EtcdFailure(code: 16, words: "etcdserver: invalid auth token")
+    static let authenticationIsOff = EtcdFailure(code: 9, words: "etcdserver: authentication is not enabled")
+    static let compacted = EtcdFailure(code: 11, words: "etcdserver: mvcc: required revision has been compacted")
+    static let future = EtcdFailure(code: 11, words: "etcdserver: mvcc: required revision is a future revision")
+    static let tooLarge = invalid("etcdserver: request is too large")
+    static let noSpace = EtcdFailure(code: 8, words: "etcdserver: mvcc: database space exceeded")
+
+    /// The HTTP status of the code (grpc-gateway, `runtime.HTTPStatusFromCode`).
+    var status: Int {
+        switch code {
+        case 5: 404
+        case 7: 403
+        case 8: 429
+        case 12: 501
+        case 14: 503
+        case 16: 401
+        case 3, 9, 11: 400
+        default: 500
+        }
+    }
+
+    /// The body of the answer.
+    var json: JSONValue { ["error": .string(words), "code": .integer(code), "message": .string(words)] }
+}

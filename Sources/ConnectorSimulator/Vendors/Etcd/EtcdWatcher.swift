@@ -1,0 +1,32 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// A client that follows a range.
+struct EtcdWatcher: Sendable {
+    var range: EtcdRange
+    /// The first revision it has not been told of.
+    var next: Int64
+    var withPrevious: Bool
+    /// Whether it wants puts, and deletions.
+    var kinds: (puts: Bool, deletions: Bool)
+    var lines: AsyncStream<[UInt8]>.Continuation
+
+    /// Tells of changes; ends the watch of a client that does not read.
+    mutating func tell(of events: [EtcdEvent], header: JSONValue) {
+        let new = events.filter { event in
+            event.pair.modified >= next && range.contains(event.pair.key)
+                && (event.isDeletion ? kinds.deletions : kinds.puts)
+        }
+        guard let last = new.last else { return }
+        next = last.pair.modified + 1
+        let list = JSONValue.array(new.map { $0.json(withPrevious: withPrevious) })
+        if case .dropped = lines.yield(Self.line(["header": header, "events": list])) { lines.finish() }
+    }
+
+    /// A message of a watch, as a line of the stream.
+    static func line(_ result: JSONObject) -> [UInt8] {
+        JSONValue.object(["result": .object(result)]).utf8() + [UInt8(ascii: "\n")]
+    }
+}

@@ -1,0 +1,249 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// The JSON Schema (draft 2020-12) of a file of answers, for editors.
+///
+/// It accepts what ``SimulatedWorld`` accepts, as far as a schema can express it. Only the host checks what templates refer to, and that
+/// the manifest has the operations.
+package enum AnswersSchema {
+    /// The schema as JSON.
+    package static var json: JSONValue {
+        [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Answers",
+            "description": "What takes the place of a vendor or a plugin under --simulate, and what happens meanwhile.",
+            "type": "object",
+            "properties": [
+                "version": [
+                    "const": .integer(SimulatedWorld.formatVersion), "description": "The version of the format.",
+                ],
+                "answers": [
+                    "type": "array",
+                    "items": reference("answer"),
+                    "description":
+                        "The answers to the plugin's HTTP requests; the first that matches and is not used up counts.",
+                ],
+                "operations": [
+                    "type": "array",
+                    "items": reference("operation"),
+                    "description": "The answers to calls of a plugin of which there is only the manifest.",
+                ],
+                "timeline": [
+                    "type": "array",
+                    "items": reference("entry"),
+                    "description": "What happens by itself, on the host's clock.",
+                ],
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["version"],
+            "anyOf": [["required": ["answers"]], ["required": ["operations"]], ["required": ["timeline"]]],
+            "$defs": [
+                "duration": duration,
+                "place": place,
+                "kept": kept,
+                "error": failure,
+                "answer": answer,
+                "operation": operation,
+                "entry": entry,
+            ],
+        ]
+    }
+
+    /// A whole number with a unit.
+    private static var duration: JSONValue {
+        ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]
+    }
+
+    /// Where a record is.
+    private static var place: JSONValue {
+        [
+            "type": "object",
+            "properties": ["in": ["description": "The collection."], "key": ["description": "The record's key."]],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["in", "key"],
+        ]
+    }
+
+    /// A record to keep.
+    private static var kept: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "in": ["description": "The collection."],
+                "key": ["description": "The record's key."],
+                "value": ["description": "The record; its texts may refer to values of the call."],
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["in", "key", "value"],
+        ]
+    }
+
+    /// How a call fails.
+    private static var failure: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "code": [
+                    "enum": .array(SimulatedFailure.codes.map { .string($0.rawValue) })
+                ],
+                "message": ["type": "string", "description": "Its text may refer to values of the call."],
+                "retryable": ["type": "boolean"],
+                "retryAfter": reference("duration"),
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["code"],
+            "description": "How the call fails.",
+        ]
+    }
+
+    /// An answer to an HTTP request.
+    private static var answer: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "method": ["type": "string", "pattern": "^[A-Za-z-]+$", "description": "Every method, if absent."],
+                "path": [
+                    "type": "string",
+                    "pattern": "^/[^?]*$",
+                    "description": "A text that ends with * matches every text with that prefix; so do texts in when.",
+                ],
+                "when": [
+                    "type": "object",
+                    "properties": [
+                        "headers": ["type": "object", "additionalProperties": ["type": "string"]],
+                        "query": ["type": "object", "additionalProperties": ["type": "string"]],
+                        "body": [
+                            "description":
+                                "A text that the body contains, or JSON of which it has at least every member."
+                        ],
+                    ],
+                    "patternProperties": annotations,
+                    "additionalProperties": false,
+                    "description": "What else the request must have.",
+                ],
+                "times": [
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1_000_000,
+                    "description": "How many requests get the answer; all, if absent.",
+                ],
+                "delay": [
+                    "$ref": "#/$defs/duration",
+                    "description": "How long the response is delayed, at most 1h.",
+                ],
+                "status": ["type": "integer", "minimum": 200, "maximum": 599],
+                "headers": ["type": "object", "additionalProperties": ["type": "string"]],
+                "json": true,
+                "text": ["type": "string"],
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["path"],
+            "not": ["required": ["json", "text"]],
+        ]
+    }
+
+    /// An answer to a call.
+    private static var operation: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "operation": [
+                    "type": "string",
+                    "description": "The operation; capability/operation if two capabilities share the name.",
+                ],
+                "when": ["type": "object", "description": "What the arguments have at least."],
+                "times": [
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1_000_000,
+                    "description": "How many calls get the answer; all, if absent.",
+                ],
+                "delay": ["$ref": "#/$defs/duration", "description": "How long the call takes, at most 1h."],
+                "read": ["$ref": "#/$defs/place", "description": "The record that must exist: ${record}."],
+                "remove": [
+                    "$ref": "#/$defs/place",
+                    "description": "The record that must exist, and is removed: ${record}.",
+                ],
+                "list": ["description": "The collection whose records are ${records}."],
+                "keep": ["$ref": "#/$defs/kept", "description": "A record to keep: ${record}."],
+                "result": [
+                    "description":
+                        "The result; null if absent. Its texts may refer to ${args.NAME}, ${record}, ${records}, ${count} and ${time}."
+                ],
+                "error": reference("error"),
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["operation"],
+            "not": ["required": ["result", "error"]],
+        ]
+    }
+
+    /// Something that happens by itself.
+    private static var entry: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "at": ["$ref": "#/$defs/duration", "description": "When it first happens."],
+                "every": ["$ref": "#/$defs/duration", "description": "How often it happens from then on."],
+                "times": [
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 1_000_000,
+                    "description": "How often it happens at most.",
+                ],
+                "for": [
+                    "$ref": "#/$defs/duration",
+                    "description": "How long the fault, the error or the answers last; for good if absent.",
+                ],
+                "event": [
+                    "type": "object",
+                    "properties": [
+                        "name": ["type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]*$"],
+                        "payload": ["description": "Its texts may refer to ${count} and ${time}."],
+                    ],
+                    "patternProperties": annotations,
+                    "additionalProperties": false,
+                    "required": ["name"],
+                    "description": "The event that the gate sends, if it is open.",
+                ],
+                "keep": ["$ref": "#/$defs/kept", "description": "A record to keep."],
+                "remove": ["$ref": "#/$defs/place", "description": "A record to remove."],
+                "fault": [
+                    "type": "string",
+                    "description":
+                        "A fault of the vendor's HTTP API, as in connector-host simulate --fault: status=503, reset, slow=2s.",
+                ],
+                "error": [
+                    "$ref": "#/$defs/error",
+                    "description": "How every call and every proof of a simulated interface fails.",
+                ],
+                "answers": [
+                    "type": "array",
+                    "items": reference("answer"),
+                    "description": "Answers to the plugin's HTTP requests, before all others.",
+                ],
+                "operations": [
+                    "type": "array",
+                    "items": reference("operation"),
+                    "description": "Answers to calls of a simulated interface, before all others.",
+                ],
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "anyOf": [["required": ["at"]], ["required": ["every"]]],
+        ]
+    }
+
+    /// Allows keys such as `$schema` and `$comment` in any object.
+    private static let annotations: JSONValue = ["^\\$": true]
+
+    private static func reference(_ name: String) -> JSONValue { ["$ref": .string("#/$defs/\(name)")] }
+}
