@@ -221,8 +221,8 @@ let package = Package(
         .target(
             name: "ConnectorHostTesting",
             dependencies: layers + [
-                "CConnector", "ConnectorHost", "ConnectorBase", "ConnectorDigest", "ConnectorManifest",
-                "ConnectorSimulator",
+                "CConnector", "ConnectorConsole", "ConnectorHost", "ConnectorBase", "ConnectorDigest",
+                "ConnectorManifest", "ConnectorSimulator",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

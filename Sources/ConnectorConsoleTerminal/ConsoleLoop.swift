@@ -12,7 +12,7 @@ enum ConsoleLoop {
         case device(TerminalDevice.Event)
         case changed
         case snapshot(ConsoleSnapshot)
-        case done(String)
+        case done(ActOutcome)
     }
 
     /// The minimum time between two snapshots, other than those that a key requested.
@@ -33,17 +33,20 @@ enum ConsoleLoop {
             throw error
         }
         _ = capture.start { sink.yield(.changed) }
+        var registry = options.registry
+        registry.register(messages(capture))
+        let console = Console(model, registry)
+        let following = Task { await console.run() }
         let changing = Task {
-            for await _ in model.changes {
+            for await _ in console.changes {
                 sink.yield(.changed)
                 try? await Task.sleep(for: interval)
             }
         }
-        var registry = options.registry
-        registry.register(messages(capture))
-        let loop = Loop(model, device, sink)
-        await loop.run(events, registry, options)
+        let loop = Loop(console, device, sink)
+        await loop.run(events, options)
         changing.cancel()
+        following.cancel()
         await device.stop()
         capture.stop()
     }
@@ -71,34 +74,33 @@ enum ConsoleLoop {
 
     /// The state of one run.
     private final class Loop {
-        private let model: any ConsoleModel
+        private let console: Console
         private let device: TerminalDevice
         private let sink: AsyncStream<Event>.Continuation
         /// The contents of the screen; nil if unknown.
         private var screen: Canvas?
         private var isTakingSnapshot = false
         private var needsSnapshot = false
-        /// The actions that the host is performing.
+        /// The act that is being performed.
         private var performing: Task<Void, Never>?
 
         init(
-            _ model: any ConsoleModel,
+            _ console: Console,
             _ device: TerminalDevice,
             _ sink: AsyncStream<Event>.Continuation
         ) {
-            (self.model, self.device, self.sink) = (model, device, sink)
+            (self.console, self.device, self.sink) = (console, device, sink)
         }
 
         func run(
             _ events: AsyncStream<Event>,
-            _ registry: ConsoleRegistry,
             _ options: TerminalConsole.Options
         ) async {
             let palette = TerminalPalette(options)
             let size = device.size
             var session = TerminalSession(
-                registry,
-                await model.snapshot(for: [options.route]),
+                console.registry,
+                await console.snapshot(for: [options.route]),
                 palette: palette,
                 at: options.route,
                 width: size.width,
@@ -118,7 +120,7 @@ enum ConsoleLoop {
                     isTakingSnapshot = false
                     needsRedraw = session.update(snapshot)
                     if needsSnapshot { requestSnapshot(session.routes) }
-                case .done(let sentence): effects = session.done(sentence)
+                case .done(let outcome): effects = session.done(outcome)
                 case .device(.gone): return
                 case .device(.stopping): effects = [.suspend]
                 case .device(.continued):
@@ -142,7 +144,7 @@ enum ConsoleLoop {
             switch effect {
             case .refresh: requestSnapshot(routes)
             case .perform(let act):
-                performing = Task { [model, sink] in sink.yield(.done(await model.perform(act))) }
+                performing = Task { [console, sink] in sink.yield(.done(await console.perform(act))) }
             case .copy(let text):
                 // OSC 52 of xterm; other terminals ignore it.
                 return await device.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
@@ -158,7 +160,7 @@ enum ConsoleLoop {
             needsSnapshot = isTakingSnapshot
             guard !isTakingSnapshot else { return }
             isTakingSnapshot = true
-            Task { [model, sink] in sink.yield(.snapshot(await model.snapshot(for: routes))) }
+            Task { [console, sink] in sink.yield(.snapshot(await console.snapshot(for: routes))) }
         }
 
         private func draw(_ session: TerminalSession) async -> Bool {

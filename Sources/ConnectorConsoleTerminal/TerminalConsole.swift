@@ -44,13 +44,22 @@ public enum TerminalConsole {
     ///
     /// - Throws: `unsupported` if the process has no terminal with a full screen.
     public static func run(_ host: ConnectorHost, options: Options = Options()) async throws(ConnectorError) {
-        try await run(HostConsoleModel(host), options)
+        try await run(HostConsoleModel(host), options: options)
     }
 
-    /// Shows a model, and runs it until the console ends.
-    package static func run(_ model: HostConsoleModel, _ options: Options) async throws(ConnectorError) {
-        let following = Task { await model.run() }
-        defer { following.cancel() }
+    /// Shows a model, which needs no host, and runs it until the operator quits or the task is cancelled.
+    ///
+    /// ```swift
+    /// var registry = ConsoleRegistry.componentsAlone
+    /// registry.register(SceneDescriptor(SiteRoute.self, title: "Sites") { place, context in … })
+    /// try await TerminalConsole.run(options: TerminalConsole.Options(registry: registry))
+    /// ```
+    ///
+    /// - Throws: `unsupported` if the process has no terminal with a full screen.
+    public static func run(
+        _ model: any ConsoleModel = EmptyConsoleModel(),
+        options: Options
+    ) async throws(ConnectorError) {
         try await ConsoleLoop.run(model, options)
     }
 }

@@ -57,12 +57,12 @@ struct HostModelTests {
         let key = leaf.fields.first { $0.name == "writeKey" }
         #expect(key?.value == .secret(reference: "env:KEY") && key?.source == .environment(["KEY"]))
         let retry = ConsoleAct(.retry, .gate("a"), title: "retry a")
-        #expect(await model.perform(retry).hasPrefix("a is failed: "))
+        #expect(await model.perform(retry).sentence.hasPrefix("a is failed: "))
         let close = ConsoleAct(.close, .gate("a"), title: "close a")
         #expect(await model.perform(close) == "a is closed")
         #expect(await model.perform(ConsoleAct(.drop, .letters, title: "drop")) == "dropped 0 dead letters")
         let unknown = await model.perform(ConsoleAct(.retry, .gate("b"), title: "retry b"))
-        #expect(unknown.hasPrefix("retry b failed: ") && unknown.hasSuffix("[unknown-connector]"))
+        #expect(unknown.sentence.hasPrefix("retry b failed: ") && unknown.sentence.hasSuffix("[unknown-connector]"))
         following.cancel()
         await following.value
         await host.close()
@@ -101,12 +101,12 @@ struct HostModelTests {
             let call = Task { await model.perform(beginning) }
             // Until the plugin knows the call, it has no progress to tell.
             let telling = try await act(model, progress, ["name": "console", "text": "{\"done\": 1}"])
-            while await model.perform(telling).contains("failed") { await Task.yield() }
+            while await model.perform(telling).sentence.contains("failed") { await Task.yield() }
             var shown = await model.snapshot(for: [begin]).calls[begin]
             #expect(shown?.progress == [#"{"done":1}"#] && shown?.outcome == nil)
             let ending = try await act(model, finish, ["name": "console", "value": "[1]"])
-            #expect(await model.perform(ending).hasPrefix("call finish of a: done in "))
-            #expect(await call.value.hasPrefix("call begin of a: done in "))
+            #expect(await model.perform(ending).sentence.hasPrefix("call finish of a: done in "))
+            #expect(await call.value.sentence.hasPrefix("call begin of a: done in "))
             shown = await model.snapshot(for: [begin]).calls[begin]
             guard case .answer(let lines, omitted: 0)? = shown?.outcome else {
                 Issue.record("there is no answer")
@@ -114,7 +114,7 @@ struct HostModelTests {
             }
             #expect(lines.joined() == "[  1]")
             let refused = try await act(model, .operation("refuse", of: "a"), ["status": "5"])
-            #expect(await model.perform(refused).hasPrefix("call refuse of a failed: "))
+            #expect(await model.perform(refused).sentence.hasPrefix("call refuse of a failed: "))
             shown = await model.snapshot(for: [.operation("refuse", of: "a")]).calls[.operation("refuse", of: "a")]
             guard case .failure? = shown?.outcome else {
                 Issue.record("there is no error")
@@ -128,7 +128,7 @@ struct HostModelTests {
         try await withModel(#"[{"name": "a", "plugin": "deliveries"}]"#, "deliveries") { model in
             let track = Route.operation("track", of: "a")
             let sending = try await act(model, track, ["event.event": "Seen", "event.userId": "u1"])
-            #expect(await model.perform(sending).hasPrefix("stored "))
+            #expect(await model.perform(sending).sentence.hasPrefix("stored "))
             let scene = ConsoleRegistry.standard.scene(for: track, of: await model.snapshot(for: [track]))
             let link = try #require(scene.components.flatMap(\.rows).compactMap(\.link).first { $0.root == "outbox" })
             let event = ConsoleRegistry.standard.scene(for: link, of: await model.snapshot(for: [link]))

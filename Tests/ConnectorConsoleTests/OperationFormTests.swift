@@ -14,7 +14,7 @@ import Testing
         _ name: String,
         _ signature: String? = nil,
         _ commands: CommandLines = CommandLines()
-    ) throws -> OperationForm {
+    ) throws -> SceneForm {
         let id = try #require(CapabilityID(capability))
         let definition = CapabilityDefinition.standard(id)?.operations.first { $0.name == name }
         let text = try #require(signature ?? definition?.signature)
@@ -25,10 +25,10 @@ import Testing
             documentation: ""
         )
         operation.isDelivered = definition?.isDelivered ?? false
-        return OperationForm(operation, named: name, of: id, at: "a/b", commands: commands)
+        return SceneForm(operation, named: name, of: id, at: "a/b", commands: commands)
     }
 
-    private func errors(_ form: OperationForm, _ texts: [String: String]) throws -> [String: String] {
+    private func errors(_ form: SceneForm, _ texts: [String: String]) throws -> [String: String] {
         try #require(throws: FormFault.self) { try form.act(texts) }.errors
     }
 

@@ -145,9 +145,10 @@ extension Scene {
     /// Everything that it says.
     var text: String {
         components.map { component in
-            ([component.title] + component.rows.map { $0.cells.map(\.text).joined(separator: " | ") }).joined(
-                separator: "\n"
-            )
+            ([component.title, component.state.text.text].filter { !$0.isEmpty }
+                + component.rows.map { $0.cells.map(\.text).joined(separator: " | ") }).joined(
+                    separator: "\n"
+                )
         }.joined(separator: "\n")
     }
 }

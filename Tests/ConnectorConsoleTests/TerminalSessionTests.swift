@@ -126,7 +126,7 @@ struct TerminalSessionTests {
     @Test func `every dead letter is meant by a capital letter alone`() {
         var session = session(.dead)
         _ = press(&session, .character("P"))
-        guard case .confirmation(let act)? = session.coordinator.dialog else {
+        guard let act = session.coordinator.dialog?.confirmed else {
             Issue.record("there is no question")
             return
         }
@@ -349,7 +349,7 @@ struct TerminalSessionTests {
     @Test func `choices are chosen, not written`() {
         var draft = FormDraft()
         let field = FormField("level", label: "level", .choice(["fatal", "error"]), isRequired: false)
-        func text() -> String { draft.texts["level"] ?? "" }
+        func text() -> String { draft.texts(of: [field])["level"] ?? "" }
         for (key, expected) in [
             (.right, "fatal"), (.character(" "), "error"), (.right, ""), (.left, "error"), (.character("f"), "fatal"),
             (.character("x"), "fatal"), (.backspace, ""),

@@ -58,7 +58,7 @@ struct ConsoleTarget: Sendable {
             return snapshot
         }
 
-        func perform(_ act: ConsoleAct) async -> String { "" }
+        func perform(_ act: ConsoleAct) async -> ActOutcome { "" }
     }
 
     /// Begins to serve.

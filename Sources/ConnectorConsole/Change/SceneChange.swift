@@ -7,8 +7,8 @@ package enum SceneChange: Sendable, Hashable {
     case everything(Scene)
     /// The scene's acts or its command line changed.
     case acts([ConsoleAct], commandLine: String?)
-    /// A component's title, columns or numbers changed. Changes of its rows follow.
-    case frame(component: Int, title: String, columns: [Component.Column], series: [Component.Series])
+    /// A component's title, columns, numbers or state changed. Changes of its rows follow.
+    case frame(component: Int, title: String, columns: [Component.Column], series: [Component.Series], ViewState)
     /// A row's contents changed.
     case update(component: Int, row: Int, Row)
     /// Rows were removed; the indices are those before this change.
@@ -24,7 +24,8 @@ extension Scene {
     /// removed are replaced.
     package func changes(from old: Scene) -> [SceneChange] {
         let isComparable =
-            route == old.route && title == old.title && components.count == old.components.count
+            route == old.route && title == old.title && mounted == old.mounted
+            && components.count == old.components.count
             && zip(components, old.components).allSatisfy {
                 $0.id == $1.id && $0.kind == $1.kind && $0.shape == $1.shape && $0.form == $1.form
             }
@@ -34,9 +35,18 @@ extension Scene {
             changes.append(.acts(acts, commandLine: commandLine))
         }
         for (index, (new, old)) in zip(components, old.components).enumerated() {
-            if new.title != old.title || new.columns != old.columns || new.series != old.series {
+            let isFramed =
+                new.title == old.title && new.columns == old.columns && new.series == old.series
+                && new.state == old.state
+            if !isFramed {
                 changes.append(
-                    .frame(component: index, title: new.title, columns: new.columns, series: new.series)
+                    .frame(
+                        component: index,
+                        title: new.title,
+                        columns: new.columns,
+                        series: new.series,
+                        new.state
+                    )
                 )
             }
             changes += Self.changes(to: new.rows, from: old.rows, of: index)
@@ -79,7 +89,8 @@ extension Scene {
         case .acts(let acts, let commandLine):
             self.acts = acts
             self.commandLine = commandLine
-        case .frame(let component, let title, let columns, let series):
+        case .frame(let component, let title, let columns, let series, let state):
+            components[component].state = state
             components[component].title = title
             components[component].columns = columns
             components[component].series = series

@@ -7,7 +7,7 @@
 /// even of an unknown kind, and the difference between two components is a list of rows.
 public struct Component: Sendable, Hashable, Identifiable {
     /// Unique in the scene, and stable for as long as the component is shown.
-    public let id: String
+    public internal(set) var id: String
     /// The kind, for platforms that draw it specially.
     public let kind: ComponentKind
     /// How platforms that do not know the kind draw it.
@@ -25,7 +25,11 @@ public struct Component: Sendable, Hashable, Identifiable {
     /// The unit of a chart's numbers; empty for counts.
     public var unit = ""
     /// The form; the rows show its fields.
-    public var form: OperationForm?
+    public var form: SceneForm?
+    /// Whether it has what it shows.
+    public var state = ViewState.loaded
+    /// The scenes mounted in it, which take its place: see ``SceneContext/slot(_:title:_:selected:)``.
+    var slot: MountedSlot?
 
     /// Creates an empty component, which a ``ComponentDescriptor`` fills.
     public init(id: String, kind: ComponentKind, shape: Shape, title: String = "") {
@@ -100,6 +104,10 @@ public struct Component: Sendable, Hashable, Identifiable {
         public static let notice = Shape(name: "notice")
         /// Numbers over time.
         public static let chart = Shape(name: "chart")
+        /// An act in each row: its label, and what it does.
+        public static let buttons = Shape(name: "buttons")
+        /// A scene of a slot in each row, with the link that selects it.
+        public static let tabs = Shape(name: "tabs")
     }
 }
 

@@ -38,4 +38,11 @@ public struct ComponentDescriptor<Model: Sendable>: Sendable {
         fill(model, &component)
         return component
     }
+
+    /// Makes an empty component in a state.
+    func component(_ id: String, title: String, _ state: ViewState) -> Component {
+        var component = Component(id: id, kind: kind, shape: shape, title: title)
+        component.state = state
+        return component
+    }
 }

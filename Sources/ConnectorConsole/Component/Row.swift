@@ -24,6 +24,11 @@ public struct Row: Sendable, Hashable, Identifiable {
         self.link = link
     }
 
+    /// The acts that are pending or have failed, in a line; empty if there are none.
+    public var actText: StyledText {
+        acts.lazy.map(\.state.text).filter { !$0.isEmpty }.reduce("") { $0.isEmpty ? $1 : $0 + "  " + $1 }
+    }
+
     /// Whether a cell contains a text, ignoring case.
     ///
     /// - Parameter text: The text, in lower case.

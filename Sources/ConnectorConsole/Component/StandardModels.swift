@@ -73,6 +73,15 @@ public struct LogModel: Sendable, Hashable {
     }
 }
 
+/// Buttons, each an act.
+public struct ButtonsModel: Sendable, Hashable {
+    /// The acts.
+    public var acts: [ConsoleAct]
+
+    /// Creates buttons.
+    public init(_ acts: [ConsoleAct]) { self.acts = acts }
+}
+
 /// A notice of one or more sentences.
 public struct NoticeModel: Sendable, Hashable {
     /// The sentences.

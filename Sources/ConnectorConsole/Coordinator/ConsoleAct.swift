@@ -4,8 +4,11 @@
 package import ConnectorBase
 public import ConnectorManifest
 
-/// An action on the host, as a value: its title, the question to confirm it, and the equivalent command line.
-public struct ConsoleAct: Sendable, Hashable {
+/// An act on the host or of the application, as a value: its title, the question to confirm it, and the equivalent command line.
+///
+/// What an application's act does is a closure that ``SceneContext/act(_:_:title:question:perform:)`` binds. It is not part of the
+/// value: the ``Console`` finds it again by building the scene that offers the act, so an act that is no longer offered is refused.
+public struct ConsoleAct: Sendable, Hashable, Identifiable {
     /// The kind of action.
     public let verb: Verb
     /// The target of the action.
@@ -16,13 +19,19 @@ public struct ConsoleAct: Sendable, Hashable {
     public var question: String?
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
+    /// The title of the menu that it stands in; empty for a button of its own.
+    public var menu = ""
+    /// The character that triggers it while its scene is shown, before any other meaning of the key; nil for none.
+    public var shortcut: Character?
+    /// Whether it is pending or has failed; loaded if neither. Set by the console.
+    public internal(set) var state = ViewState.loaded
 
-    /// A kind of action on a host.
+    /// A kind of act.
     public struct Verb: RawRepresentable, Sendable, Hashable {
         /// The word shown to the operator.
         public let rawValue: String
 
-        /// Creates a verb; a host knows only those below.
+        /// Creates a verb; a host knows only those below, and an application names its own.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -41,7 +50,7 @@ public struct ConsoleAct: Sendable, Hashable {
         public static let call = Verb(rawValue: "call")
     }
 
-    /// The target of an action: a gate, dead letters, or an operation.
+    /// The target of an act: a gate, dead letters, an operation, or what an application bound to its name.
     public struct Subject: Sendable, Hashable {
         /// The kind of target, with its identifiers.
         package let kind: Kind
@@ -51,6 +60,7 @@ public struct ConsoleAct: Sendable, Hashable {
             case letter(String, connector: String?)
             case letters
             case operation(String, of: String, JSONObject, isDelivered: Bool)
+            case application(String, at: Route, FormValues)
         }
 
         /// A connector and everything below it.
@@ -79,7 +89,21 @@ public struct ConsoleAct: Sendable, Hashable {
         }
     }
 
-    /// Creates an act.
+    /// Identifies the act in its console, without its arguments.
+    public var id: String {
+        switch subject.kind {
+        case .gate(let path): "\(verb.rawValue) gate \(path)"
+        case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
+        case .letters: "\(verb.rawValue) letters"
+        case .operation(let name, let path, _, _): "\(verb.rawValue) \(name) of \(path)"
+        case .application(let name, let route, _): "\(name) at \(route)"
+        }
+    }
+
+    /// Whether a closure of the application performs it.
+    package var isOfApplication: Bool { if case .application = subject.kind { true } else { false } }
+
+    /// Creates an act on the host.
     ///
     /// - Parameters:
     ///   - title: The title shown to the operator, such as "retry geocoder/google".

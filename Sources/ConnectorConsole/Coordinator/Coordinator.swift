@@ -6,60 +6,31 @@
 /// A state machine without I/O: a platform passes in events and performs the actions that it returns.
 ///
 /// ```
-/// key, click, URL ──► event ──► Coordinator ──► actions ──► platform ──► slots, host
+/// key, click, URL ──► event ──► Coordinator ──► actions ──► platform ──► slots, console
 /// ```
-package struct Coordinator: Sendable {
+///
+/// ```swift
+/// var coordinator = Coordinator(console.registry, at: Route(SiteRoute.list))
+/// for action in coordinator.handle(.move(SiteRoute.detail("berlin"))) { … }
+/// ```
+public struct Coordinator: Sendable {
     /// The tabs, each named by the root of its routes.
-    package let tabs: [String]
+    public let tabs: [String]
     /// The selected tab.
-    package private(set) var tab: String
+    public private(set) var tab: String
     /// The dialog in front; nil for none.
-    package private(set) var dialog: Dialog?
-    /// The action that the host is performing; nil for none.
-    package private(set) var pending: ConsoleAct?
+    public private(set) var dialog: Dialog?
+    /// The act that is being performed; nil for none.
+    public private(set) var pending: ConsoleAct?
     private var stacks: [String: [Route]]
+    /// The roots of scenes without a tab, which are shown in the current one.
+    private var others: Set<String> = []
 
     /// The deepest stack; beyond it the oldest routes above the root are dropped.
     private static let depth = 32
 
-    /// Input to the coordinator.
-    package enum Event: Sendable, Hashable {
-        /// The operator opens a route.
-        case move(Route)
-        /// The operator moves this many tabs to the right.
-        case turn(Int)
-        /// The operator goes back, or closes the dialog.
-        case back
-        /// The operator asks for the list of keys.
-        case help
-        /// The operator requests an action.
-        case act(ConsoleAct)
-        /// The operator answered the dialog's question.
-        case answer(Bool)
-        /// The host has finished an action, and describes the result in a sentence.
-        case done(String)
-        /// The operator quits.
-        case quit
-    }
-
-    /// Output for the platform to perform.
-    package enum Action: Sendable, Hashable {
-        /// Mount the scene of a route.
-        case show(Route)
-        /// Mount a dialog in front.
-        case present(Dialog)
-        /// Remove the dialog.
-        case dismiss
-        /// Pass the action to the host.
-        case perform(ConsoleAct)
-        /// Show a message.
-        case tell(String)
-        /// Quit.
-        case quit
-    }
-
     /// Starts at a route, or at the first tab if no tab has the route.
-    package init(tabs: [String], at route: Route) {
+    public init(tabs: [String], at route: Route) {
         self.tabs = tabs
         let first = tabs.first ?? route.root
         tab = tabs.contains(route.root) ? route.root : first
@@ -68,26 +39,38 @@ package struct Coordinator: Sendable {
         if tab == route.root, route != Route([tab]) { stacks[tab]?.append(route) }
     }
 
+    /// Starts at a route, with a tab for each scene of a registry.
+    public init(_ registry: ConsoleRegistry, at route: Route) {
+        self.init(tabs: registry.tabs.map(\.root), at: route)
+        others = Set(registry.scenes.filter { !$0.hasTab }.map(\.root))
+        if others.contains(route.root) { stacks[tab]?.append(route) }
+    }
+
     /// The current route.
-    package var route: Route { stacks[tab]?.last ?? Route([tab]) }
+    public var route: Route { stacks[tab]?.last ?? Route([tab]) }
 
     /// The routes to go back through, root first.
-    package var stack: [Route] { stacks[tab] ?? [] }
+    public var stack: [Route] { stacks[tab] ?? [] }
 
     /// Handles an event.
     ///
     /// - Returns: The actions to perform, in order.
-    package mutating func handle(_ event: Event) -> [Action] {
-        switch event {
+    public mutating func handle(_ event: Event) -> [Action] {
+        switch event.kind {
         case .quit: return [.quit]
-        case .done(let sentence):
+        case .done(let outcome):
             pending = nil
-            return [.tell(sentence), .show(route)]
+            guard let next = outcome.route, !outcome.isFailure else { return [.tell(outcome.sentence), .show(route)] }
+            return [.tell(outcome.sentence)] + move(to: next)
         case .answer(let isYes):
             guard let dialog else { return [] }
             self.dialog = nil
-            guard case .confirmation(let act) = dialog, isYes else { return [.dismiss] }
+            guard let act = dialog.confirmed, isYes else { return [.dismiss] }
             return [.dismiss] + perform(act)
+        case .choice(let index):
+            guard let dialog, dialog.choices.indices.contains(index) else { return [] }
+            self.dialog = nil
+            return [.dismiss] + request(dialog.choices[index])
         case .back:
             guard dialog == nil else {
                 dialog = nil
@@ -103,8 +86,13 @@ package struct Coordinator: Sendable {
             tab = tabs[((index + offset) % tabs.count + tabs.count) % tabs.count]
             return [.show(route)]
         case .help: return present(.help)
-        case .act(let act): return act.question == nil ? perform(act) : present(.confirmation(act))
+        case .act(let act): return request(act)
+        case .choose(let acts): return acts.isEmpty ? [.tell("there is nothing to do here")] : present(.menu(acts))
         }
+    }
+
+    private mutating func request(_ act: ConsoleAct) -> [Action] {
+        act.question == nil ? perform(act) : present(.confirmation(act))
     }
 
     private mutating func present(_ dialog: Dialog) -> [Action] {
@@ -120,8 +108,8 @@ package struct Coordinator: Sendable {
 
     /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns.
     private mutating func move(to route: Route) -> [Action] {
-        guard tabs.contains(route.root) else { return [.tell("there is nothing at \(route)")] }
-        if route == Route([route.root]) { tab = route.root }
+        guard tabs.contains(route.root) || others.contains(route.root) else { return [.tell("there is nothing at \(route)")] }
+        if route == Route([route.root]), tabs.contains(route.root) { tab = route.root }
         var stack = stack
         if let index = stack.firstIndex(of: route) {
             stack.removeSubrange((index + 1)...)

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A field of a form, whose value is entered as text.
 public struct FormField: Sendable, Hashable, Identifiable {
     /// Unique in the form, and safe as a name in HTML: `query.limit`.
@@ -15,25 +17,56 @@ public struct FormField: Sendable, Hashable, Identifiable {
     public let help: String
     /// An example value; empty for none.
     public let example: String
+    /// The text that it starts with.
+    public let value: String
 
     /// The name.
     public var id: String { name }
 
     /// Creates a field.
-    package init(
+    ///
+    /// - Parameters:
+    ///   - label: The label beside it; nil for the name.
+    ///   - value: The text that it starts with.
+    public init(
         _ name: String,
-        label: String,
-        _ kind: Kind,
-        isRequired: Bool,
+        label: String? = nil,
+        _ kind: Kind = .text,
+        isRequired: Bool = false,
         help: String = "",
-        example: String = ""
+        example: String = "",
+        value: String = ""
     ) {
         self.name = name
-        self.label = label
+        self.label = label ?? name
+        self.value = value
         self.kind = kind
         self.isRequired = isRequired
         self.help = help
         self.example = example
+    }
+
+    /// The error in an entered text; nil if it is valid.
+    func problem(with text: String) -> String? {
+        guard !text.isEmpty else { return isRequired ? "\(label) is missing" : nil }
+        if !kind.choices.isEmpty, !kind.choices.contains(text) {
+            return "\(label) must be one of \(kind.choices.joined(separator: ", "))"
+        }
+        guard kind == .json || kind == .number else { return nil }
+        do throws(ConnectorError) {
+            let value = try JSONValue(parsing: text)
+            // A number too large for JSON is written as a text.
+            guard kind == .number, value.number == nil, value.string == nil else { return nil }
+            return "\(label) must be a number, not \(value.kind)"
+        } catch {
+            return sentence(on: error)
+        }
+    }
+
+    /// An error in its text, with the position.
+    func sentence(on error: ConnectorError) -> String {
+        let position = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
+        return "\(label): \(error.message)\(position)"
     }
 
     /// The kind of value that a field accepts.
@@ -62,5 +95,5 @@ public struct FormFault: Error, Sendable, Hashable {
     public let errors: [String: String]
 
     /// Creates an error from messages by field name.
-    package init(_ errors: [String: String]) { self.errors = errors }
+    public init(_ errors: [String: String]) { self.errors = errors }
 }

@@ -1,18 +1,70 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A console's view of a host, and its way to act on it.
-package protocol ConsoleModel: Sendable {
-    /// Yields whenever the snapshot may have changed; pending changes are merged into one. For a single consumer.
+internal import ConnectorBase
+
+/// What a console shows and acts on: a host, a model of the application's own, or both.
+///
+/// Every requirement has a default, so a model says only what it has. `HostConsoleModel` is that of a host; a model of the
+/// application passes on what it says, and adds values of its own:
+///
+/// ```swift
+/// struct SiteModel: ConsoleModel {
+///     let sites: SiteStore
+///
+///     func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+///         var snapshot = ConsoleSnapshot()
+///         snapshot[Sites.self] = await sites.current
+///         return snapshot
+///     }
+/// }
+/// ```
+public protocol ConsoleModel: Sendable {
+    /// Yields whenever the snapshot may have changed; pending changes are merged into one. For a single consumer. By default once a
+    /// second.
     var changes: AsyncStream<Void> { get }
 
-    /// The current state of the host.
+    /// Scenes that the model brings, such as those that plugins describe.
+    var scenes: [SceneDescriptor] { get }
+
+    /// Keeps the model up to date until the task is cancelled. By default it does nothing.
+    func run() async
+
+    /// The current state.
     ///
-    /// - Parameter routes: The visible routes. The outbox and the plugins are only queried if these show them.
+    /// - Parameter routes: The visible routes. What they do not show need not be queried.
     func snapshot(for routes: [Route]) async -> ConsoleSnapshot
 
-    /// Performs an action on the host.
+    /// Performs an act on the host. Those of the application never come here.
     ///
     /// - Returns: A sentence for the operator that describes the result, also on failure.
-    func perform(_ act: ConsoleAct) async -> String
+    func perform(_ act: ConsoleAct) async -> ActOutcome
+}
+
+extension ConsoleModel {
+    /// Yields once a second.
+    public var changes: AsyncStream<Void> {
+        let clock = ContinuousClock()
+        return AsyncStream { try? await clock.sleep(for: .seconds(1)) }
+    }
+
+    /// None.
+    public var scenes: [SceneDescriptor] { [] }
+
+    /// Does nothing.
+    public func run() async {}
+
+    /// Refuses: there is no host.
+    public func perform(_ act: ConsoleAct) async -> ActOutcome {
+        .failure(of: act, ConnectorError(.unsupported, "this console has no host"))
+    }
+}
+
+/// The model of a console that shows nothing but the application's own scenes.
+public struct EmptyConsoleModel: ConsoleModel {
+    /// Creates the model.
+    public init() {}
+
+    /// A snapshot with the time alone.
+    public func snapshot(for routes: [Route]) async -> ConsoleSnapshot { ConsoleSnapshot() }
 }

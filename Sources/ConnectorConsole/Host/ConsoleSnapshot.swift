@@ -4,8 +4,9 @@
 public import ConnectorHost
 internal import ConnectorManifest
 package import ConnectorOutbox
+internal import ConnectorPlatform
 
-/// The state of a host at one moment, from which scenes are made.
+/// The state of a host and of the application's model at one moment, from which scenes are made.
 public struct ConsoleSnapshot: Sendable {
     /// When the snapshot was taken.
     public var time: Timestamp
@@ -45,10 +46,56 @@ public struct ConsoleSnapshot: Sendable {
     /// The error of a failed query; nil if none failed.
     package var failure: ConnectorError?
 
+    /// Whether there is a host whose readiness platforms show.
+    public internal(set) var hasHost = true
+    /// What the acts do that are pending or have failed, by their ids.
+    package var acts: [String: ViewState] = [:]
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
     /// Creates a snapshot that contains only a report.
     package init(time: Timestamp, report: Report) {
         self.time = time
         self.report = report
+    }
+
+    /// Creates a snapshot without a host, for a model of the application's own.
+    ///
+    /// - Parameter time: Nil for now.
+    public init(time: Timestamp? = nil) {
+        self.time = time ?? SystemHostClock().wallTime()
+        report = Report(gates: [], state: .closed)
+        hasHost = false
+    }
+
+    /// The value of a type, from the application's model for its scenes; nil if there is none.
+    public subscript<Value: Sendable>(type: Value.Type) -> Value? {
+        get { values[ObjectIdentifier(type)] as? Value }
+        set { values[ObjectIdentifier(type)] = newValue }
+    }
+
+    /// A scene with the states of its acts.
+    func stamped(_ scene: Scene) -> Scene {
+        guard !acts.isEmpty else { return scene }
+        var scene = scene
+        scene.acts = stamped(scene.acts)
+        for component in scene.components.indices {
+            let rows = scene.components[component].rows
+            for row in rows.indices where !rows[row].acts.isEmpty {
+                scene.components[component].rows[row].acts = stamped(rows[row].acts)
+            }
+            guard let act = scene.components[component].form?.actID, let state = acts[act] else { continue }
+            scene.components[component].state = state
+        }
+        return scene
+    }
+
+    private func stamped(_ acts: [ConsoleAct]) -> [ConsoleAct] {
+        acts.map { act in
+            guard let state = self.acts[act.id] else { return act }
+            var act = act
+            act.state = state
+            return act
+        }
     }
 
     /// Whether the snapshot has the data for the scene of a route.

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
-package import ConnectorHost
+public import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorOutbox
 internal import ConnectorPlatform
 internal import Synchronization
 
 /// The console's model of a host in the same process.
-package final class HostConsoleModel: ConsoleModel {
+///
+/// An application that shows a host and data of its own has a model that passes on what this one says.
+public final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
         var load = LoadHistory()
@@ -26,7 +28,8 @@ package final class HostConsoleModel: ConsoleModel {
     private let findPlugins: @Sendable () -> [PluginSummary]
     private let state = Mutex(State())
     private let change: AsyncStream<Void>.Continuation
-    package let changes: AsyncStream<Void>
+    /// Yields whenever the snapshot may have changed.
+    public let changes: AsyncStream<Void>
 
     /// The maximum number of plugin events kept.
     package static let eventLimit = 500
@@ -34,6 +37,9 @@ package final class HostConsoleModel: ConsoleModel {
     private static let interval: Duration = .milliseconds(100)
     /// The maximum number of outbox records in one list.
     package static let recordLimit = 200
+
+    /// Creates a model, which follows the host while ``run()`` runs.
+    public convenience init(_ host: ConnectorHost) { self.init(host, commands: CommandLines()) }
 
     /// Creates a model, which follows the host while ``run()`` runs.
     ///
@@ -55,7 +61,7 @@ package final class HostConsoleModel: ConsoleModel {
     }
 
     /// Follows the host until the task is cancelled.
-    package func run() async {
+    public func run() async {
         let events = host.events(capacity: Self.eventLimit)
         await withTaskGroup { group in
             group.addTask { [self] in
@@ -95,7 +101,8 @@ package final class HostConsoleModel: ConsoleModel {
         change.yield()
     }
 
-    package func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+    /// The current state of the host.
+    public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
         var snapshot = ConsoleSnapshot(time: clock.wallTime(), report: host.report)
         state.withLock { state in
             snapshot.history = state.history
@@ -160,16 +167,18 @@ package final class HostConsoleModel: ConsoleModel {
         return leaves
     }
 
-    package func perform(_ act: ConsoleAct) async -> String {
+    /// Performs an act on the host.
+    public func perform(_ act: ConsoleAct) async -> ActOutcome {
         do throws(ConnectorError) {
-            return try await result(of: act)
+            return ActOutcome(try await result(of: act))
         } catch {
-            return "\(act.title) failed: \(error.message) [\(error.code.rawValue)]"
+            return .failure(of: act, error)
         }
     }
 
     private func result(of act: ConsoleAct) async throws(ConnectorError) -> String {
         switch (act.verb, act.subject.kind) {
+        case (_, .application): return "cannot \(act.verb.rawValue) this"
         case (.retry, .gate(let path)): return Self.state(of: path, in: try await host.retry(path))
         case (.open, .gate(let path)): return Self.state(of: path, in: try await host.open(path))
         case (.close, .gate(let path)):
@@ -231,6 +240,7 @@ package final class HostConsoleModel: ConsoleModel {
         case .letter(let id, let connector):
             RecordSelection(targets: connector.map { [$0] }, ids: [id], states: [.dead])
         case .letters: RecordSelection(states: [.dead])
+        case .application: RecordSelection(targets: [], states: [.dead])
         }
     }
 

@@ -16,6 +16,12 @@ public struct ConsoleRegistry: Sendable {
     /// The scenes, in the order of their tabs.
     public private(set) var scenes: [SceneDescriptor] = []
 
+    /// The scenes that have a tab, in their order.
+    public var tabs: [SceneDescriptor] { scenes.filter(\.hasTab) }
+
+    /// Whether a console also shows the scenes that its model brings, such as those of plugins.
+    public var showsModelScenes = false
+
     /// Creates an empty registry.
     public init() {}
 
@@ -47,21 +53,37 @@ public struct ConsoleRegistry: Sendable {
         return component
     }
 
-    /// The scene of a route: one that says "Not found" if there is none, and a placeholder until the snapshot covers the route.
+    /// A component of the kind that models of a type have, with a state instead of a model.
+    func component<Model: Sendable>(_ id: String, title: String, _ type: Model.Type, _ state: ViewState) -> Component {
+        let descriptor = components[ObjectIdentifier(type)] as? ComponentDescriptor<Model>
+        return descriptor?.component(id, title: title, state)
+            ?? component(id, title: title, NoticeModel(StyledText("no component is registered for \(type)", .warning)))
+    }
+
+    /// The scene of a route, with the scenes of its slots mounted and the states of its acts.
+    ///
+    /// - Returns: A scene that says "Not found" if there is none, and a placeholder until the snapshot covers the route.
     public func scene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene {
-        guard snapshot.covers(route) else {
-            return Scene(route, "…", [component("waiting", NoticeModel(StyledText("loading …", .muted)))])
-        }
-        if let scene = knownScene(for: route, of: snapshot) { return scene }
-        let notice = NoticeModel(StyledText("there is nothing at \(route)", .warning))
-        return Scene(route, "Not found", [component("missing", notice)])
+        var budget = SlotBudget()
+        return snapshot.stamped(scene(for: route, of: snapshot, below: [], &budget))
     }
 
     /// The scene of a route; nil if there is none.
     package func knownScene(for route: Route, of snapshot: ConsoleSnapshot) -> Scene? {
-        let context = SceneContext(route: route, snapshot: snapshot, registry: self)
-        return scenes.first { $0.root == route.root }?.build(context)
+        guard let scene = build(route, snapshot)?.scene else { return nil }
+        var budget = SlotBudget()
+        return snapshot.stamped(mounted(scene, of: snapshot, below: [], &budget))
     }
+
+    /// The scene of a route without those of its slots, and the closures of its acts; nil if there is none.
+    func build(_ route: Route, _ snapshot: ConsoleSnapshot) -> (scene: Scene, handlers: ActHandlers)? {
+        let context = SceneContext(route: route, snapshot: snapshot, registry: self)
+        guard let scene = descriptor(of: route)?.build(context) else { return nil }
+        return (scene, context.handlers)
+    }
+
+    /// The descriptor of the scenes at a route; nil if there is none.
+    func descriptor(of route: Route) -> SceneDescriptor? { scenes.first { $0.root == route.root } }
 
     /// The standard components, without scenes.
     public static let componentsAlone: ConsoleRegistry = {
@@ -76,10 +98,13 @@ public struct ConsoleRegistry: Sendable {
         registry.register(ComponentDescriptor<TimelineModel>("timeline", as: .timeline) { $1.rows = $0.rows })
         registry.register(ComponentDescriptor<LogModel>("log", as: .log) { $1.rows = $0.rows })
         registry.register(
-            ComponentDescriptor<OperationForm>("form", as: .form) { form, component in
+            ComponentDescriptor<SceneForm>("form", as: .form) { form, component in
                 component.form = form
                 component.rows = form.fields.map(\.row)
             }
+        )
+        registry.register(
+            ComponentDescriptor<ButtonsModel>("buttons", as: .buttons) { $1.rows = $0.acts.map(\.row) }
         )
         registry.register(
             ComponentDescriptor<NoticeModel>("notice", as: .notice) { notice, component in
@@ -96,6 +121,16 @@ public struct ConsoleRegistry: Sendable {
     }()
 }
 
+extension ConsoleAct {
+    /// The act as a row: its label, and what it does.
+    fileprivate var row: Row {
+        let title = title == verb.rawValue ? "" : title
+        var row = Row(id, [StyledText(verb.rawValue, .link)] + (title.isEmpty ? [] : [StyledText(title)]))
+        row.acts = [self]
+        return row
+    }
+}
+
 extension FormField {
     /// The field as a row: its name, and the values that it accepts.
     fileprivate var row: Row {
@@ -104,6 +139,6 @@ extension FormField {
             isRequired ? "" : "optional", help.isEmpty ? kind : help, example.isEmpty ? "" : "such as \(example)",
         ]
         let hint = hints.filter { !$0.isEmpty }.joined(separator: "; ")
-        return Row(name, [StyledText(label, .strong), StyledText(hint, .muted)])
+        return Row(name, [StyledText(label, .strong), value.isEmpty ? StyledText(hint, .muted) : StyledText(value)])
     }
 }

@@ -14,12 +14,26 @@ public struct Scene: Sendable, Hashable {
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
 
+    /// The routes of the scenes mounted in its slots, and in theirs, also hidden ones.
+    public internal(set) var mounted: [Route] = []
+
     /// Creates a scene.
     public init(_ route: Route, _ title: String, _ components: [Component]) {
         self.route = route
         self.title = title
         self.components = components
     }
+
+    /// Every act that it offers: its own, and those of its rows.
+    public var allActs: [ConsoleAct] { acts + components.flatMap { $0.rows.flatMap(\.acts) } }
+
+    /// The act with an id; nil if there is none.
+    public func act(_ id: String) -> ConsoleAct? {
+        acts.first { $0.id == id } ?? components.lazy.flatMap(\.rows).flatMap(\.acts).first { $0.id == id }
+    }
+
+    /// The component with an id; nil if there is none.
+    public func component(_ id: String) -> Component? { components.first { $0.id == id } }
 
     /// The scene with only the rows that contain a text, ignoring case; in a tree, also their ancestors.
     ///

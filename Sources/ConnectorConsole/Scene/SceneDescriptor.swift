@@ -7,8 +7,12 @@ public struct SceneDescriptor: Sendable {
     public let root: String
     /// The title of the tab.
     public let title: String
+    /// Whether the scenes have a tab. Without one, they are reached by links, and mounted in slots.
+    public var hasTab = true
     /// Makes the scene of a snapshot; returns nil if there is none at the route.
     let build: @Sendable (SceneContext) -> Scene?
+    /// Whether its scenes may have slots; those of the host have none.
+    let hasSlots: Bool
 
     /// Creates a descriptor.
     ///
@@ -21,19 +25,33 @@ public struct SceneDescriptor: Sendable {
         self.root = root
         self.title = title
         self.build = build
+        hasSlots = true
     }
-}
 
-/// The input from which a scene is made.
-public struct SceneContext: Sendable {
-    /// The route to show.
-    public let route: Route
-    /// The state of the host.
-    public let snapshot: ConsoleSnapshot
-    let registry: ConsoleRegistry
+    /// Creates the descriptor of scenes without slots.
+    init(host root: String, title: String, _ build: @escaping @Sendable (SceneContext) -> Scene?) {
+        self.root = root
+        self.title = title
+        self.build = build
+        hasSlots = false
+    }
 
-    /// Makes the component of a model: see ``ConsoleRegistry/component(_:title:_:)``.
-    public func component<Model: Sendable>(_ id: String, title: String = "", _ model: Model) -> Component {
-        registry.component(id, title: title, model)
+    /// Creates a descriptor whose routes carry values of the application's own type.
+    ///
+    /// ```swift
+    /// SceneDescriptor(SiteRoute.self, title: "Sites") { place, context in
+    ///     switch place { … }
+    /// }
+    /// ```
+    ///
+    /// - Parameter build: As above, and gets the value of the route; a route without one is not found.
+    public init<Value: RouteValue>(
+        _ type: Value.Type,
+        title: String,
+        _ build: @escaping @Sendable (_ place: Value, _ context: SceneContext) -> Scene?
+    ) {
+        self.init(Value.root, title: title) { context in
+            context.route.value(as: type).flatMap { build($0, context) }
+        }
     }
 }

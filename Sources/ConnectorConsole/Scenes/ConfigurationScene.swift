@@ -6,7 +6,7 @@ internal import ConnectorHost
 
 /// The host's configuration: the connectors, and each field of their plugins with its source. Secrets are shown as references.
 enum ConfigurationScene {
-    static let descriptor = SceneDescriptor("configuration", title: "Config") { context in
+    static let descriptor = SceneDescriptor(host: "configuration", title: "Config") { context in
         guard context.route.parts.count == 1 else { return nil }
         guard let configuration = context.snapshot.configuration else {
             let notice = NoticeModel(StyledText("the host has no configuration file", .muted))

@@ -7,7 +7,7 @@ internal import ConnectorOutbox
 
 /// The dead letters: the events that vendors refused for good, and why.
 enum DeadLettersScene {
-    static let descriptor = SceneDescriptor("dead", title: "Dead") { context in
+    static let descriptor = SceneDescriptor(host: "dead", title: "Dead") { context in
         if context.route == .dead { return list(context, context.snapshot.dead) }
         guard LaterRecords(context.route) != nil else { return nil }
         return list(context, context.snapshot.later[context.route] ?? [])
@@ -16,12 +16,12 @@ enum DeadLettersScene {
     private static func list(_ context: SceneContext, _ letters: [OutboxRecord]) -> Scene {
         let snapshot = context.snapshot
         if let failure = snapshot.failure {
-            let notice = NoticeModel(StyledText(failure.message, .bad))
-            return Scene(context.route, "Dead letters", [context.component("failure", notice)])
+            let failed = context.component("failure", TableModel.self, .failed(failure))
+            return Scene(context.route, "Dead letters", [failed])
         }
         guard !letters.isEmpty else {
-            let notice = NoticeModel(StyledText("no dead letters", .muted))
-            return Scene(context.route, "Dead letters", [context.component("empty", notice)])
+            let empty = context.component("empty", TableModel.self, .empty("no dead letters"))
+            return Scene(context.route, "Dead letters", [empty])
         }
         let total = snapshot.report.gates.compactMap(\.outbox?.dead).reduce(0, +)
         let table = EventTable(letters, at: snapshot.time, commands: snapshot.commands)

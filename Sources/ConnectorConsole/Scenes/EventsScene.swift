@@ -5,7 +5,7 @@ internal import ConnectorHost
 
 /// The events that plugins emit, as they arrive.
 enum EventsScene {
-    static let descriptor = SceneDescriptor("events", title: "Events") { context in
+    static let descriptor = SceneDescriptor(host: "events", title: "Events") { context in
         guard context.route.parts.count == 1 else { return nil }
         let events = context.snapshot.events
         let lines = events.map { event in
@@ -15,7 +15,7 @@ enum EventsScene {
         }
         let component =
             lines.isEmpty
-            ? context.component("empty", NoticeModel(StyledText("no events yet", .muted)))
+            ? context.component("empty", LogModel.self, .empty("no events yet"))
             : context.component("events", LogModel(lines, from: context.snapshot.droppedEvents))
         var scene = Scene(context.route, "Events", [component])
         scene.commandLine = context.snapshot.commands.command("watch", takesSimulation: true)

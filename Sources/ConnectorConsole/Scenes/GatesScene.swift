@@ -6,7 +6,7 @@ internal import ConnectorHost
 
 /// The scenes of gates: the tree of all, one gate, and one operation.
 enum GatesScene {
-    static let descriptor = SceneDescriptor("gates", title: "Gates") { context in
+    static let descriptor = SceneDescriptor(host: "gates", title: "Gates") { context in
         switch context.route.parts.count {
         case 1: tree(context)
         case 2: context.snapshot.report[context.route.parts[1]].map { GateScene(gate: $0, context: context).scene }

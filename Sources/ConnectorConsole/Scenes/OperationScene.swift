@@ -18,7 +18,7 @@ enum OperationScene {
         details.add("delivery", operation.isDelivered ? "through the outbox" : nil)
         let command = snapshot.commands.call(path, name, [], isDelivered: operation.isDelivered)
         details.add("command line", StyledText(command, .muted))
-        let form = OperationForm(
+        let form = SceneForm(
             operation,
             named: name,
             of: capability.id,

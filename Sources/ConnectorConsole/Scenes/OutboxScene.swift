@@ -7,7 +7,7 @@ internal import ConnectorOutbox
 
 /// The scenes of the outbox: the queue of each connector, the waiting events, and one event.
 enum OutboxScene {
-    static let descriptor = SceneDescriptor("outbox", title: "Outbox") { context in
+    static let descriptor = SceneDescriptor(host: "outbox", title: "Outbox") { context in
         switch context.route.parts.count {
         case 1: queues(context)
         case 2: EventScene(id: context.route.parts[1], context: context).scene
@@ -20,9 +20,8 @@ enum OutboxScene {
         let snapshot = context.snapshot
         let records = snapshot.later[context.route] ?? []
         let table = waiting(records, context)
-        let sentence =
-            snapshot.failure.map { StyledText($0.message, .bad) } ?? StyledText("no more waiting events", .muted)
-        let notice = context.component("empty", NoticeModel(sentence))
+        let state = snapshot.failure.map { ViewState.failed($0) } ?? .empty("no more waiting events")
+        let notice = context.component("empty", TableModel.self, state)
         return Scene(context.route, "Outbox", table.isEmpty ? [notice] : table)
     }
 
@@ -39,11 +38,11 @@ enum OutboxScene {
         let gates = snapshot.report.gates.filter { $0.outbox != nil }
         var components: [Component] = []
         if let failure = snapshot.failure {
-            components.append(context.component("failure", NoticeModel(StyledText(failure.message, .bad))))
+            components.append(context.component("failure", TableModel.self, .failed(failure)))
         }
         guard !gates.isEmpty else {
-            let notice = NoticeModel(StyledText("no events sent yet", .muted))
-            return Scene(context.route, "Outbox", components + [context.component("empty", notice)])
+            let empty = context.component("empty", TableModel.self, .empty("no events sent yet"))
+            return Scene(context.route, "Outbox", components + [empty])
         }
         let rows = gates.compactMap { gate in gate.outbox.map { row(gate, $0, at: snapshot.time) } }
         let columns: [Component.Column] = [

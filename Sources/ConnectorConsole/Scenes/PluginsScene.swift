@@ -6,7 +6,7 @@ internal import ConnectorHost
 
 /// The scenes of plugins: the list of all, and one plugin.
 enum PluginsScene {
-    static let descriptor = SceneDescriptor("plugins", title: "Plugins") { context in
+    static let descriptor = SceneDescriptor(host: "plugins", title: "Plugins") { context in
         switch context.route.parts.count {
         case 1: list(context)
         case 2: plugin(context, named: context.route.parts[1])
@@ -33,7 +33,7 @@ enum PluginsScene {
         let columns = ["plugin", "version", "capabilities", "language", "file"].map { Component.Column($0) }
         let component =
             rows.isEmpty
-            ? context.component("empty", NoticeModel(StyledText("no plugins found", .muted)))
+            ? context.component("empty", TableModel.self, .empty("no plugins found"))
             : context.component("plugins", TableModel(columns, rows))
         var scene = Scene(context.route, "Plugins", [component])
         scene.commandLine = context.snapshot.commands.command("plugins")

@@ -9,13 +9,18 @@ struct FormDraft: Sendable, Hashable {
     /// The error messages, by field.
     var errors: [String: String] = [:]
 
-    /// The texts, by field.
-    var texts: [String: String] { lines.mapValues(\.text) }
+    /// The texts, by field: those entered, or those that the fields start with.
+    func texts(of fields: [FormField]) -> [String: String] {
+        Dictionary(fields.map { ($0.name, line(of: $0).text) }) { first, _ in first }
+    }
+
+    private func line(of field: FormField) -> LineEditor { lines[field.name] ?? LineEditor(field.value) }
 
     /// Inserts pasted text into a field.
     mutating func paste(_ text: String, into field: FormField) {
         guard field.kind.choices.isEmpty else { return }
-        lines[field.name, default: LineEditor()].insert(text)
+        let start = line(of: field)
+        lines[field.name, default: start].insert(text)
     }
 
     /// Handles a key in a field.
@@ -23,13 +28,14 @@ struct FormDraft: Sendable, Hashable {
     /// - Returns: Whether the key was handled.
     mutating func handle(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         guard field.kind.choices.isEmpty else { return choose(key, in: field) }
-        return lines[field.name, default: LineEditor()].handle(key)
+        let start = line(of: field)
+        return lines[field.name, default: start].handle(key)
     }
 
     /// Steps through the choices of a field; an empty value is one of them.
     private mutating func choose(_ key: TerminalInput.Key, in field: FormField) -> Bool {
         let choices = [""] + field.kind.choices
-        let current = choices.firstIndex(of: lines[field.name]?.text ?? "") ?? 0
+        let current = choices.firstIndex(of: line(of: field).text) ?? 0
         let next: String
         switch key {
         case .right, .character(" "): next = choices[(current + 1) % choices.count]
@@ -52,7 +58,7 @@ struct FormDraft: Sendable, Hashable {
     ///   - mark: The character that marks the cursor.
     func rows(of component: Component, edited: String?, mark: String) -> [Row] {
         zip(component.rows, component.form?.fields ?? []).map { row, field in
-            let line = lines[field.name] ?? LineEditor()
+            let line = line(of: field)
             var cell = StyledText(line.text)
             if field.name == edited {
                 let (before, after) = line.halves

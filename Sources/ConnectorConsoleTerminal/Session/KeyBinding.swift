@@ -32,6 +32,8 @@ struct KeyBinding {
         case act(ConsoleAct.Verb)
         /// Perform an action on everything in the scene.
         case actOnAll(ConsoleAct.Verb)
+        /// List the acts on the row and in the scene.
+        case choose
         /// Fill in the form.
         case edit
         /// Copy the equivalent command line.
@@ -63,11 +65,17 @@ struct KeyBinding {
             .move(.max)
         ),
         KeyBinding("", [.home, .character("g")], "", .move(-.max)),
-        KeyBinding("enter, right, l", [.enter, .right, .character("l")], "open what the row links to", .enter),
+        KeyBinding(
+            "enter, right, l",
+            [.enter, .right, .character("l")],
+            "open what the row links to, or do what it offers",
+            .enter
+        ),
         KeyBinding("escape, left, h", [.escape, .left, .backspace, .character("h")], "back", .back),
         KeyBinding("tab, shift-tab, 1-9", [.tab], "next tab, previous tab, tab by number", .turn(1)),
         KeyBinding("", [.backTab], "", .turn(-1)),
         KeyBinding("/", [.character("/")], "search", .search),
+        KeyBinding("a", [.character("a")], "list what can be done with the row and in the scene", .choose),
         KeyBinding("r", [.character("r")], "retry the gate now", .act(.retry)),
         KeyBinding("o", [.character("o")], "open the gate", .act(.open)),
         KeyBinding("c", [.character("c")], "close the gate", .act(.close)),

@@ -25,7 +25,7 @@ extension TerminalSession {
         return canvas
     }
 
-    private func drawStatus(on canvas: inout Canvas, in frame: Frame) {
+    private func drawStatus(on canvas: inout Canvas, in frame: SceneLayout.Frame) {
         if let prompt {
             canvas.write(
                 "/\(prompt)",
@@ -50,15 +50,17 @@ extension TerminalSession {
         if row?.link != nil { hints.append("enter open") }
         if form != nil { hints.append("e fill in the form") }
         let acts = row?.acts ?? []
+        if row?.link == nil, acts.count == 1 { hints.append("enter \(acts[0].verb.rawValue)") }
         let verbs = (acts.isEmpty ? windows[.main]?.acts ?? [] : acts).map { act in
-            "\(KeyBinding.name(of: act.verb, onAll: act.subject == .letters)) \(act.verb.rawValue)"
+            let key = act.shortcut.map { String($0) } ?? KeyBinding.name(of: act.verb, onAll: act.subject == .letters)
+            return key.isEmpty ? "a actions" : "\(key) \(act.verb.rawValue)"
         }
         for hint in verbs where !hints.contains(hint) { hints.append(hint) }
         let text = hints.joined(separator: "   ")
         canvas.write(text, palette.look(.muted), line: frame.line, column: frame.column, width: frame.width)
     }
 
-    private func draw(_ scene: Scene, on canvas: inout Canvas, in frame: Frame) {
+    private func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
         let (look, right) = (palette.look(.overlay), frame.column + frame.width - 1)
         for line in frame.line..<(frame.line + frame.height) {
             canvas.fill(look, line: line, column: frame.column, width: frame.width)

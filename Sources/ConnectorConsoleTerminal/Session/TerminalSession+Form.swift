@@ -4,29 +4,39 @@
 internal import ConnectorConsole
 
 extension TerminalSession {
-    /// The form of the visible scene, and the index of its component.
-    var form: (form: OperationForm, component: Int)? {
+    /// The form of the visible scene, and the index of its component: that being edited, that with the cursor, or the first one.
+    var form: (form: SceneForm, component: Int)? {
         guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
-        return scene.components.enumerated().lazy.compactMap { item in
+        let components = scene.components
+        let chosen =
+            edited.flatMap { edited in components.firstIndex { $0.id == edited.component } } ?? cursor.place?.component
+        if let chosen, components.indices.contains(chosen), let form = components[chosen].form { return (form, chosen) }
+        return components.enumerated().lazy.compactMap { item in
             item.element.form.map { ($0, item.offset) }
         }.first
+    }
+
+    /// The place of a form of the visible scene.
+    private func place(ofFormIn component: Int) -> FormPlace {
+        FormPlace(route: coordinator.route, component: windows[.main]?.components[component].id ?? "")
     }
 
     /// The field being edited.
     var editedField: FormField? {
         guard let edited else { return nil }
-        return form?.form.fields.first { $0.name == edited }
+        return form?.form.fields.first { $0.name == edited.name }
     }
 
     /// The scene with the entered values in its form.
     func filled(_ scene: Scene) -> Scene {
-        let draft = drafts[scene.route] ?? FormDraft()
         var scene = scene
         for index in scene.components.indices where scene.components[index].form != nil {
-            let isShown = scene.route == coordinator.route
+            let id = scene.components[index].id
+            let draft = drafts[FormPlace(route: scene.route, component: id)] ?? FormDraft()
+            let isShown = scene.route == coordinator.route && edited?.component == id
             scene.components[index].rows = draft.rows(
                 of: scene.components[index],
-                edited: isShown ? edited : nil,
+                edited: isShown ? edited?.name : nil,
                 mark: palette.isUnicode ? "▏" : "|"
             )
         }
@@ -39,7 +49,7 @@ extension TerminalSession {
             message = "there is no form on this page"
             return []
         }
-        guard !form.fields.isEmpty else { return send(form) }
+        guard !form.fields.isEmpty else { return send(form, component) }
         let row = cursor.place.flatMap { $0.component == component ? $0.row : nil } ?? 0
         return edit(form, component, row)
     }
@@ -57,16 +67,16 @@ extension TerminalSession {
         case .key(.escape), .key(.control("c")):
             endEditing()
             return []
-        case .key(.enter): return send(form)
+        case .key(.enter): return send(form, component)
         case .key(.tab), .key(.down): return edit(form, component, (row + 1) % form.fields.count)
         case .key(.backTab), .key(.up):
             return edit(form, component, (row + form.fields.count - 1) % form.fields.count)
         case .key(.control("l")): return [.redraw]
         case .key(.control("z")): return [.suspend]
         case .key(let key):
-            guard change(field, { $0.handle(key, in: field) }) else { return [] }
+            guard change(field, component, { $0.handle(key, in: field) }) else { return [] }
         case .paste(let text):
-            _ = change(field) { draft in
+            _ = change(field, component) { draft in
                 draft.paste(text, into: field)
                 return true
             }
@@ -80,16 +90,17 @@ extension TerminalSession {
     }
 
     /// Changes an entered value, and clears its error.
-    private mutating func change(_ field: FormField, _ body: (inout FormDraft) -> Bool) -> Bool {
-        var draft = drafts[coordinator.route] ?? FormDraft()
+    private mutating func change(_ field: FormField, _ component: Int, _ body: (inout FormDraft) -> Bool) -> Bool {
+        let place = place(ofFormIn: component)
+        var draft = drafts[place] ?? FormDraft()
         guard body(&draft) else { return false }
         draft.errors[field.name] = nil
-        store(draft)
+        store(draft, place)
         return true
     }
 
-    private mutating func edit(_ form: OperationForm, _ component: Int, _ row: Int) -> [Effect] {
-        edited = form.fields[row].name
+    private mutating func edit(_ form: SceneForm, _ component: Int, _ row: Int) -> [Effect] {
+        edited = EditedField(component: place(ofFormIn: component).component, name: form.fields[row].name)
         select(Page.RowIndex(component: component, row: row))
         mount()
         return []
@@ -100,21 +111,21 @@ extension TerminalSession {
         mount()
     }
 
-    /// Requests the call, or shows the errors in their fields.
-    private mutating func send(_ form: OperationForm) -> [Effect] {
-        var draft = drafts[coordinator.route] ?? FormDraft()
+    /// Requests the act, or shows the errors in their fields.
+    private mutating func send(_ form: SceneForm, _ component: Int) -> [Effect] {
+        let place = place(ofFormIn: component)
+        var draft = drafts[place] ?? FormDraft()
         do throws(FormFault) {
-            let act = try form.act(draft.texts)
+            let act = try form.act(draft.texts(of: form.fields))
             draft.errors = [:]
-            store(draft)
+            store(draft, place)
             endEditing()
+            sentForm = place
             return tell(.act(act))
         } catch {
             draft.errors = error.errors
-            store(draft)
-            guard let component = self.form?.component,
-                let row = form.fields.firstIndex(where: { error.errors[$0.name] != nil })
-            else {
+            store(draft, place)
+            guard let row = form.fields.firstIndex(where: { error.errors[$0.name] != nil }) else {
                 message = error.errors.values.sorted().joined(separator: "; ")
                 return []
             }
@@ -123,8 +134,30 @@ extension TerminalSession {
         }
     }
 
-    private mutating func store(_ draft: FormDraft) {
-        if drafts.count >= Self.sceneLimit, drafts[coordinator.route] == nil { drafts = [:] }
-        drafts[coordinator.route] = draft
+    /// Notes what came of a form: the errors in its fields; a form of the application starts anew after a success.
+    mutating func note(_ outcome: ActOutcome, in place: FormPlace) {
+        if outcome.isFailure {
+            drafts[place]?.errors = outcome.fieldErrors
+        } else if windows[.main]?.component(place.component)?.form?.isOfApplication ?? false {
+            drafts[place] = nil
+        }
+        mount()
     }
+
+    private mutating func store(_ draft: FormDraft, _ place: FormPlace) {
+        if drafts.count >= Self.sceneLimit, drafts[place] == nil { drafts = [:] }
+        drafts[place] = draft
+    }
+}
+
+/// The place of a form: the route of the scene that is shown, and the id of the component.
+struct FormPlace: Sendable, Hashable {
+    var route: Route
+    var component: String
+}
+
+/// The field being edited: the id of its form's component, and its name.
+struct EditedField: Sendable, Hashable {
+    var component: String
+    var name: String
 }

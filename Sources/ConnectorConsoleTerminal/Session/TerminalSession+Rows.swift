@@ -52,6 +52,12 @@ extension TerminalSession {
         return tell(.act(act))
     }
 
+    /// The act that a character triggers in the visible scene; nil for none.
+    func shortcut(_ character: Character) -> ConsoleAct? {
+        guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
+        return row?.acts.first { $0.shortcut == character } ?? scene.allActs.first { $0.shortcut == character }
+    }
+
     /// Copies the equivalent command line of the row or the scene.
     mutating func copy() -> [Effect] {
         guard let command = row?.commandLine ?? windows[.main]?.commandLine else {

@@ -10,7 +10,7 @@ package struct TerminalSession: Sendable {
     /// The operator's position.
     package private(set) var coordinator: Coordinator
     /// The scenes in their slots.
-    package private(set) var windows: WindowManager
+    package private(set) var windows: SceneLayout
     /// The message in the status line.
     package internal(set) var message = ""
     /// The search being typed; nil for none.
@@ -19,9 +19,13 @@ package struct TerminalSession: Sendable {
     let palette: TerminalPalette
     private(set) var searches: [Route: String] = [:]
     /// The values entered into forms.
-    var drafts: [Route: FormDraft] = [:]
+    var drafts: [FormPlace: FormDraft] = [:]
     /// The field being edited; nil for none.
-    var edited: String?
+    var edited: EditedField?
+    /// The form whose act is being performed; nil for none.
+    var sentForm: FormPlace?
+    /// The selected entry of the menu.
+    private(set) var choice = 0
     /// The operation whose result is awaited, until it is shown.
     private var awaited: Route?
     /// The cursors of scenes, by route.
@@ -61,12 +65,12 @@ package struct TerminalSession: Sendable {
         self.registry = registry
         self.palette = palette
         self.snapshot = snapshot
-        coordinator = Coordinator(tabs: registry.scenes.map(\.root), at: route)
-        windows = WindowManager(width: width, height: height)
+        coordinator = Coordinator(registry, at: route)
+        windows = SceneLayout(width: width, height: height)
         mount()
     }
 
-    /// The routes that the snapshot must cover.
+    /// The routes that the snapshot must cover. Those in their slots follow from them.
     package var routes: [Route] { [coordinator.route] + [sideRoute].compactMap(\.self) }
 
     // MARK: Events
@@ -87,10 +91,12 @@ package struct TerminalSession: Sendable {
         return mount() || isResized
     }
 
-    /// Handles the completion of an action.
-    ///
-    /// - Parameter sentence: The result, for the operator.
-    package mutating func done(_ sentence: String) -> [Effect] { tell(.done(sentence)) }
+    /// Handles the completion of an act.
+    package mutating func done(_ outcome: ActOutcome) -> [Effect] {
+        if let sentForm { note(outcome, in: sentForm) }
+        sentForm = nil
+        return tell(.done(outcome))
+    }
 
     /// Handles input.
     package mutating func handle(_ input: TerminalInput) -> [Effect] {
@@ -102,6 +108,8 @@ package struct TerminalSession: Sendable {
         case .paste: return []
         case .wheel(let lines): return move(by: lines * 3)
         case .click(let column, let line): return click(column: column, line: line)
+        case .key(.character(let character)) where shortcut(character) != nil:
+            return shortcut(character).map { tell(.act($0)) } ?? []
         case .key(.character(let digit)) where ("1"..."9").contains(digit):
             let index = (digit.wholeNumberValue ?? 1) - 1
             guard index < coordinator.tabs.count else { return [] }
@@ -119,7 +127,9 @@ package struct TerminalSession: Sendable {
         case .page(let pages): return move(by: pages * max(1, (windows.frames[.main]?.height ?? 2) - 2))
         case .enter:
             if let form, cursor.place?.component == form.component { return beginEditing() }
-            return row?.link.map { tell(.move($0)) } ?? []
+            if let link = row?.link { return tell(.move(link)) }
+            let acts = row?.acts ?? []
+            return acts.isEmpty ? [] : tell(acts.count == 1 ? .act(acts[0]) : .choose(acts))
         case .edit: return beginEditing()
         case .back:
             guard searches[coordinator.route] == nil else {
@@ -134,6 +144,7 @@ package struct TerminalSession: Sendable {
             return []
         case .act(let verb): return act(verb, onAll: false)
         case .actOnAll(let verb): return act(verb, onAll: true)
+        case .choose: return tell(.choose((row?.acts ?? []) + (windows[.main]?.acts ?? [])))
         case .copy: return copy()
         case .help: return tell(.help)
         case .redraw: return [.redraw]
@@ -147,9 +158,9 @@ package struct TerminalSession: Sendable {
         let shown = coordinator.route
         var effects: [Effect] = []
         for action in coordinator.handle(event) {
-            switch action {
+            switch action.kind {
             case .show: effects.append(.refresh)
-            case .present, .dismiss: break
+            case .present, .dismiss: choice = 0
             case .perform(let act):
                 if act.verb == .call { awaited = coordinator.route }
                 effects.append(.perform(act))
@@ -182,18 +193,34 @@ package struct TerminalSession: Sendable {
     }
 
     private mutating func answer(_ input: TerminalInput) -> [Effect] {
+        if let choices = coordinator.dialog?.choices, !choices.isEmpty {
+            switch input {
+            case .key(.up), .key(.character("k")): return selectChoice(choice - 1)
+            case .key(.down), .key(.character("j")): return selectChoice(choice + 1)
+            case .wheel(let lines): return selectChoice(choice + lines)
+            case .key(.enter): return tell(.choice(choice))
+            case .key(.character(let digit)) where ("1"..."9").contains(digit):
+                return tell(.choice((digit.wholeNumberValue ?? 1) - 1))
+            default: break
+            }
+        }
         switch input {
         case .key(.control("c")): return tell(.quit)
         case .key(.control("l")): return [.redraw]
         case .key(.control("z")): return [.suspend]
         case .key(.character("y")), .key(.character("Y")):
-            if case .confirmation = coordinator.dialog { return tell(.answer(true)) }
-            return tell(.back)
+            return tell(coordinator.dialog?.confirmed == nil ? .back : .answer(true))
         // Only y confirms, so that no other key loses data by mistake.
         case .key(.enter) where coordinator.dialog != .help: return []
         case .key, .click: return tell(.back)
         case .wheel, .paste: return []
         }
+    }
+
+    private mutating func selectChoice(_ index: Int) -> [Effect] {
+        choice = max(0, min((coordinator.dialog?.choices.count ?? 1) - 1, index))
+        mountDialog()
+        return []
     }
 
     // MARK: Slots
@@ -210,9 +237,9 @@ package struct TerminalSession: Sendable {
     mutating func mount() -> Bool {
         let route = coordinator.route
         let unfiltered = self.scene(of: route)
-        if edited != nil, !unfiltered.hasField(edited) { edited = nil }
+        if let edited, !unfiltered.hasField(edited) { self.edited = nil }
         let scene = filled(unfiltered.filtered(by: searches[route] ?? ""))
-        var hasChanged = !windows.mount(scene, in: .main).isEmpty
+        var hasChanged = windows.mount(scene, in: .main)
         cursors[route, default: SceneCursor()].follow(scene)
         reveal(scene)
         if let frame = windows.frames[.main] {
@@ -220,7 +247,7 @@ package struct TerminalSession: Sendable {
         }
         hasChanged = mountSideScene() || hasChanged
         let tabs = TabBar(coordinator, registry, palette).scene(snapshot)
-        hasChanged = !windows.mount(tabs, in: .navigation).isEmpty || hasChanged
+        hasChanged = windows.mount(tabs, in: .navigation) || hasChanged
         return mountDialog() || hasChanged
     }
 
@@ -252,8 +279,8 @@ package struct TerminalSession: Sendable {
     }
 
     private mutating func mountSideScene() -> Bool {
-        guard let route = sideRoute else { return !windows.mount(nil, in: .side).isEmpty }
-        return !windows.mount(scene(of: route), in: .side).isEmpty
+        guard let route = sideRoute else { return windows.mount(nil, in: .side) }
+        return windows.mount(scene(of: route), in: .side)
     }
 
     /// The scene of a route, or its last known state.
@@ -269,15 +296,17 @@ package struct TerminalSession: Sendable {
 
     @discardableResult
     private mutating func mountDialog() -> Bool {
-        let scene = coordinator.dialog.map { DialogScene.scene(of: $0, registry) }
+        let scene = coordinator.dialog.map {
+            DialogScene.scene(of: $0, registry, selected: choice, lines: max(1, windows.height - 4))
+        }
         windows.overlayHeight = scene.map { Page($0, width: windows.overlayWidth - 4, palette).lines.count + 2 } ?? 0
-        return !windows.mount(scene, in: .overlay).isEmpty
+        return windows.mount(scene, in: .overlay)
     }
 }
 
 extension Scene {
     /// Whether one of its forms has a field.
-    fileprivate func hasField(_ name: String?) -> Bool {
-        components.contains { component in component.form?.fields.contains { $0.name == name } ?? false }
+    fileprivate func hasField(_ edited: EditedField) -> Bool {
+        component(edited.component)?.form?.fields.contains { $0.name == edited.name } ?? false
     }
 }

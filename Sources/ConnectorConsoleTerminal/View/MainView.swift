@@ -7,16 +7,16 @@ internal import ConnectorConsole
 /// Draws a scene into the main or side slot: its route, followed by the visible lines.
 enum MainView {
     /// The lines of a scene in a slot.
-    static func page(_ scene: Scene, in frame: Frame, _ palette: TerminalPalette) -> Page {
+    static func page(_ scene: Scene, in frame: SceneLayout.Frame, _ palette: TerminalPalette) -> Page {
         // Two columns on the left mark the selected row, also without colours.
         Page(scene, width: max(0, frame.width - 2), palette)
     }
 
     /// The number of lines in a slot that scroll.
-    static func height(of frame: Frame) -> Int { max(0, frame.height - 1) }
+    static func height(of frame: SceneLayout.Frame) -> Int { max(0, frame.height - 1) }
 
     /// The line of the page at a line of the screen; nil for the line with the route.
-    static func line(at line: Int, in frame: Frame, _ cursor: SceneCursor) -> Int? {
+    static func line(at line: Int, in frame: SceneLayout.Frame, _ cursor: SceneCursor) -> Int? {
         line > frame.line ? cursor.top + line - frame.line - 1 : nil
     }
 
@@ -28,7 +28,7 @@ enum MainView {
         _ cursor: SceneCursor?,
         search: String?,
         on canvas: inout Canvas,
-        in frame: Frame,
+        in frame: SceneLayout.Frame,
         _ palette: TerminalPalette
     ) {
         let search = search.map { "   / \($0)" } ?? ""

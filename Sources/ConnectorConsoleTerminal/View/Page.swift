@@ -43,6 +43,7 @@ struct Page {
                 let span = StyledText(component.span.map { ", the last \($0)" } ?? "", .muted)
                 lines.append(Line(text: (StyledText(component.title, .title) + span).displayed(palette)))
             }
+            if !component.state.text.isEmpty { lines.append(Line(text: component.state.text.displayed(palette))) }
             guides.append(component.shape == .tree ? Self.guides(of: component.rows) : [])
             widths.append(columnWidths(of: component))
             add(component, number: index)
@@ -75,6 +76,9 @@ struct Page {
             switch component.shape {
             case .tree, .table: lines.append(Line(row: place))
             default:
+                var row = row
+                let state = row.actText
+                if !state.isEmpty { row.cells.append((row.cells.popLast() ?? "") + "  " + state) }
                 lines += wrapped(row, widths[number]).map { Line(row: place, text: $0) }
             }
         }
@@ -109,7 +113,8 @@ struct Page {
             let isNumber = index < component.columns.count && component.columns[index].isNumber
             line = line + text.fitted(to: widths[index], isNumber: isNumber, palette)
         }
-        return line
+        let state = row.actText
+        return state.isEmpty ? line : line + gap + state.displayed(palette)
     }
 
     /// The prefix of each row of a tree, which draws its branches.

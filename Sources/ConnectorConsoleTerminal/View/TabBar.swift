@@ -20,7 +20,7 @@ struct TabBar {
 
     /// The tabs as a scene: a row for each, and the number of open gates.
     func scene(_ snapshot: ConsoleSnapshot) -> Scene {
-        let rows = registry.scenes.map { scene in
+        let rows = registry.tabs.map { scene in
             let isCurrent = scene.root == coordinator.tab
             return Row(scene.root, [StyledText(scene.title, isCurrent ? .current : .bar)], link: Route([scene.root]))
         }
@@ -28,7 +28,7 @@ struct TabBar {
         let leaves = report.gates.filter { $0.policy == nil }
         let open = leaves.count { $0.state == .open }
         let mark = !report.isReady ? "✗" : open < leaves.count ? "!" : "✓"
-        let readiness = StyledText(" \(mark) \(open)/\(leaves.count) ", .bar)
+        let readiness = StyledText(snapshot.hasHost ? " \(mark) \(open)/\(leaves.count) " : "", .bar)
         return Scene(
             Route(["tabs"]),
             "Tabs",
@@ -39,7 +39,7 @@ struct TabBar {
     /// The tab at a column of the screen.
     func tab(at column: Int) -> String? {
         var left = 0
-        for (index, scene) in registry.scenes.enumerated() {
+        for (index, scene) in registry.tabs.enumerated() {
             let right = left + CharacterWidth.columns(of: text(index, scene.title))
             if (left..<right).contains(column) { return scene.root }
             left = right
@@ -48,7 +48,7 @@ struct TabBar {
     }
 
     /// Draws the tabs.
-    func draw(_ scene: Scene, on canvas: inout Canvas, in frame: Frame) {
+    func draw(_ scene: Scene, on canvas: inout Canvas, in frame: SceneLayout.Frame) {
         canvas.fill(palette.look(.bar), line: frame.line, column: frame.column, width: frame.width)
         let readiness = scene.components.last?.rows.first?.cells.first?.displayed(palette)
         let columns = readiness?.columns ?? 0

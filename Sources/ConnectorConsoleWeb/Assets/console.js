@@ -218,6 +218,7 @@
     });
     const text = await response.text();
     const isText = response.headers.get("content-type")?.startsWith("text/plain");
+    const next = response.headers.get("content-location");
     const answer = isText ? {} : JSON.parse(text);
     if (answer.question && !fields.has("confirmed")) {
       if (!(await confirm(answer.question, button?.textContent ?? "continue"))) return notify("cancelled");
@@ -226,7 +227,13 @@
     }
     markFaults(form, answer.fields ?? {});
     const sentence = isText ? text : answer.errors?.[0]?.message ?? "the host refused the request";
-    notify(sentence, response.ok && !/ failed: /.test(sentence) ? "good" : "bad");
+    const isDone = response.ok && !/ failed: /.test(sentence);
+    if (isDone && "resets" in form.dataset) {
+      form.reset();
+      delete form.dataset.touched;
+    }
+    if (next) return location.assign(next);
+    notify(sentence, isDone ? "good" : "bad");
   };
   document.addEventListener("submit", async (event) => {
     const form = event.target;

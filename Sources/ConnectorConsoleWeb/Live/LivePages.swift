@@ -8,8 +8,7 @@ internal import ConnectorPlatform
 ///
 /// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched.
 actor LivePages {
-    private let model: any ConsoleModel
-    private let registry: ConsoleRegistry
+    private let console: Console
     private var pages: [PageAddress: LivePage] = [:]
     private var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var nextWatcher = 0
@@ -24,15 +23,16 @@ actor LivePages {
     /// The maximum number of concurrent watchers.
     static let watcherLimit = 256
 
-    /// Creates the pages of a model.
-    init(_ model: any ConsoleModel, _ registry: ConsoleRegistry) {
-        self.model = model
-        self.registry = registry
+    private var registry: ConsoleRegistry { console.registry }
+
+    /// Creates the pages of a console.
+    init(_ console: Console) {
+        self.console = console
     }
 
     /// Keeps the pages up to date until the task is cancelled.
     func run() async {
-        for await _ in model.changes {
+        for await _ in console.changes {
             await update()
             guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
         }
@@ -42,7 +42,7 @@ actor LivePages {
 
     /// The newest content of a page, and the name of its version.
     func content(of address: PageAddress) async -> (content: PageContent, version: String) {
-        let snapshot = await model.snapshot(for: [address.route])
+        let snapshot = await console.snapshot(for: [address.route])
         let content = PageContent(address, registry, snapshot)
         evictIdle()
         // The content's address is clamped to the last page.
@@ -55,7 +55,7 @@ actor LivePages {
 
     /// The current scene at a route, with all its rows.
     func scene(at route: Route) async -> Scene {
-        registry.scene(for: route, of: await model.snapshot(for: [route]))
+        registry.scene(for: route, of: await console.snapshot(for: [route]))
     }
 
     // MARK: Watching
@@ -99,7 +99,7 @@ actor LivePages {
         tick += 1
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }
-        let snapshot = await model.snapshot(for: Array(Set(watched.map(\.route))))
+        let snapshot = await console.snapshot(for: Array(Set(watched.map(\.route))))
         var hasChanged = false
         for address in watched {
             hasChanged = pages[address]?.update(PageContent(address, registry, snapshot)) ?? false || hasChanged

@@ -62,7 +62,12 @@ struct PageDifference: Sendable {
         for change in changes {
             guard let component = change.component else { continue }
             if case .frame = change { redrawn.insert(component) }
-            if new.components[component].hasActs != old.components[component].hasActs { redrawn.insert(component) }
+            let (now, before) = (new.components[component], old.components[component])
+            if now.hasActs != before.hasActs || now.shape == .buttons || now.shape == .tabs {
+                redrawn.insert(component)
+            }
+            // Without contents only the state is drawn.
+            if now.hasContents != before.hasContents, now.state != .loaded { redrawn.insert(component) }
         }
         return redrawn
     }
@@ -108,7 +113,7 @@ extension SceneChange {
     fileprivate var component: Int? {
         switch self {
         case .everything, .acts: nil
-        case .frame(let component, _, _, _), .update(let component, _, _), .remove(let component, _),
+        case .frame(let component, _, _, _, _), .update(let component, _, _), .remove(let component, _),
             .insert(let component, _, _):
             component
         }

@@ -6,6 +6,8 @@ internal import ConnectorConsole
 
 /// The values entered into a form that did not pass validation.
 struct CallDraft: Sendable {
+    /// The id of the component with the form.
+    var component = ""
     /// The values of the fields, by name.
     var values: [String: String] = [:]
     /// The error messages of the fields, by name.

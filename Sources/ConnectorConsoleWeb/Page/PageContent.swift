@@ -12,6 +12,8 @@ struct PageContent: Sendable, Equatable {
     let scene: Scene
     /// The number of rows of each component on all pages.
     let totals: [Int]
+    /// Whether there is a host.
+    let hasHost: Bool
     /// Whether every required connector is usable.
     let isReady: Bool
     /// The number of open leaves, and of all leaves.
@@ -55,6 +57,7 @@ struct PageContent: Sendable, Equatable {
         let leaves = snapshot.report.gates.filter { $0.policy == nil }
         gates = (leaves.count { $0.state == .open }, leaves.count)
         isOpening = leaves.contains { $0.state == .opening }
+        hasHost = snapshot.hasHost
         isReady = snapshot.report.isReady
         isSimulated = snapshot.commands.isSimulated
         transitions = snapshot.history.transitions.suffix(Self.transitionLimit)

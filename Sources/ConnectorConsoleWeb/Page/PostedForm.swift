@@ -14,8 +14,10 @@ struct PostedForm: Sendable {
 
     /// The path for buttons of acts.
     static let act = "/-/act"
-    /// The path for forms of operations.
+    /// The path for forms with fields.
     static let call = "/-/call"
+    /// The field that names the component with the form.
+    static let form = "form"
     /// The field that confirms an action; its value is `yes`.
     static let confirmed = "confirmed"
 

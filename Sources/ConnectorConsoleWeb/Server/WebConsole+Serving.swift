@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-package import ConnectorConsole
+public import ConnectorConsole
 public import ConnectorHost
 
 extension WebConsole {
@@ -17,22 +17,22 @@ extension WebConsole {
         options: Options = Options(),
         announce: @escaping @Sendable (_ link: String) -> Void = { print("console: \($0)") }
     ) async throws(ConnectorError) {
-        try await run(HostConsoleModel(host), of: host, options, announce: announce)
+        try await serve(HostConsoleModel(host), of: host, options, announce: announce)
     }
 
-    /// Serves the console of a model, and runs the model until the task is cancelled.
-    package static func run(
-        _ model: HostConsoleModel,
-        of host: ConnectorHost,
-        _ options: Options,
-        announce: @escaping @Sendable (_ link: String) -> Void
+    /// Serves the console of a model, which needs no host, and runs it until the task is cancelled.
+    ///
+    /// - Parameter announce: As for a host.
+    /// - Throws: As for a host.
+    public static func run(
+        _ model: any ConsoleModel = EmptyConsoleModel(),
+        options: Options,
+        announce: @escaping @Sendable (_ link: String) -> Void = { print("console: \($0)") }
     ) async throws(ConnectorError) {
-        let following = Task { await model.run() }
-        defer { following.cancel() }
-        try await serve(model, of: host, options, announce: announce)
+        try await serve(model, options, announce: announce)
     }
 
-    /// Serves the console of a model until the task is cancelled.
+    /// Serves the console of a model, and runs it until the task is cancelled.
     ///
     /// - Parameter host: The host of the API; nil for no API.
     package static func serve(

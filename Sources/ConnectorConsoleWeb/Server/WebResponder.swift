@@ -18,12 +18,10 @@ struct WebResponder: Sendable {
     let authenticator: Authenticator
     /// The pages.
     let pages: LivePages
-    /// Performs actions.
-    let model: any ConsoleModel
+    /// Performs acts, and has the scenes.
+    let console: Console
     /// Serves the API; nil without a host.
     let api: ControlAPI?
-    /// The scenes and components.
-    let registry: ConsoleRegistry
     /// The route of `/`.
     let start: Route
     /// The title of the console in its pages.
@@ -84,7 +82,7 @@ struct WebResponder: Sendable {
 
     /// The view of a client with a right.
     func view(_ right: Right) -> PageView {
-        PageView(tabs: registry.scenes, title: title, canAct: right == .act)
+        PageView(tabs: console.registry.tabs, title: title, canAct: right == .act, hasAPI: api != nil)
     }
 
     private func events(_ request: ServerRequest, _ right: Right) -> WebResponse {
@@ -131,18 +129,31 @@ struct WebResponder: Sendable {
             return refusal(400, .invalid, "the form names no page to return to", request)
         }
         let scene = await pages.scene(at: form.address.route)
-        guard let operation = scene.components.lazy.compactMap(\.form).first else {
-            return refusal(409, .conflict, "this operation is no longer available: reload the page", request)
+        // A program that posts without the name of a form means the first one.
+        let named = fields[PostedForm.form].map { name in scene.component(name) }
+        guard let component = named ?? scene.components.first(where: { $0.form != nil }), let found = component.form
+        else {
+            return refusal(409, .conflict, "this form is no longer available: reload the page", request)
         }
-        let values = CallDraft.values(of: fields)
+        var draft = CallDraft(component: component.id, values: CallDraft.values(of: fields))
         do throws(FormFault) {
-            return await perform(try operation.act(values), form, request, session)
+            return await perform(try found.act(draft.values), form, request, session, draft)
         } catch {
-            guard request.wantsPage else { return WebResponse(CallDraft.document(of: error), status: 422) }
-            let (content, version) = await pages.content(of: form.address)
-            let draft = CallDraft(values: values, faults: error.errors)
-            return WebResponse(view(.act).page(content, version: version, draft: draft), status: 422)
+            draft.faults = error.errors
+            return await rejected(draft, error, form, request)
         }
+    }
+
+    /// Shows a form again, with the errors in its fields.
+    private func rejected(
+        _ draft: CallDraft,
+        _ fault: FormFault,
+        _ form: PostedForm,
+        _ request: ServerRequest
+    ) async -> WebResponse {
+        guard request.wantsPage else { return WebResponse(CallDraft.document(of: fault), status: 422) }
+        let (content, version) = await pages.content(of: form.address)
+        return WebResponse(view(.act).page(content, version: version, draft: draft), status: 422)
     }
 
     /// Performs the act of a form; one that loses data must be confirmed first.
@@ -150,17 +161,28 @@ struct WebResponder: Sendable {
         _ act: ConsoleAct,
         _ form: PostedForm,
         _ request: ServerRequest,
-        _ session: String?
+        _ session: String?,
+        _ draft: CallDraft? = nil
     ) async -> WebResponse {
         if let question = act.question, !form.isConfirmed {
             guard !request.wantsPage else { return WebResponse(view(.act).confirmation(of: act, form)) }
             // The script asks, and posts again.
             return WebResponse(ControlResponse(["version": 1, "question": .string(question)], status: 428))
         }
-        let sentence = await model.perform(act)
-        guard request.wantsPage, let session else { return WebResponse(text: sentence) }
-        authenticator.setMessage(sentence, for: session)
-        return WebResponse(to: form.address.url)
+        let outcome = await console.perform(act)
+        if var draft, !outcome.fieldErrors.isEmpty {
+            draft.faults = outcome.fieldErrors
+            return await rejected(draft, FormFault(outcome.fieldErrors), form, request)
+        }
+        let next = outcome.isFailure ? nil : outcome.route?.description
+        guard request.wantsPage, let session else {
+            var response = WebResponse(text: outcome.sentence)
+            // The script opens it.
+            if let next { response.fields.append(("Content-Location", next)) }
+            return response
+        }
+        authenticator.setMessage(outcome.sentence, for: session)
+        return WebResponse(to: next ?? form.address.url)
     }
 
     /// Whether a path belongs to the API.

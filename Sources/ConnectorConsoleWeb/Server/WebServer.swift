@@ -15,7 +15,7 @@ internal import Synchronization
 /// Serves the console over HTTP/1.1, with TLS if there is a certificate.
 final class WebServer: Sendable {
     private let options: WebConsole.Options
-    private let model: any ConsoleModel
+    private let console: Console
     private let host: ConnectorHost?
     private let pages: LivePages
     /// Authenticates clients.
@@ -41,13 +41,13 @@ final class WebServer: Sendable {
     ) throws(ConnectorError) {
         try options.check()
         self.options = options
-        self.model = model
+        console = Console(model, options.registry)
         self.host = host
         self.limits = limits
         self.clock = clock
         self.announce = announce
         tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
-        pages = LivePages(model, options.registry)
+        pages = LivePages(console)
         authenticator = Authenticator(
             act: options.token,
             read: options.readToken,
@@ -63,6 +63,8 @@ final class WebServer: Sendable {
     /// - Throws: `unavailable` if the address cannot be listened on.
     @concurrent
     func run() async throws(ConnectorError) {
+        let running = Task { [console] in await console.run() }
+        defer { running.cancel() }
         let following = Task { [pages] in await pages.run() }
         defer { following.cancel() }
         let server = HTTPServer(
@@ -99,10 +101,9 @@ final class WebServer: Sendable {
             origins: Origins(options.address, port: port, names: options.names, isSecure: tls != nil),
             authenticator: authenticator,
             pages: pages,
-            model: model,
+            console: console,
             api: host.map { ControlAPI($0) },
-            registry: options.registry,
-            start: options.route,
+            start: start,
             title: options.title,
             styles: PackageResources.console_css + Array(options.styles.css.utf8),
             cookie: tls == nil ? "console-\(port)" : "__Host-console-\(port)",
@@ -110,6 +111,12 @@ final class WebServer: Sendable {
             renewLink: { [weak self] in self?.announceLink(port) },
             clock: clock
         )
+    }
+
+    /// The first route: that of the options or, if it has no tab, that of the first tab.
+    private var start: Route {
+        let tabs = console.registry.tabs.map(\.root)
+        return tabs.contains(options.route.root) ? options.route : tabs.first.map { Route([$0]) } ?? options.route
     }
 
     private func announceLink(_ port: Int) {

@@ -3,10 +3,14 @@
 
 internal import ConnectorConsole
 
-/// Draws the form that calls an operation, with a labelled control for each field.
+/// Draws a form, with a labelled control for each field.
 struct CallFormView: Sendable {
     /// The form.
-    let form: OperationForm
+    let form: SceneForm
+    /// The id of its component.
+    let component: String
+    /// What distinguishes its elements from those of other forms in the page; empty for the first form.
+    let suffix: String
     /// The page that contains it.
     let address: PageAddress
     /// The values entered before, with their error messages.
@@ -17,25 +21,26 @@ struct CallFormView: Sendable {
         var markup = Markup()
         markup.element(
             "form",
-            ("id", "call"),
+            ("id", "call\(suffix)"),
             ("class", "call"),
             ("method", "post"),
             ("action", PostedForm.call),
-            ("novalidate", "")
+            ("novalidate", ""),
+            ("data-resets", form.isOfApplication ? "" : nil)
         ) { markup in
             markup.void("input", ("type", "hidden"), ("name", "at"), ("value", address.url))
-            for (index, field) in form.fields.enumerated() { add(field, "f\(index)", &markup) }
-            markup.element(
-                "button",
-                ("class", "primary send"),
-                text: form.isDelivered ? "Send \(form.operation)" : "Call \(form.operation)"
-            )
+            markup.void("input", ("type", "hidden"), ("name", PostedForm.form), ("value", component))
+            for (index, field) in form.fields.enumerated() { add(field, "f\(index)\(suffix)", &markup) }
+            markup.element("button", ("class", "primary send"), text: form.button)
         }
         return markup
     }
 
+    /// Whether the values entered before are those of this form.
+    private var isDrafted: Bool { draft.component == component }
+
     private func add(_ field: FormField, _ id: String, _ markup: inout Markup) {
-        let fault = draft.faults[field.name]
+        let fault = isDrafted ? draft.faults[field.name] : nil
         let help = [field.help, field.example.isEmpty ? "" : "such as \(field.example)"].filter { !$0.isEmpty }
         markup.element("label", ("for", id)) { markup in
             markup.write(field.label)
@@ -54,7 +59,7 @@ struct CallFormView: Sendable {
     }
 
     private func input(_ field: FormField, _ id: String, isWrong: Bool, _ markup: inout Markup) {
-        let value = draft.values[field.name] ?? ""
+        let value = isDrafted ? draft.values[field.name] ?? "" : field.value
         let name = CallDraft.prefix + field.name
         let (required, invalid) = (field.isRequired ? "true" : nil, isWrong ? "true" : nil)
         let description = "\(id)-help \(id)-fault"

@@ -12,6 +12,8 @@ struct PageView: Sendable {
     let title: String
     /// Whether the client may act.
     let canAct: Bool
+    /// Whether the server has the API, to which the page links.
+    var hasAPI = true
 
     /// The path prefix of assets and forms, which is not a route.
     static let prefix = "/-/"
@@ -103,7 +105,7 @@ struct PageView: Sendable {
                 Self.logo(&markup)
                 markup.element("span", text: title)
             }
-            markup.append(Self.readiness(content))
+            if content.hasHost { markup.append(Self.readiness(content)) }
             markup.element("span", ("class", "live"), ("id", "live"), ("hidden", ""), text: "")
             if !canAct { markup.element("span", ("class", "badge"), text: "read only") }
         }
@@ -187,9 +189,7 @@ struct PageView: Sendable {
 
     /// The buttons of a scene's acts.
     static func acts(_ scene: Scene) -> Markup {
-        var markup = Markup()
-        for act in scene.acts { markup.append(SceneView.button(act)) }
-        return markup
+        SceneView.buttons(scene.acts)
     }
 
     private func breadcrumbs(_ route: Route, _ markup: inout Markup) {
@@ -245,6 +245,7 @@ struct PageView: Sendable {
     private func footer(_ markup: inout Markup) {
         markup.element("footer") { markup in
             markup.element("span", text: "connector-host \(ConnectorHost.version)")
+            guard hasAPI else { return }
             markup.element("a", ("href", "/metrics"), text: "Metrics")
             markup.element("a", ("href", "/api/v1/openapi.json"), text: "API")
         }

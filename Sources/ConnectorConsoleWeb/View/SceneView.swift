@@ -44,14 +44,26 @@ struct SceneView: Sendable {
             ("aria-label", heading == nil ? content.scene.title : nil)
         ) { markup in
             if let heading { markup.element("h2", ("id", heading), text: component.title) }
+            Self.state(component.state, &markup)
+            guard component.state == .loaded || component.hasContents else { return }
             switch component.shape {
             case .tree, .table: table(component, index, &markup)
             case .chart: markup.append(ChartView(component).figure())
             case .form where component.form != nil && canAct:
                 guard let form = component.form else { break }
-                markup.append(CallFormView(form: form, address: content.address, draft: draft).markup())
+                let isFirst = content.scene.components.firstIndex { $0.form != nil } == index
+                let view = CallFormView(
+                    form: form,
+                    component: component.id,
+                    suffix: isFirst ? "" : "-\(index)",
+                    address: content.address,
+                    draft: draft
+                )
+                markup.append(view.markup())
             case .details, .form: list("dl", component, index, &markup)
             case .timeline, .log: list("ol", component, index, &markup)
+            case .buttons where canAct: markup.append(Self.buttons(component.rows.flatMap(\.acts)))
+            case .tabs: tabs(component, &markup)
             default: list("div", component, index, &markup)
             }
         }
@@ -193,31 +205,16 @@ struct SceneView: Sendable {
         // A tree has many rows; acts that lose data are only offered on the linked page.
         let acts = component.shape == .tree ? row.acts.filter { $0.question == nil } : row.acts
         markup.element("td", ("role", "cell"), ("class", "acts")) { markup in
-            for act in acts { markup.append(Self.button(act)) }
+            markup.append(Self.buttons(acts))
         }
         return markup
     }
 
     private func hasActs(_ component: Component) -> Bool { canAct && component.hasActs }
 
-    /// Draws the button of an act.
-    static func button(_ act: ConsoleAct) -> Markup {
-        var markup = Markup()
-        markup.element(
-            "button",
-            ("form", actForm),
-            ("name", "act"),
-            ("value", act.key),
-            ("class", act.question == nil ? nil : "danger"),
-            ("aria-label", act.title),
-            text: act.verb.rawValue
-        )
-        return markup
-    }
-
     // MARK: Texts
 
-    private static func linked(_ link: Route?, _ text: StyledText, _ markup: inout Markup) {
+    static func linked(_ link: Route?, _ text: StyledText, _ markup: inout Markup) {
         guard let link, !text.isEmpty else { return spans(text, &markup) }
         // The mark of a state precedes the link, because it is not part of the name.
         let marks = text.spans.prefix { mark($0) != nil }
@@ -290,4 +287,7 @@ struct SceneView: Sendable {
 extension Component {
     /// Whether any of its rows has acts.
     var hasActs: Bool { rows.contains { !$0.acts.isEmpty } }
+
+    /// Whether there is something to draw.
+    var hasContents: Bool { !rows.isEmpty || !series.isEmpty || form != nil }
 }

@@ -80,3 +80,22 @@ public struct GateReport: Sendable {
         public var description: String { "\(id) \(version)\(isLinked ? " (linked)" : "")" }
     }
 }
+
+extension GateReport {
+    /// Creates the report of a gate that is to be open, for tests of what reads one. Its other properties can be set.
+    ///
+    /// - Parameter error: Why it is not open.
+    public init(path: String, state: GateState, error: ConnectorError? = nil) {
+        self.init(
+            path: path,
+            state: state,
+            target: .open,
+            evidence: [],
+            attempts: 1,
+            capabilities: [:],
+            misbehaviourCount: 0
+        )
+        isReady = state == .open
+        self.error = error
+    }
+}

@@ -18,6 +18,13 @@ public struct Report: Sendable {
     /// Why events cannot be stored at the moment; nil if they can, or the configuration has no outbox.
     public var outboxError: ConnectorError?
 
+    /// Creates a report, also for tests of what reads one.
+    public init(gates: [GateReport], state: GateState, outboxError: ConnectorError? = nil) {
+        self.gates = gates
+        self.state = state
+        self.outboxError = outboxError
+    }
+
     /// Whether every required connector is ready, and events can be stored; this decides the exit status of
     /// `connector-host status`.
     ///

@@ -109,7 +109,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             let model = session.consoleModel(file)
             let options = TerminalConsole.Options(route: route ?? .gates)
             try await show(session, answer, orEnd: ExitCode.validationFailure) { () async throws(ConnectorError) in
-                try await TerminalConsole.run(model, options)
+                try await TerminalConsole.run(model, options: options)
             }
         }
     }

@@ -23,7 +23,7 @@ struct WebSession: Sendable {
         let isFirst = Mutex(true)
         let stream = stream
         let faults = session.faultCommand.map { "faults:  \($0)" }
-        try await WebConsole.run(session.consoleModel(file), of: session.host, options) { link in
+        try await WebConsole.serve(session.consoleModel(file), of: session.host, options) { link in
             let first = isFirst.withLock { first in
                 defer { first = false }
                 return first

@@ -57,8 +57,6 @@ final class ServedConsole: Sendable {
         let server = try WebServer(model, host, options, limits: limits, clock: clock) { links.add($0) }
         self.server = server
         serving = Task {
-            let following = Task { await model.run() }
-            defer { following.cancel() }
             try await server.run()
         }
         let link = await links.first() ?? ""

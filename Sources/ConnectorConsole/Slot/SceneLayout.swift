@@ -4,54 +4,54 @@
 /// Mounts scenes into the slots of a platform, and lays the slots out for its size.
 ///
 /// Sizes are in characters: a terminal's cells, or `ch` in a page.
-package struct WindowManager: Sendable {
+public struct SceneLayout: Sendable {
     /// The platform's width in characters.
-    package private(set) var width: Int
+    public private(set) var width: Int
     /// The platform's height in lines.
-    package private(set) var height: Int
+    public private(set) var height: Int
     /// The height of the overlay with its frame, in lines; set by the platform.
-    package var overlayHeight = 0
+    public var overlayHeight = 0
     private var scenes: [Slot: Scene] = [:]
 
     /// The minimum width for a side slot, in characters.
-    package static let wide = 120
+    public static let wide = 120
 
-    /// Creates a window manager with nothing mounted.
-    package init(width: Int, height: Int) {
+    /// Creates a layout with nothing mounted.
+    public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
     /// Whether the platform is wide enough for the side slot.
-    package var hasSide: Bool { width >= Self.wide }
+    public var hasSide: Bool { width >= Self.wide }
 
     /// The width of an overlay in characters.
-    package var overlayWidth: Int { min(width, 72) }
+    public var overlayWidth: Int { min(width, 72) }
 
     /// The scene mounted in a slot.
-    package subscript(slot: Slot) -> Scene? { scenes[slot] }
+    public subscript(slot: Slot) -> Scene? { scenes[slot] }
 
     /// Mounts a scene, replacing the one in the slot.
     ///
     /// - Parameter scene: Nil to leave the slot empty.
-    /// - Returns: The changes for the platform to draw; empty if there are none.
-    package mutating func mount(_ scene: Scene?, in slot: Slot) -> [SceneChange] {
+    /// - Returns: Whether the slot's contents changed.
+    @discardableResult
+    public mutating func mount(_ scene: Scene?, in slot: Slot) -> Bool {
         let old = scenes[slot]
         scenes[slot] = scene
-        guard let scene else { return old == nil ? [] : [.everything(Scene(Route([]), "", []))] }
-        return old.map { scene.changes(from: $0) } ?? [.everything(scene)]
+        return old != scene
     }
 
     /// Changes the size.
     ///
     /// - Returns: Whether the size changed, so that everything must be redrawn.
-    package mutating func resize(width: Int, height: Int) -> Bool {
+    public mutating func resize(width: Int, height: Int) -> Bool {
         defer { (self.width, self.height) = (width, height) }
         return (self.width, self.height) != (width, height)
     }
 
     /// The frames of the slots; slots without room have none.
-    package var frames: [Slot: Frame] {
+    public var frames: [Slot: Frame] {
         var frames: [Slot: Frame] = [:]
         let isLow = height < 3
         frames[.navigation] = isLow ? nil : Frame(column: 0, line: 0, width: width, height: 1)
@@ -79,5 +79,30 @@ package struct WindowManager: Sendable {
             )
         }
         return frames
+    }
+
+    /// A rectangle of characters.
+    public struct Frame: Sendable, Hashable {
+        /// The leftmost column, from 0.
+        public var column: Int
+        /// The top line, from 0.
+        public var line: Int
+        /// The width in characters.
+        public var width: Int
+        /// The height in lines.
+        public var height: Int
+
+        /// Creates a frame.
+        public init(column: Int, line: Int, width: Int, height: Int) {
+            self.column = column
+            self.line = line
+            self.width = max(0, width)
+            self.height = max(0, height)
+        }
+
+        /// Whether a position lies in the frame.
+        public func contains(column: Int, line: Int) -> Bool {
+            (self.column..<self.column + width).contains(column) && (self.line..<self.line + height).contains(line)
+        }
     }
 }

@@ -2,21 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorInvocation
-package import ConnectorManifest
+internal import ConnectorManifest
 
-/// The form that calls an operation, made from its signature and its capability's model.
+/// The call of an operation that a form's values become, made from its signature and its capability's model.
 ///
-/// A platform shows the ``fields``, collects a text for each, and calls ``act(_:)``. The texts are parsed like the
-/// arguments of `connector-host call`.
-public struct OperationForm: Sendable, Hashable {
+/// The texts are parsed like the arguments of `connector-host call`.
+struct OperationCall: Sendable, Hashable {
     /// The connector to call.
-    public let connector: String
+    let connector: String
     /// The operation.
-    public let operation: String
+    let operation: String
     /// The fields; none if the operation takes no arguments.
-    public let fields: [FormField]
+    let fields: [FormField]
     /// Whether the outbox stores and delivers the event, instead of a direct call.
-    public let isDelivered: Bool
+    let isDelivered: Bool
     private let loss: String?
     private let reader: ArgumentReader
     private let commands: CommandLines
@@ -34,7 +33,7 @@ public struct OperationForm: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The operation's name in calls of this connector.
     ///   - commands: Builds the equivalent command line.
-    package init(
+    init(
         _ operation: Operation,
         named name: String,
         of capability: CapabilityID,
@@ -67,7 +66,7 @@ public struct OperationForm: Sendable, Hashable {
     ///
     /// - Parameter texts: The fields' texts, by name; an empty text is no value.
     /// - Throws: A message for each invalid field.
-    public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
+    func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         var entries: [ArgumentReader.Entry] = []
         var errors: [String: String] = [:]
         for field in fields {
@@ -115,23 +114,14 @@ public struct OperationForm: Sendable, Hashable {
 
     /// The error in the text of a nonempty field; nil if it is valid.
     private func problem(of field: FormField, _ entry: ArgumentReader.Entry, _ type: ValueType?) -> String? {
-        if !field.kind.choices.isEmpty, !field.kind.choices.contains(entry.text) {
-            return "\(field.label) must be one of \(field.kind.choices.joined(separator: ", "))"
-        }
+        if let problem = field.problem(with: entry.text) { return problem }
         do throws(ConnectorError) {
-            if field.kind == .json || field.kind == .number {
-                let value = try JSONValue(parsing: entry.text)
-                if field.kind == .number, value.number == nil, value.string == nil {
-                    return "\(field.label) must be a number, not \(value.kind)"
-                }
-            }
             // The call checks whether a handle belongs to the gate.
             guard let type, type != .handle else { return nil }
             _ = try CallValue(try reader.value(of: entry), as: type, handles: nil)
             return nil
         } catch {
-            let position = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
-            return "\(field.label): \(error.message)\(position)"
+            return field.sentence(on: error)
         }
     }
 }

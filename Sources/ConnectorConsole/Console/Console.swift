@@ -1,0 +1,118 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+/// A console without a platform: takes snapshots of its model, makes scenes of them, and performs acts.
+///
+/// Every platform is a loop around one: it shows scenes of the registry for snapshots, passes what the operator does to a
+/// ``Coordinator``, and the acts that this returns to ``perform(_:)``.
+///
+/// ```swift
+/// let console = Console(SiteModel(sites), registry)
+/// let scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
+/// ```
+public final class Console: Sendable {
+    /// The scenes and components, with those of the model.
+    public let registry: ConsoleRegistry
+    /// Yields whenever a snapshot may show something else. For a single consumer; needs ``run()``.
+    public let changes: AsyncStream<Void>
+    private let model: any ConsoleModel
+    private let change: AsyncStream<Void>.Continuation
+    private let records = Mutex(ActRecords())
+
+    /// Creates a console without a host: it shows the scenes of a registry.
+    public convenience init(registry: ConsoleRegistry) { self.init(EmptyConsoleModel(), registry) }
+
+    /// Creates the console of a model.
+    public init(_ model: any ConsoleModel, _ registry: ConsoleRegistry) {
+        var registry = registry
+        if registry.showsModelScenes {
+            let roots = Set(registry.scenes.map(\.root))
+            for scene in model.scenes where !roots.contains(scene.root) { registry.register(scene) }
+        }
+        self.registry = registry
+        self.model = model
+        (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Runs the model, and passes on its changes, until the task is cancelled.
+    public func run() async {
+        await withTaskGroup { group in
+            group.addTask { [model] in await model.run() }
+            for await _ in model.changes { change.yield() }
+            group.cancelAll()
+        }
+        change.finish()
+    }
+
+    /// The current state, for scenes at some routes and those in their slots.
+    ///
+    /// - Parameter routes: The routes whose scenes are shown. What others show is not queried.
+    public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+        var routes = routes
+        var snapshot = await take(routes)
+        // A scene in a slot may have slots of its own, which are only known once it is made.
+        for _ in 0..<SlotBudget.depth {
+            var missing: [Route] = []
+            for route in routes where registry.descriptor(of: route)?.hasSlots ?? false {
+                missing += registry.scene(for: route, of: snapshot).mounted
+            }
+            let new = Set(missing).subtracting(routes)
+            guard !new.isEmpty else { break }
+            routes += new
+            snapshot = await take(routes)
+        }
+        return snapshot
+    }
+
+    private func take(_ routes: [Route]) async -> ConsoleSnapshot {
+        var snapshot = await model.snapshot(for: routes)
+        snapshot.routes = Set(routes)
+        snapshot.acts = records.withLock(\.states)
+        return snapshot
+    }
+
+    /// Performs an act, and waits for its end. Cancelling the task cancels the act.
+    public func perform(_ act: ConsoleAct) async -> ActOutcome {
+        let running = begin(act)
+        return await withTaskCancellationHandler {
+            await running.value
+        } onCancel: {
+            running.cancel()
+        }
+    }
+
+    /// Begins an act: snapshots show it as pending from now on, and afterwards its failure until it is performed again.
+    ///
+    /// - Returns: The task that performs it, off the caller's thread. An act of the application is refused while it runs.
+    @discardableResult
+    public func begin(_ act: ConsoleAct) -> Task<ActOutcome, Never> {
+        guard records.withLock({ $0.begin(act) }) else {
+            return Task { ActOutcome("still running: \(act.title)") }
+        }
+        change.yield()
+        return Task.detached { [self] in
+            let outcome = await outcome(of: act)
+            records.withLock { $0.end(act, outcome) }
+            change.yield()
+            return outcome
+        }
+    }
+
+    private func outcome(of act: ConsoleAct) async -> ActOutcome {
+        guard case .application(let id, let route, let values) = act.subject.kind else {
+            return await model.perform(act)
+        }
+        let snapshot = await take([route])
+        guard let handler = registry.build(route, snapshot)?.handlers[id] else {
+            return .failure(of: act, ConnectorError(.conflict, "it is no longer offered at \(route)"))
+        }
+        do {
+            return try await handler(values)
+        } catch {
+            return .failure(of: act, error)
+        }
+    }
+}

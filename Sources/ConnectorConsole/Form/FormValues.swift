@@ -1,0 +1,31 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+
+/// The texts entered into a form, by field. Those of required fields, numbers, JSON and choices have been checked.
+public struct FormValues: Sendable, Hashable {
+    /// The texts that are not empty, by field.
+    public let texts: [String: String]
+
+    /// No values, as of a button.
+    public static let none = FormValues([:])
+
+    /// Creates values from texts; empty ones are no values.
+    public init(_ texts: [String: String]) { self.texts = texts.filter { !$0.value.isEmpty } }
+
+    /// The text of a field; empty for none.
+    public subscript(name: String) -> String { texts[name] ?? "" }
+
+    /// The number in a field; nil if there is none.
+    public func number(_ name: String) -> Double? { json(name)?.number }
+
+    /// The whole number in a field; nil if there is none.
+    public func integer(_ name: String) -> Int64? { json(name)?.integer }
+
+    /// Whether a field says `true`.
+    public func isTrue(_ name: String) -> Bool { texts[name] == "true" }
+
+    /// The JSON in a field; nil if there is none.
+    public func json(_ name: String) -> JSONValue? { texts[name].flatMap { try? JSONValue(parsing: $0) } }
+}

@@ -1,0 +1,254 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Synchronization
+import Testing
+
+@testable import ConnectorConsole
+
+/// Sites that an application watches: what its scenes show and act on.
+final class Sites: Sendable {
+    private let limits = Mutex<[String: Double]>(["berlin": 30, "bonn": 25])
+
+    /// The sites in order.
+    var all: [(name: String, limit: Double)] { limits.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } } }
+
+    func add(_ name: String, _ limit: Double) { limits.withLock { $0[name] = limit } }
+
+    func remove(_ name: String) { limits.withLock { $0[name] = nil } }
+
+    /// A place among them.
+    enum Place: RouteValue {
+        case list
+        case site(String)
+        case within(String, tab: Int)
+
+        static let root = "sites"
+
+        var parts: [String] {
+            switch self {
+            case .list: []
+            case .site(let name): [name]
+            case .within(let name, let tab): [name, "\(tab)"]
+            }
+        }
+
+        init?(parts: [String]) {
+            switch parts.count {
+            case 0: self = .list
+            case 1: self = .site(parts[0])
+            case 2:
+                guard let tab = Int(parts[1]) else { return nil }
+                self = .within(parts[0], tab: tab)
+            default: return nil
+            }
+        }
+    }
+
+    /// A registry with their scenes alone.
+    ///
+    /// - Parameter step: Called by the act `wait`.
+    func registry(_ step: @escaping @Sendable () async throws -> Void = {}) -> ConsoleRegistry {
+        var registry = ConsoleRegistry.componentsAlone
+        registry.register(
+            SceneDescriptor(Place.self, title: "Sites") { [self] place, context in
+                switch place {
+                case .list: list(context, step)
+                case .site(let name), .within(let name, _): site(name, place, context)
+                }
+            }
+        )
+        registry.register(SceneDescriptor("limit", title: "Limit") { [self] in limit($0) })
+        return registry
+    }
+
+    private func list(_ context: SceneContext, _ step: @escaping @Sendable () async throws -> Void) -> Scene {
+        let rows = all.map { site in
+            var row = Row(site.name, [StyledText(site.name), StyledText("\(site.limit)")], link: Route(Place.site(site.name)))
+            row.acts = [
+                context.act("remove \(site.name)", "remove", title: "remove \(site.name)", question: "Remove it?") { [self] in
+                    remove(site.name)
+                    return "removed \(site.name)"
+                }
+            ]
+            return row
+        }
+        let form = context.form(
+            "add",
+            title: "Add a site",
+            button: "Add",
+            fields: [FormField("name", isRequired: true), FormField("limit", .number, value: "30")]
+        ) { [self] values in
+            guard let limit = values.number("limit"), limit > 0 else { throw FormFault(["limit": "must be positive"]) }
+            add(values["name"], limit)
+            return ActOutcome("added \(values["name"])", opening: Route(Place.site(values["name"])))
+        }
+        var waiting = context.act("wait", "wait") {
+            try await step()
+            return "waited"
+        }
+        waiting.shortcut = "w"
+        var scene = Scene(
+            context.route,
+            "Sites",
+            [
+                context.component("list", TableModel([.init("site"), .init("limit", isNumber: true)], rows)), form,
+                context.component("news", title: "News", LogModel.self, .loading),
+                context.buttons("tools", title: "Tools", [waiting]),
+            ]
+        )
+        scene.acts = context.menu("More", [context.act("clear", "clear") { "cleared" }])
+        return scene
+    }
+
+    private func site(_ name: String, _ place: Place, _ context: SceneContext) -> Scene? {
+        guard all.contains(where: { $0.name == name }) else { return nil }
+        let tab = if case .within(_, let tab) = place { tab } else { 0 }
+        let entries = ["now", "later"].enumerated().map { index, title in
+            Slot.Entry(title, Route(["limit", name, title]), link: Route(Place.within(name, tab: index)))
+        }
+        return Scene(context.route, name, [context.slot(Slot("limits", .tabs), title: "Limits", entries, selected: tab)])
+    }
+
+    private func limit(_ context: SceneContext) -> Scene? {
+        guard context.route.parts.count == 3 else { return nil }
+        let name = context.route.parts[1]
+        guard let site = all.first(where: { $0.name == name }) else { return nil }
+        var scene = Scene(
+            context.route,
+            "Limit",
+            [context.component("limit", NoticeModel(StyledText("\(context.route.parts[2]): \(site.limit)")))]
+        )
+        scene.acts = [
+            context.act("double", "double") { [self] in
+                add(name, site.limit * 2)
+                return "doubled \(name)"
+            }
+        ]
+        return scene
+    }
+}
+
+/// Scenes of an application that act, without a host and without a platform.
+@Suite struct ApplicationSceneTests {
+    private let sites = Sites()
+    private let list = Route(Sites.Place.list)
+
+    private func scene(_ console: Console, _ route: Route) async -> Scene {
+        console.registry.scene(for: route, of: await console.snapshot(for: [route]))
+    }
+
+    @Test(arguments: [Sites.Place.list, .site("a/b c"), .within("ü", tab: 3)])
+    func `a route carries a value through text`(_ place: Sites.Place) throws {
+        let route = try #require(Route(Route(place).description))
+        #expect(route.value(as: Sites.Place.self) == place)
+        #expect(Route(["sites", "a", "not a number"]).value(as: Sites.Place.self) == nil)
+        #expect(Route(["gates"]).value(as: Sites.Place.self) == nil)
+    }
+
+    @Test func `a button calls its closure, and the scene shows what it did`() async throws {
+        let console = Console(registry: sites.registry())
+        let act = try #require(await scene(console, list).act("remove bonn at /sites"))
+        #expect(act.question == "Remove it?" && act.verb.rawValue == "remove")
+        #expect(await console.perform(act) == "removed bonn")
+        let after = await scene(console, list)
+        #expect(after.component("list")?.rows.map(\.id) == ["berlin"])
+        let again = await console.perform(act)
+        #expect(again.isFailure && again.code == .conflict, "it is not offered any more")
+    }
+
+    @Test func `a form checks its fields before and in its closure`() async throws {
+        let console = Console(registry: sites.registry())
+        let form = try #require(await scene(console, list).component("add")?.form)
+        let early = #expect(throws: FormFault.self) { try form.act(["limit": "warm"]) }
+        #expect(early?.errors.keys.sorted() == ["limit", "name"])
+        let late = await console.perform(try form.act(["name": "kiel", "limit": "-1"]))
+        #expect(late.isFailure && late.fieldErrors == ["limit": "must be positive"])
+        #expect(await scene(console, list).component("add")?.state.isFailed == true)
+        let added = await console.perform(try form.act(["name": "kiel", "limit": "12.5"]))
+        #expect(added.route == Route("/sites/kiel") && sites.all.map(\.name) == ["berlin", "bonn", "kiel"])
+        #expect(await scene(console, list).component("add")?.state == .loaded)
+    }
+
+    @Test func `an act is pending while it runs, once at a time, and its failure stays until it succeeds`() async throws {
+        let (steps, step) = AsyncStream.makeStream(of: Bool.self)
+        let console = Console(
+            registry: sites.registry {
+                for await isGood in steps {
+                    guard isGood else { throw ConnectorError(.timedOut, "nobody came") }
+                    return
+                }
+            }
+        )
+        let act = try #require(await scene(console, list).act("wait at /sites"))
+        let running = console.begin(act)
+        #expect(await scene(console, list).act(act.id)?.state.isPending == true)
+        #expect(await console.perform(act) == "still running: wait")
+        step.yield(false)
+        #expect(await running.value.sentence == "wait failed: nobody came [timed-out]")
+        let failed = try #require(await scene(console, list).act(act.id))
+        #expect(failed.state == .failed("wait failed: nobody came [timed-out]"))
+        let again = console.begin(failed)
+        step.yield(true)
+        #expect(await again.value == "waited")
+        #expect(await scene(console, list).act(act.id)?.state == .loaded)
+    }
+
+    @Test func `a running act is cancelled with the task that waits for it`() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let console = Console(
+            registry: sites.registry {
+                begin.yield()
+                // Ends only when it is cancelled.
+                for await _ in AsyncStream<Never>.makeStream().stream {}
+                try Task.checkCancellation()
+            }
+        )
+        let act = try #require(await scene(console, list).act("wait at /sites"))
+        let task = Task { await console.perform(act) }
+        for await _ in begun { break }
+        task.cancel()
+        #expect(await task.value.sentence == "wait failed: it was cancelled")
+    }
+
+    @Test func `two acts with one name do nothing, and say why`() async throws {
+        var registry = ConsoleRegistry.componentsAlone
+        registry.register(
+            SceneDescriptor("twins", title: "Twins") { context in
+                var scene = Scene(context.route, "Twins", [])
+                scene.acts = [context.act("a", "one") { "one" }, context.act("a", "other") { "other" }]
+                return scene
+            }
+        )
+        let console = Console(registry: registry)
+        let act = try #require(await scene(console, Route(["twins"])).acts.first)
+        #expect(await console.perform(act).sentence == "one failed: the scene has two acts named a")
+    }
+
+    @Test func `an act of the host is refused without one`() async {
+        let console = Console(registry: sites.registry())
+        let outcome = await console.perform(ConsoleAct(.retry, .gate("a"), title: "retry a"))
+        #expect(outcome.isFailure && outcome.code == .unsupported)
+    }
+
+    @Test func `a model puts values into the snapshot`() async {
+        struct Model: ConsoleModel {
+            func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+                var snapshot = ConsoleSnapshot()
+                snapshot[[String].self] = routes.map(\.description)
+                return snapshot
+            }
+        }
+        var registry = ConsoleRegistry.componentsAlone
+        registry.register(
+            SceneDescriptor("asked", title: "Asked") { context in
+                let asked = context.value([String].self) ?? []
+                return Scene(context.route, "Asked", [context.component("asked", LogModel(asked.map { StyledText($0) }))])
+            }
+        )
+        let scene = await scene(Console(Model(), registry), Route(["asked"]))
+        #expect(scene.text == "/asked")
+        #expect(registry.scene(for: Route(["asked"]), of: ConsoleSnapshot()).components.first?.rows.isEmpty == true)
+    }
+}
