@@ -21,38 +21,35 @@ import Testing
         try await host.open().requireReady()
         let watch = SiteWatch(HostSites(host), SettingsBounds(try host.settings("preferences")))
         let model = SiteWatchConsole(host, watch, PictureStore(try host.files("pictures")))
-        let console = Console(model, model.registry)
-        func scene(_ place: SiteRoute) async -> Scene {
-            let route = Route(place)
-            return console.registry.scene(for: route, of: await console.snapshot(for: [route]))
-        }
-        #expect(await scene(.list).component("sites")?.state == .loading)
+        var bench = await SceneBench(model, model.registry, at: Route(SiteRoute.list))
+        #expect(bench.scene.component("sites")?.state == .loading)
 
         // Once the past has been read, nothing that happens is missed.
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
         watch.onChange { continuation.yield() }
         let watching = Task { await watch.run() }
-        for await _ in changes { break }
+        for await _ in changes.prefix(watch.sites.flatMap(\.site.sensors).count) {}
         while watch.notices.isEmpty {
             clock.advance(by: .seconds(1))
             // The watch takes in on its own task what the second has brought.
             for _ in 0..<1000 where watch.notices.isEmpty { await Task.yield() }
         }
-        let list = await scene(.list)
+        await bench.refresh()
+        let list = bench.scene
         #expect(list.component("sites")?.rows.map(\.id) == ["office", "cellar"])
         #expect(list.component("sites")?.rows.last?.link == Route(SiteRoute.site("cellar")))
         let notices = list.component("notices")?.rows.compactMap(\.cells.last?.text) ?? []
         #expect(notices.contains("cellar: battery 15 % is not at least 20"))
 
-        let cellar = await scene(.site("cellar"))
+        await bench.move(to: SiteRoute.site("cellar"))
+        let cellar = bench.scene
         #expect(cellar.component("picture")?.rows.first?.cells.first?.text.contains("____") == true)
         let chart = cellar.component("chart sites/cellar/alarm battery")
         #expect(chart?.shape == .chart && chart?.series.first?.values.contains(15) == true)
-        let form = try #require(cellar.component("bounds")?.form)
-        let wrong = await console.perform(try form.act(["sensor": "battery", "low": "9", "high": "1"]))
-        #expect(wrong.fieldErrors == ["high": "high is below low"])
-        let kept = await console.perform(try form.act(["sensor": "battery", "low": "10"]))
-        #expect(kept.sentence == "battery should be at least 10" && !kept.isFailure)
+        try await bench.fill("bounds", ["sensor": "battery", "low": "9", "high": "1"])
+        #expect(bench.fieldErrors == ["high": "high is below low"])
+        try await bench.fill("bounds", ["sensor": "battery", "low": "10"])
+        #expect(bench.fieldErrors.isEmpty && bench.message == "battery should be at least 10")
         #expect(watch.site("cellar")?.measures.first { $0.name == "battery" }?.bounds == Bounds(low: 10))
         watching.cancel()
         await host.close()

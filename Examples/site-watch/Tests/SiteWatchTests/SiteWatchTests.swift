@@ -93,7 +93,7 @@ import Testing
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
         watch.onChange { continuation.yield() }
         let watching = Task { await watch.run() }
-        for await _ in changes { break }
+        for await _ in changes.prefix(watch.sites.flatMap(\.site.sensors).count) {}
         func notice(_ text: String) async {
             func isThere() -> Bool { watch.notices.contains { "\($0.site): \($0.text)" == text } }
             while !isThere() {
