@@ -68,7 +68,7 @@ fixtures: packages
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
-	@$(MAKE) --no-print-directory -s -C Examples/calculator
+	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
 	$(EXAMPLE)/adapter --build-tests
 	$(EXAMPLE_TEST)/adapter
