@@ -69,15 +69,24 @@ fixtures: packages
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
-	@$(MAKE) --no-print-directory -s -C Examples/calculator
+	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
 	$(EXAMPLE)/adapter --build-tests
 	$(EXAMPLE_TEST)/adapter
-	$(EXAMPLE)/calculator
+	$(EXAMPLE)/calculator --build-tests
+	$(EXAMPLE_TEST)/calculator
 	$(EXAMPLE)/search --build-tests
 	$(EXAMPLE_TEST)/search
 	$(EXAMPLE)/Screens --build-tests
 	$(EXAMPLE_TEST)/Screens
+	$(EXAMPLE)/site-watch --build-tests
+	$(EXAMPLE_TEST)/site-watch
+	$(EXAMPLE)/wallets/connectors --build-tests
+	$(EXAMPLE_TEST)/wallets/connectors
+	$(EXAMPLE)/wallets/wallet
+	$(EXAMPLE)/wallets/till
+	$(EXAMPLE)/service --build-tests
+	$(EXAMPLE_TEST)/service
 	$(EXAMPLE)/Application --build-tests
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug

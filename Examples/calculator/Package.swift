@@ -15,17 +15,11 @@ let package = Package(
     platforms: [.macOS(.v26)],
     products: [
         .library(name: "CalculatorClient", targets: ["CalculatorClient"]),
+        .library(name: "calculator-swift", type: .dynamic, targets: ["calculator-swift"]),
         .executable(name: "calculator-app", targets: ["CalculatorApp"]),
     ],
-    traits: [
-        .trait(name: "Web", description: "The option --web, which shows the host in a browser.")
-    ],
     dependencies: [
-        .package(
-            name: "connector-host",
-            path: "../..",
-            traits: [.trait(name: "WebConsole", condition: .when(traits: ["Web"]))]
-        )
+        .package(name: "connector-host", path: "../..", traits: [])
     ],
     targets: [
         .target(
@@ -33,18 +27,40 @@ let package = Package(
             dependencies: [.product(name: "ConnectorHost", package: "connector-host")],
             swiftSettings: strict
         ),
+        // The second engine.
+        .target(
+            name: "calculator-swift",
+            dependencies: [
+                .product(name: "ConnectorKit", package: "connector-host"),
+                .product(name: "ConnectorManifest", package: "connector-host"),
+            ],
+            swiftSettings: strict,
+            plugins: [.plugin(name: "ConnectorManifestPlugin", package: "connector-host")]
+        ),
+        // The presenter: it knows neither a host nor a platform.
+        .target(name: "CalculatorModel", swiftSettings: strict),
+        .target(
+            name: "CalculatorScenes",
+            dependencies: ["CalculatorModel", .product(name: "ConnectorConsole", package: "connector-host")],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "CalculatorApp",
             dependencies: [
-                "CalculatorClient",
+                "CalculatorClient", "CalculatorModel", "CalculatorScenes",
                 .product(name: "ConnectorConsole", package: "connector-host"),
                 .product(name: "ConnectorConsoleTerminal", package: "connector-host"),
-                .product(
-                    name: "ConnectorConsoleWeb",
-                    package: "connector-host",
-                    condition: .when(traits: ["Web"])
-                ),
+                .product(name: "ConnectorConsoleWeb", package: "connector-host"),
                 .product(name: "ConnectorHost", package: "connector-host"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CalculatorTests",
+            dependencies: [
+                "CalculatorModel", "CalculatorScenes",
+                .product(name: "ConnectorConsole", package: "connector-host"),
+                .product(name: "ConnectorHostTesting", package: "connector-host"),
             ],
             swiftSettings: strict
         ),

@@ -130,6 +130,7 @@ OFFSET(connector_gates, flags, 4);
 OFFSET(connector_gates, context, 8);
 OFFSET(connector_gates, call, 16);
 OFFSET(connector_gates, cancel, 24);
+OFFSET(connector_gates, bound, 32);
 
 SIZE(connector_events, 24);
 OFFSET(connector_events, struct_size, 0);

@@ -106,11 +106,9 @@ extension Configuration {
 extension Connector {
     /// The connector as JSON. ``restoringExactValues(from:)`` then restores what JSON cannot express, such as exact durations.
     fileprivate var json: JSONValue {
-        var object: JSONObject = [
-            "name": .string(name), "enabled": .bool(isEnabled),
-            "after": .array(after.map { .string($0) }),
-        ]
+        var object: JSONObject = ["name": .string(name), "enabled": .bool(isEnabled)]
         object["required"] = isRequired.map { .bool($0) }
+        if !after.isEmpty { object["after"] = .array(after.map { .string($0) }) }
         switch kind {
         case .leaf(let leaf):
             object["plugin"] = .string(leaf.plugin.name)

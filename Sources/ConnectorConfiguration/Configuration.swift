@@ -55,6 +55,18 @@ extension Configuration {
     /// Every connector in preorder, siblings in file order.
     package var allConnectors: [Connector] { connectors.selvesAndDescendants }
 
+    /// The paths of the leaves that have a further place at a path, or below it.
+    package func leaves(placedAt path: String) -> Set<String> {
+        Set(allConnectors.filter { $0.path == path || $0.path.hasPrefix(path + "/") }.compactMap(\.same))
+    }
+
+    /// The further paths of each leaf that stands in several places, in the order of the files.
+    package var places: [String: [String]] {
+        allConnectors.reduce(into: [:]) { places, connector in
+            if let leaf = connector.same { places[leaf, default: []].append(connector.path) }
+        }
+    }
+
     /// The leaves to open: those enabled, with no disabled composite above them.
     package var enabledLeaves: [(connector: Connector, leaf: Connector.Leaf)] {
         connectors.reduce(into: []) { $1.addEnabledLeaves(to: &$0) }

@@ -144,6 +144,38 @@ extension Connector {
         kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config))
     }
 
+    /// Creates another place of a leaf: one gate that stands in several composites. It is validated as part of a ``Configuration``.
+    ///
+    /// Everything but its name and its part in the composite belongs to the leaf: its configuration, its outbox, its state.
+    ///
+    /// ```swift
+    /// Connector("crash", policy: .first, connectors: [Connector("sentry", same: "sentry"), …])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
+    ///   - leaf: The path of the leaf.
+    ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
+    ///   - isEnabled: Whether the leaf stands here at all.
+    public init(_ name: String, same leaf: String, isRequired: Bool? = nil, isEnabled: Bool = true) {
+        self.init(
+            name: name,
+            path: name,
+            isRequired: isRequired,
+            isEnabled: isEnabled,
+            after: [],
+            timeout: nil,
+            retry: nil,
+            heal: HealPolicy(),
+            probeInterval: Self.defaultProbeInterval,
+            allowedHosts: nil,
+            delivery: DeliveryPolicy(),
+            simulator: nil,
+            kind: .same(path: leaf),
+            location: JSONPath()
+        )
+    }
+
     /// Creates a composite. It is validated as part of a ``Configuration``.
     ///
     /// - Parameters:

@@ -6,7 +6,8 @@ import ConnectorManifest
 
 /// Binds the gates that plugins use to connectors: those that `with` names, or the only one that offers the capability.
 ///
-/// A leaf whose uses cannot be bound fails; the others are unaffected.
+/// A leaf whose uses cannot be bound fails; the others are unaffected. An optional use that nothing offers, or that is bound to a
+/// disabled connector, stays unbound.
 struct UseBinder {
     private let configuration: Configuration
     /// Finds positions.
@@ -88,9 +89,10 @@ struct UseBinder {
         var uses: [BoundUse] = []
         for use in manifest.uses {
             if let target = leaf.with[use.name] {
+                if use.isOptional, !offer(of: target).isEnabled { continue }
                 try check(target, offers: use, of: leaf)
                 uses.append(BoundUse(use, to: target))
-            } else {
+            } else if !use.isOptional || !candidates(for: use, of: leaf).isEmpty {
                 uses.append(BoundUse(use, to: try candidate(for: use, of: leaf, manifest), isAutomatic: true))
             }
         }
@@ -195,7 +197,7 @@ struct UseBinder {
 
     /// Fails the leaves whose automatic bindings close a circle. The circles of `after` and `with` are faults of the file.
     private mutating func breakCycles(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
-        // Each round fails at least one leaf. A file with more rounds is not worth the time.
+        // Each round fails at least one leaf, or undoes a binding. A file with more rounds is not worth the time.
         for round in 0...Self.roundLimit {
             let automatic = leaves.filter { leaf in
                 (try? plans[leaf.path]?.get())?.uses.contains(where: \.isAutomatic) ?? false
@@ -213,16 +215,21 @@ struct UseBinder {
 
     private static let roundLimit = 20
 
-    /// Fails a leaf of a circle, if one of its automatic bindings belongs to it.
+    /// Fails a leaf of a circle, if one of its automatic bindings belongs to it; an optional one is undone instead.
     private mutating func fail(
         _ path: String,
         in cycle: DependencyGraph.Cycle,
         _ plans: inout [String: Result<LeafPlan, ConnectorError>]
     ) {
-        guard let leaf = enabled[path], let plan = try? plans[path]?.get() else { return }
+        guard let leaf = enabled[path], var plan = try? plans[path]?.get() else { return }
         let targets = Set(cycle.waits.filter { $0.waiting == path }.map(\.target))
         let bound = plan.uses.first { $0.isAutomatic && (targets.isEmpty || targets.contains($0.connector)) }
         guard let bound else { return }
+        if bound.use.isOptional {
+            plan.uses.removeAll { $0.use.name == bound.use.name }
+            plans[path] = .success(plan)
+            return
+        }
         plans[path] = .failure(
             fault(
                 .dependencyCycle,

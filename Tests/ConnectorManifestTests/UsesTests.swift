@@ -21,11 +21,34 @@ import Testing
         #expect(read(#""entry": "e""#).manifest?.uses == [])
     }
 
+    @Test func `a use may be optional`() {
+        let uses = #"{"a": {"capability": "b/1", "optional": true}, "c": {"capability": "d/2"}, "e": "f/3"}"#
+        let (manifest, problems) = read(#""entry": "e", "uses": \#(uses)"#)
+        #expect(problems == [])
+        #expect(manifest?.uses.map(\.description) == ["b/1 as a (optional)", "d/2 as c", "f/3 as e"])
+    }
+
     @Test(arguments: [
         (#""entry": "e", "uses": []"#, "m.json:1:85: uses must be an object, not an array (wrong-type)"),
         (
             #""entry": "e", "uses": {"a": 1}"#,
-            #"m.json:1:91: uses.a must be a capability such as "settings/1", not an integer (wrong-type)"#
+            #"m.json:1:91: uses.a must be a capability such as "settings/1", or an object that names one, not an integer (wrong-type)"#
+        ),
+        (
+            #""entry": "e", "uses": {"a": {"capability": "b/1", "optinal": true}}"#,
+            #"m.json:1:113: unknown key "optinal" (unknown-key)"#
+        ),
+        (
+            #""entry": "e", "uses": {"a": {}}"#,
+            "m.json:1:91: uses.a.capability is missing; it must be a string (missing-value)"
+        ),
+        (
+            #""entry": "e", "uses": {"a": {"capability": "b"}}"#,
+            #"m.json:1:106: the capability "b" must be like settings/1 (invalid-value)"#
+        ),
+        (
+            #""entry": "e", "uses": {"a": {"capability": "b/1", "optional": 1}}"#,
+            "m.json:1:125: uses.a.optional must be true or false, not an integer (wrong-type)"
         ),
         (
             #""entry": "e", "uses": {"a": "settings"}"#,

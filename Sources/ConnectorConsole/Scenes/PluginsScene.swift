@@ -52,7 +52,7 @@ enum PluginsScene {
         details.add(
             "uses",
             plugin.manifest.flatMap { manifest in
-                let uses = manifest.uses.map { "\($0.capability) as \($0.name)" }
+                let uses = manifest.uses.map(\.description)
                 return uses.isEmpty ? nil : StyledText(uses.joined(separator: ", "))
             }
         )

@@ -125,7 +125,6 @@ extension ControlAPI {
     ) async throws(ConnectorError) -> (statistics: [String: QueueStatistics], targets: Set<String>?) {
         let statistics = try await host.outboxStatistics()
         guard let path = input["connector"] else { return (statistics, nil) }
-        let known = Set(statistics.keys).union(host.configuration.allConnectors.map(\.path))
-        return (statistics, try OutboxDocument.targets(of: path, among: known))
+        return (statistics, try OutboxDocument.targets(of: path, among: Set(statistics.keys), host.configuration))
     }
 }

@@ -66,12 +66,15 @@ enum ControlSchemas {
     static let operations = object([
         "version": version,
         "connectors": list(
-            of: object([
-                "path": text,
-                "operations": list(
-                    of: object(["capability": text, "name": text, "signature": text, "documentation": text])
-                ),
-            ])
+            of: object(
+                [
+                    "path": text,
+                    "operations": list(
+                        of: object(["capability": text, "name": text, "signature": text, "documentation": text])
+                    ),
+                ],
+                ["places": list(of: text)]
+            )
         ),
     ])
 

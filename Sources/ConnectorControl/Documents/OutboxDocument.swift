@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorHost
 package import ConnectorOutbox
 
 /// The documents of `connector-host outbox --json`, which the API also returns.
@@ -62,8 +63,15 @@ package enum OutboxDocument {
     /// The connectors at or below a path: those known to the outbox, even if the file no longer names them.
     ///
     /// - Throws: `unknown-connector` if there are none.
-    package static func targets(of path: String, among known: Set<String>) throws(ConnectorError) -> Set<String> {
-        let targets = known.filter { $0 == path || $0.hasPrefix(path + "/") }
+    package static func targets(
+        of path: String,
+        among known: Set<String>,
+        _ configuration: Configuration
+    ) throws(ConnectorError) -> Set<String> {
+        let known = known.union(configuration.allConnectors.map(\.path))
+        let targets = known.filter { $0 == path || $0.hasPrefix(path + "/") }.union(
+            configuration.leaves(placedAt: path)
+        )
         guard targets.isEmpty else { return targets }
         throw ConnectorError(
             .unknownConnector,

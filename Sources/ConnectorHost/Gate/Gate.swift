@@ -100,7 +100,7 @@ final class Gate: CalledGate {
     var path: String { plan.path }
 
     /// The plugin's manifest; nil if no plugin was found.
-    var manifest: Manifest? { try? plan.plugin.get().manifest }
+    var manifest: Manifest? { plan.manifest }
 
     /// The state as the report shows it.
     var state: GateState { storage.withLock { $0.machine.state } }
@@ -169,7 +169,7 @@ extension Gate {
                     GateReport.PluginIdentity(
                         id: $0.id,
                         version: $0.version,
-                        isLinked: !plan.hasStandIn && (try? plan.plugin.get().isLinked) ?? false,
+                        isLinked: plan.isLinked && !plan.hasStandIn,
                         content: storage.content
                     )
                 },

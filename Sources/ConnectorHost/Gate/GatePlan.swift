@@ -4,14 +4,19 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorServices
 
 /// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
 struct GatePlan: Sendable {
     /// The gate's path in the tree.
     var path: String
-    /// The image to load, or why there is none.
+    /// The image to load, or why there is none or why it cannot be used as configured.
     var plugin: Result<PluginCandidate, ConnectorError>
+    /// The plugin's manifest, also of one that cannot be used as configured; nil if no plugin was found.
+    var manifest: Manifest?
+    /// Whether the application links the plugin.
+    var isLinked = false
     /// The plugin's configuration and secrets.
     var configuration: InstanceConfiguration
     /// Reads the configuration again with current secrets; nil if the leaf has no secrets or they cannot be read.

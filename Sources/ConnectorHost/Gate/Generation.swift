@@ -87,7 +87,7 @@ final class Generation: Sendable {
                 egress: plan.configuration.egress.map(\.description),
                 secret: { [secrets = plan.configuration.secrets] in secrets[$0]?.reveal() },
                 redactor: environment.redactor,
-                gates: environment.uses.gates(plan.uses, of: plan.path, environment.calls),
+                gates: environment.uses.gates(manifest?.uses ?? [], plan.uses, of: plan.path, environment.calls),
                 propagatesTrace: plan.propagatesTrace,
                 cacheBytes: plan.cacheBytes,
                 logger: logger

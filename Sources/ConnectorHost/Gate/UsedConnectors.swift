@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
+internal import ConnectorManifest
 internal import ConnectorServices
 internal import Synchronization
 
@@ -36,10 +37,21 @@ final class UsedConnectors: Sendable {
         tree.withLock(\.self)?.opened(path)
     }
 
-    /// The gates of a plugin with bound uses; nil if it has none.
-    func gates(_ uses: [BoundUse], of path: String, _ calls: CallEnvironment) -> UsedGates? {
-        guard !uses.isEmpty else { return nil }
-        return UsedGates(uses.map(\.use.name)) { [self] call in
+    /// The gates of a plugin; nil if its manifest has no uses.
+    ///
+    /// - Parameters:
+    ///   - declared: The uses in the manifest.
+    ///   - uses: Those that are bound to connectors.
+    func gates(
+        _ declared: [GateUse],
+        _ uses: [BoundUse],
+        of path: String,
+        _ calls: CallEnvironment
+    ) -> UsedGates? {
+        guard !declared.isEmpty else { return nil }
+        let bound = uses.map(\.use.name)
+        let unbound = declared.map(\.name).filter { !bound.contains($0) }
+        return UsedGates(bound, unbound: unbound) { [self] call in
             do throws(ConnectorError) {
                 guard let use = uses.first(where: { $0.use.name == call.use }), let tree = tree.withLock(\.self) else {
                     throw ConnectorError(.notOpen, "the host has closed", connector: path)

@@ -60,7 +60,9 @@ extension ConnectorHost {
     /// The operations of every leaf whose plugin was found.
     package var operations: OperationList {
         OperationList(
-            current.tree.nodes.compactMap { node in node.gate?.manifest.map { (node.path, $0.capabilities) } }
+            current.tree.nodes.compactMap { node in
+                node.gate?.manifest.map { (node.path, node.places, $0.capabilities) }
+            }
         )
     }
 }

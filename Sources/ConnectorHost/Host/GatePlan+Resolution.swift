@@ -3,6 +3,14 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorLoading
+
+extension Connector {
+    /// The plugin that a leaf names; nil for a composite.
+    fileprivate var specification: PluginSpecification? {
+        if case .leaf(let leaf) = kind { leaf.plugin } else { nil }
+    }
+}
 
 extension GatePlan {
     /// The warning about a secret that is missing in a simulation.
@@ -19,6 +27,9 @@ extension GatePlan {
         self.init(
             path: connector.path,
             plugin: plugin,
+            manifest: (try? plugin.get().manifest)
+                ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
+            isLinked: connector.specification?.linked != nil,
             configuration: InstanceConfiguration(plan),
             renewed: { [renew = resolved.renew, path = connector.path] in
                 renew(path).map { InstanceConfiguration($0) }

@@ -53,7 +53,7 @@ public struct GateReport: Sendable {
     public var warnings: [String] = []
     /// The paths of the connectors that the plugin uses, by the names in its manifest.
     ///
-    /// While one of them is not open, an open gate is degraded, and its error names that connector.
+    /// While one of them is not open, an open gate is degraded, and its error names that connector, unless the use is optional.
     public var uses: [String: String] = [:]
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
     public var isSimulated = false

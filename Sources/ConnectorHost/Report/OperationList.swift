@@ -5,11 +5,14 @@ package import ConnectorManifest
 
 /// The operations of a set of leaves: the document `connector-host operations --json` prints.
 package struct OperationList: Sendable {
-    /// The leaves, each with its plugin's capabilities.
-    package var connectors: [(path: String, capabilities: [Capability])]
+    /// The leaves, each with its further paths and its plugin's capabilities.
+    package var connectors: [Leaf]
+
+    /// A leaf.
+    package typealias Leaf = (path: String, places: [String], capabilities: [Capability])
 
     /// Creates a list of leaves with their operations.
-    package init(_ connectors: [(path: String, capabilities: [Capability])]) {
+    package init(_ connectors: [Leaf]) {
         self.connectors = connectors
     }
 
@@ -18,11 +21,14 @@ package struct OperationList: Sendable {
         [
             "version": 1,
             "connectors": .array(
-                connectors.map { path, capabilities in
+                connectors.map { path, places, capabilities in
                     let operations = capabilities.flatMap { capability in
                         capability.operations.map { $0.json(in: capability) }
                     }
-                    return ["path": .string(path), "operations": .array(operations)]
+                    var leaf: JSONObject = ["path": .string(path)]
+                    if !places.isEmpty { leaf["places"] = .array(places.map(JSONValue.string)) }
+                    leaf["operations"] = .array(operations)
+                    return .object(leaf)
                 }
             ),
         ]
@@ -51,7 +57,7 @@ extension OperationList {
                 if capabilities.last?.id != id { capabilities.append(Capability(id: id, operations: [])) }
                 capabilities[capabilities.count - 1].operations.append(operation)
             }
-            connectors.append((path, capabilities))
+            connectors.append((path, element["places"]?.array?.compactMap(\.string) ?? [], capabilities))
         }
     }
 }

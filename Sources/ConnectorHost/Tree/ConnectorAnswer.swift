@@ -57,16 +57,20 @@ struct ConnectorAnswer: Sendable {
     /// The outcome of each leaf called.
     var outcomes: [CallOutcome] { asked.isEmpty ? [CallOutcome(result.gate)] : asked }
 
-    /// The outcome of each leaf below the given children. A composite that failed before calling a leaf is listed
-    /// itself.
+    /// The outcome of each leaf below the given children, once for a leaf in several places. A composite that failed
+    /// before calling a leaf is listed itself.
     static func outcomes(of children: [Child]) -> [CallOutcome] {
-        children.flatMap { path, outcome in
+        let outcomes = children.flatMap { path, outcome in
             switch outcome {
             case .success(let answer): answer.outcomes
             case .failure(let error):
                 error.outcomes.isEmpty ? [CallOutcome(error.connector ?? path, error: error)] : error.outcomes
             }
         }
+        // The children themselves are never twice the same.
+        guard outcomes.count > children.count else { return outcomes }
+        var seen: Set<String> = []
+        return outcomes.filter { seen.insert("\($0.connector) \($0.error?.description ?? "")").inserted }
     }
 
     /// Reads the plugin's result; secrets are removed from errors, which may quote it.

@@ -14,6 +14,23 @@ extension Node {
         var arguments: CallArguments
         /// The timeout and other options.
         var options: CallOptions
+        /// The outcomes of leaves that stand below several composites with the policy `all`; nil outside such composites.
+        var common: CommonOutcomes?
+
+        /// Creates the call of a client.
+        init(operation: String, arguments: CallArguments, options: CallOptions) {
+            self.operation = operation
+            self.arguments = arguments
+            self.options = options
+        }
+
+        /// The same call, which reaches each of these leaves once.
+        func calling(once leaves: Set<Int>) -> Call {
+            guard common == nil, !leaves.isEmpty else { return self }
+            var call = self
+            call.common = CommonOutcomes(leaves)
+            return call
+        }
     }
 
     /// Calls an operation; counts, times and traces the call.
@@ -92,6 +109,17 @@ extension Node {
     }
 
     private func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
+        guard let common = call.common else { return await ownOutcome(call) }
+        guard gate != nil else {
+            var call = call
+            // Any other policy decides for itself whether it calls a leaf at all.
+            if !policy.isAll { call.common = nil }
+            return await ownOutcome(call)
+        }
+        return await common.outcome(of: index) { await ownOutcome(call) }
+    }
+
+    private func ownOutcome(_ call: Call) async -> ConnectorAnswer.Outcome {
         do throws(ConnectorError) {
             return .success(try await self.call(call, isChild: true))
         } catch {
@@ -130,8 +158,11 @@ extension Node {
     // MARK: Policies
 
     /// Calls every child; each required one must succeed, or as many as the quorum demands.
+    ///
+    /// A leaf that also stands below another `all` is called once, and its outcome counts at each place.
     private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let children = try able(call.operation)
+        let call = call.calling(once: commonLeaves)
         let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
             for (index, child) in children.enumerated() { group.addTask { (index, await child.outcome(call)) } }
             var outcomes: [Int: ConnectorAnswer.Outcome] = [:]

@@ -22,6 +22,8 @@ final class Node: Sendable {
     let requiredChildren: Set<Int>
     /// The leaf's further paths, in the order of the file.
     let places: [String]
+    /// The leaves that several composites with the policy `all`, at and below this one, have in common.
+    let commonLeaves: Set<Int>
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
     /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
@@ -54,6 +56,7 @@ final class Node: Sendable {
         self.children = children
         self.requiredChildren = requiredChildren
         self.places = places
+        commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, rundown) = (gate, gate?.rundown)
         self.delivery = delivery
         self.comparison = comparison
@@ -96,7 +99,29 @@ extension Node {
     func requires(_ child: Node) -> Bool { requiredChildren.contains(child.index) }
 }
 
+extension CompositePolicy? {
+    /// Whether the policy is `all`, with a quorum or without.
+    var isAll: Bool {
+        if case .all? = self { true } else { false }
+    }
+}
+
 extension [Node] {
+    /// The leaves that are among these nodes and the children of those with the policy `all` more than once.
+    fileprivate var commonLeaves: Set<Int> {
+        var (seen, common): (Set<Int>, Set<Int>) = ([], [])
+        func walk(_ nodes: [Node]) {
+            for node in nodes {
+                if node.policy.isAll { walk(node.children) }
+                // Only a leaf with further places can be there twice.
+                guard !node.places.isEmpty, !seen.insert(node.index).inserted else { continue }
+                common.insert(node.index)
+            }
+        }
+        walk(self)
+        return common
+    }
+
     /// Each node once, at its first place.
     var unique: [Node] {
         // Only a leaf with further places can be among them twice.

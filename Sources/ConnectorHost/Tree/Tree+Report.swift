@@ -15,7 +15,7 @@ extension Tree {
         var reports = nodes.map { $0.gate?.report ?? $0.closedReport }
         for node in reportOrder.map({ nodes[$0] }) {
             node.complete(&reports)
-            if let error = failureOfUses(of: reports[node.index], reports) { reports[node.index].degrade(error) }
+            if let error = failureOfUses(of: node, reports) { reports[node.index].degrade(error) }
             adding(&reports[node.index])
         }
         return Report(
@@ -26,17 +26,19 @@ extension Tree {
 }
 
 extension Tree {
-    /// Why an open gate is degraded: its plugin uses a connector that is not open.
+    /// Why an open gate is degraded: its plugin needs a connector that is not open.
     ///
     /// Like a composite's state, this follows from other reports. So the gate recovers with what it uses.
-    private func failureOfUses(of report: GateReport, _ reports: [GateReport]) -> ConnectorError? {
-        guard report.state == .open else { return nil }
-        for (name, path) in report.uses.sorted(by: { $0.key < $1.key }) {
+    private func failureOfUses(of node: Node, _ reports: [GateReport]) -> ConnectorError? {
+        guard reports[node.index].state == .open, let uses = node.gate?.plan.uses else { return nil }
+        for bound in uses.sorted(by: { $0.use.name < $1.use.name }) where !bound.use.isOptional {
+            let path = bound.connector
             guard let used = self[path].map({ reports[$0.index] }), !used.state.isUsable else { continue }
+            let what = used.state == .failed ? "has failed" : "is \(used.state.rawValue)"
             return ConnectorError(
                 .notOpen,
-                "uses \(path) as \"\(name)\", which \(used.state == .failed ? "has failed" : "is \(used.state.rawValue)")",
-                connector: report.path,
+                "uses \(path) as \"\(bound.use.name)\", which \(what)",
+                connector: node.path,
                 cause: used.error?.message,
                 isRetryable: true
             )

@@ -48,7 +48,7 @@ struct InspectionDocument: Document {
         )
         add("thread", manifest?.thread.rawValue)
         add("services", manifest.map { services(of: $0) })
-        add("uses", manifest.map { $0.uses.map { "\($0.capability) as \($0.name)" }.joined(separator: ", ") })
+        add("uses", manifest.map { $0.uses.map(\.description).joined(separator: ", ") })
         add("egress", manifest?.egress.joined(separator: ", "))
         add("architecture", inspection.architecture)
         add("soname", inspection.soname)

@@ -6,31 +6,36 @@ internal import ConnectorManifest
 
 /// The operations of each connector.
 struct OperationsDocument: Document {
-    /// The leaves, each with its plugin's capabilities.
-    var connectors: [(path: String, capabilities: [Capability])]
+    /// The leaves, each with its further paths and its plugin's capabilities.
+    var connectors: [OperationList.Leaf]
 
     /// Lists the capabilities of every leaf, or of one connector and everything below it.
     init(resolved: ResolvedConfiguration, path: String?) {
-        connectors = resolved.configuration.enabledLeaves.compactMap { connector, _ in
-            guard path.map({ connector.path == $0 || connector.path.hasPrefix($0 + "/") }) ?? true,
-                case .success(let plan)? = resolved.leaves[connector.path]
-            else { return nil }
-            return (connector.path, plan.manifest.capabilities)
+        let places = resolved.configuration.places
+        let leaves = resolved.configuration.enabledLeaves.compactMap { connector, _ -> OperationList.Leaf? in
+            guard case .success(let plan)? = resolved.leaves[connector.path] else { return nil }
+            return (connector.path, places[connector.path] ?? [], plan.manifest.capabilities)
         }
+        self.init(OperationList(leaves), path: path)
     }
 
-    /// Lists the operations of a running host, or of one of its connectors and everything below it.
+    /// Lists the operations of a host, or of one of its connectors and everything below it, by any of a leaf's paths.
     init(_ list: OperationList, path: String?) {
-        connectors = list.connectors.filter { connector, _ in
-            path.map { connector == $0 || connector.hasPrefix($0 + "/") } ?? true
+        connectors = list.connectors.filter { leaf in
+            path.map { path in
+                ([leaf.path] + leaf.places).contains { $0 == path || $0.hasPrefix(path + "/") }
+            } ?? true
         }
     }
 
     func lines(_ style: TextStyle) -> [String] {
         var lines: [String] = []
-        for (path, capabilities) in connectors {
+        for (path, places, capabilities) in connectors {
             if !lines.isEmpty { lines.append("") }
             lines.append(style.paint(style.shown(path), .strong))
+            if !places.isEmpty {
+                lines.append("  " + style.paint("also \(places.map(style.shown).joined(separator: ", "))", .faint))
+            }
             if capabilities.isEmpty { lines.append("  " + style.paint("no operations", .faint)) }
             for capability in capabilities {
                 lines.append("  " + style.paint(style.shown(capability.id.description), .faint))

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorControl
+internal import ConnectorHost
 internal import ConnectorOutbox
 
 /// The outbox of one connector, or of all, for the outbox commands.
@@ -34,7 +35,7 @@ struct StoredOutbox: OutboxAccess {
     /// The store; nil if there is none yet.
     let engine: (any OutboxEngine)?
     /// The connectors of the file.
-    let paths: [String]
+    let configuration: Configuration
     /// The selected connector; nil for all.
     let gate: String?
 
@@ -81,7 +82,7 @@ struct StoredOutbox: OutboxAccess {
 
     private func targets(_ statistics: [String: QueueStatistics]) throws(ConnectorError) -> Set<String>? {
         guard let gate else { return nil }
-        return try OutboxDocument.targets(of: gate, among: Set(statistics.keys).union(paths))
+        return try OutboxDocument.targets(of: gate, among: Set(statistics.keys), configuration)
     }
 
     /// Throws if none of the ids is known.

@@ -7,7 +7,9 @@ internal import ConnectorHost
 extension ResolvedConfiguration {
     /// The error of the first plugin at or below a connector that cannot be used; nil if all can.
     func failure(at path: String) -> ConnectorError? {
-        let failing = leaves.filter { $0.key == path || $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
+        let placed = configuration.leaves(placedAt: path)
+        let failing = leaves.filter { $0.key == path || $0.key.hasPrefix(path + "/") || placed.contains($0.key) }
+            .sorted { $0.key < $1.key }
         for (path, leaf) in failing {
             guard case .failure(var error) = leaf else { continue }
             error.connector = error.connector ?? path

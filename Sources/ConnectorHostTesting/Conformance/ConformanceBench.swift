@@ -163,7 +163,9 @@ final class ConformanceBench: Sendable {
     /// The stand-ins for the gates that the plugin uses; nil if it uses none.
     private var gates: UsedGates? {
         guard !manifest.uses.isEmpty else { return nil }
-        return UsedGates(manifest.uses.map(\.name)) { [doubles = options.gates] call in
+        let unbound = manifest.uses.filter { $0.isOptional && options.gates[$0.name] == nil }.map(\.name)
+        let bound = manifest.uses.map(\.name).filter { !unbound.contains($0) }
+        return UsedGates(bound, unbound: unbound) { [doubles = options.gates] call in
             do throws(ConnectorError) {
                 guard let double = doubles[call.use] else {
                     throw ConnectorError(.notOpen, "the suite was given no gate \"\(call.use)\"", isRetryable: true)

@@ -32,7 +32,8 @@ public enum PluginConformance {
         /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
         /// Stand-ins for the gates that the plugin uses, by the names in its manifest's `uses`: each answers a call of an
-        /// operation with these arguments. A use without one is not open.
+        /// operation with these arguments. A use without one is not open; an optional one is
+        /// bound to nothing.
         public var gates: [String: GateDouble]
         /// The longest time that a step may take.
         public var timeout: Duration

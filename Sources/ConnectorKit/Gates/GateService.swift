@@ -23,6 +23,16 @@ public protocol GateService: Sendable {
         _ arguments: JSONValue,
         timeout: Duration?
     ) async throws(PluginError) -> JSONValue
+
+    /// Whether a connector is bound to a use, which may be otherwise only for an optional one.
+    ///
+    /// - Parameter use: The name in the manifest's `uses`.
+    func isBound(_ use: String) -> Bool
+}
+
+extension GateService {
+    /// Says that every use is bound.
+    public func isBound(_ use: String) -> Bool { true }
 }
 
 /// The service of a plugin whose manifest has no `uses`.
@@ -39,4 +49,7 @@ public struct NoGates: GateService {
     ) async throws(PluginError) -> JSONValue {
         throw PluginError(.denied, "the manifest's \"uses\" names no gate, or the host does not have gates/1")
     }
+
+    /// Always false.
+    public func isBound(_ use: String) -> Bool { false }
 }

@@ -74,4 +74,22 @@ extension Host {
     ) -> Capability {
         capability.init(gate(name))
     }
+
+    /// A gate that the plugin uses if there is one; nil if no connector is bound to the optional use.
+    public func optionalGate(_ name: String) -> UsedGate? { gates.isBound(name) ? gate(name) : nil }
+
+    /// A gate that the plugin uses if there is one, as its capability:
+    ///
+    /// ```swift
+    /// // "uses": { "settings": { "capability": "settings/1", "optional": true } }
+    /// let theme = try await host.optionalGate("settings", as: UsedSettings.self)?.value(of: "theme") ?? "light"
+    /// ```
+    ///
+    /// - Returns: Nil if no connector is bound to the optional use.
+    public func optionalGate<Capability: UsedCapability>(
+        _ name: String,
+        as capability: Capability.Type
+    ) -> Capability? {
+        optionalGate(name).map(capability.init)
+    }
 }

@@ -36,6 +36,16 @@ struct HostGates: GateService, @unchecked Sendable {
         return try outcome.get()
     }
 
+    func isBound(_ use: String) -> Bool {
+        let field = unsafe MemoryLayout<connector_gates>.offset(of: \.bound) ?? .max
+        // An older host refuses manifests with optional uses.
+        guard unsafe Int(table.pointee.struct_size) > field else { return true }
+        let status = unsafe BorrowedText(use).withPointer { use, length in
+            connection.whileOpen { unsafe table.pointee.bound(table.pointee.context, use, length) }
+        }
+        return status == Line.ok
+    }
+
     /// Starts a call that finishes the wait; if the host refuses it, finishes the wait and returns nil.
     private func start(
         _ wait: Waiting<JSONValue>,

@@ -9,12 +9,20 @@ public struct GateUse: Sendable, Hashable {
     public var name: String
     /// The capability whose operations the plugin may call.
     public var capability: CapabilityID
+    /// Whether the plugin also works without the gate.
+    public var isOptional = false
 
     /// Creates a use.
-    package init(name: String, capability: CapabilityID) {
+    package init(name: String, capability: CapabilityID, isOptional: Bool = false) {
         self.name = name
         self.capability = capability
+        self.isOptional = isOptional
     }
+}
+
+extension GateUse: CustomStringConvertible {
+    /// The capability and the name, such as `settings/1 as settings`; an optional use with `(optional)`.
+    public var description: String { "\(capability) as \(name)\(isOptional ? " (optional)" : "")" }
 }
 
 /// Reads the gates that a plugin uses.
@@ -41,19 +49,34 @@ extension JSONReader {
                 report(.invalidValue, "the name \"\(member.name.excerpt)\" must be \(identifierRule)", at: path, .name)
                 return nil
             }
-            guard let text = member.value.string else {
-                report(
-                    .wrongType,
-                    "\(path) must be a capability such as \"settings/1\", not \(member.value.kind)",
-                    at: path
-                )
-                return nil
-            }
-            guard let capability = CapabilityID(text) else {
-                report(.invalidValue, "the capability \"\(text.excerpt)\" must be like settings/1", at: path)
-                return nil
-            }
-            return GateUse(name: member.name, capability: capability)
+            return use(named: member.name, member.value, at: path)
         }
+    }
+
+    private static let useKeys = ["capability", "optional"]
+
+    /// Reads one use: a capability, or an object with `capability` and perhaps `optional`.
+    private mutating func use(named name: String, _ value: JSONValue, at path: JSONPath) -> GateUse? {
+        var (text, isOptional, place) = (value.string, false, path)
+        if case .object = value {
+            guard let object = members(of: value, at: path, allowed: Self.useKeys) else { return nil }
+            place = path.appending("capability")
+            guard let capability = string("capability", in: object, at: path, required: true) else { return nil }
+            text = capability
+            isOptional = bool("optional", in: object, at: path) ?? false
+        }
+        guard let text else {
+            report(
+                .wrongType,
+                "\(path) must be a capability such as \"settings/1\", or an object that names one, not \(value.kind)",
+                at: path
+            )
+            return nil
+        }
+        guard let capability = CapabilityID(text) else {
+            report(.invalidValue, "the capability \"\(text.excerpt)\" must be like settings/1", at: place)
+            return nil
+        }
+        return GateUse(name: name, capability: capability, isOptional: isOptional)
     }
 }

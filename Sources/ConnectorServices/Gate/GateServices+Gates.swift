@@ -22,14 +22,26 @@ extension GateServices {
     /// The maximum number of calls of used gates that one gate may have in progress.
     package static let callLimit = 1024
 
-    /// Calls a used gate under an existing id, and completes the call with a callback.
-    package func startCall(_ id: UInt64, _ call: UsedGateCall, _ callback: GatesCallback) throws(ServiceFailure) {
-        guard let gates = context.gates, gates.names.contains(call.use) else {
-            let known = context.gates?.names.sorted().joined(separator: ", ") ?? ""
-            throw .invalid(
-                "the manifest's \"uses\" does not name \"\(call.use.excerpt)\"\(known.isEmpty ? "" : "; it names \(known)")"
+    /// Throws unless a connector is bound to a use: `unsupported` if the use is optional, `invalid` if there is none of that name.
+    package func checkUse(_ use: String) throws(ServiceFailure) {
+        let (names, unbound) = (context.gates?.names ?? [], context.gates?.unbound ?? [])
+        if names.contains(use) { return }
+        if unbound.contains(use) {
+            throw ServiceFailure(
+                status: Int32(CONNECTOR_UNSUPPORTED),
+                message: "the optional use \"\(use)\" is bound to no connector"
             )
         }
+        let known = (names + unbound).sorted().joined(separator: ", ")
+        throw .invalid(
+            "the manifest's \"uses\" does not name \"\(use.excerpt)\"\(known.isEmpty ? "" : "; it names \(known)")"
+        )
+    }
+
+    /// Calls a used gate under an existing id, and completes the call with a callback.
+    package func startCall(_ id: UInt64, _ call: UsedGateCall, _ callback: GatesCallback) throws(ServiceFailure) {
+        try checkUse(call.use)
+        guard let gates = context.gates else { return }
         let given = call.during == 0 ? nil : state.withLock { $0.traces[call.during] }
         let trace = given ?? TraceContext.current
         let outer = call.during == 0 ? trace.operation : call.during

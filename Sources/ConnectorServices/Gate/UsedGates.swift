@@ -5,17 +5,21 @@ package import ConnectorBase
 
 /// The gates that a plugin uses, as the host offers them.
 package struct UsedGates: Sendable {
-    /// The names in the manifest's `uses`.
+    /// The names in the manifest's `uses` that are bound to connectors.
     package var names: [String]
+    /// The names of optional uses that are bound to none.
+    package var unbound: [String]
     /// Calls an operation of a used gate, and returns its result as JSON; empty if it has none.
     package var call: @Sendable (_ call: UsedGateCall) async -> Result<[UInt8], ServiceFailure>
 
     /// Creates the gates of a plugin.
     package init(
         _ names: [String],
+        unbound: [String] = [],
         _ call: @escaping @Sendable (_ call: UsedGateCall) async -> Result<[UInt8], ServiceFailure>
     ) {
         self.names = names
+        self.unbound = unbound
         self.call = call
     }
 }

@@ -34,6 +34,20 @@ package enum GatesTable {
         unsafe GateServices.at(context)?.completeCall(id, .failure(.cancelled("the plugin cancelled the call")))
     }
 
+    private static let bound: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64) -> Int32 = {
+        context,
+        use,
+        length in
+        guard let gate = unsafe GateServices.at(context), let use = unsafe PluginMemory.text(use, length, limit: 64)
+        else { return Int32(CONNECTOR_INVALID) }
+        do throws(ServiceFailure) {
+            try gate.checkUse(use)
+            return Int32(CONNECTOR_OK)
+        } catch {
+            return error.status
+        }
+    }
+
     /// The table for one gate.
     package static func table(context: UnsafeMutableRawPointer) -> connector_gates {
         unsafe connector_gates(
@@ -41,7 +55,8 @@ package enum GatesTable {
             flags: 0,
             context: context,
             call: fitting(call),
-            cancel: fitting(cancel)
+            cancel: fitting(cancel),
+            bound: fitting(bound)
         )
     }
 

@@ -58,10 +58,11 @@ import Testing
         #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.arguments) == 40)
         #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.deadline_ns) == 56)
         #expect(unsafe MemoryLayout<connector_gates_call>.offset(of: \.during) == 64)
-        #expect(unsafe MemoryLayout<connector_gates>.size == 32)
+        #expect(unsafe MemoryLayout<connector_gates>.size == 40)
         #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.context) == 8)
         #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.call) == 16)
         #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.cancel) == 24)
+        #expect(unsafe MemoryLayout<connector_gates>.offset(of: \.bound) == 32)
     }
 
     @Test func `log and clock`() {

@@ -17,6 +17,8 @@ import Testing
             #""capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}, "uses": {"a": "settings/1"}"#,
         "circle": #""capabilities": {"settings/1": {}}, "uses": {"other": "things/2"}"#,
         "plain": #""documentation": "Uses nothing.""#,
+        "may":
+            #""uses": {"a": {"capability": "settings/1", "optional": true}}, "capabilities": {"things/2": {"get": {"symbol": "s", "signature": "()"}}}"#,
     ]
 
     private static func manifest(of plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
@@ -179,6 +181,49 @@ import Testing
         )
         let plan = try configuration.resolved(manifest: Self.manifest).leaves["u"]?.get()
         #expect(plan?.uses.map(\.connector) == ["t"])
+    }
+
+    @Test
+    func `an optional use is bound if it can be, and left alone if nothing offers it or what it names is disabled`()
+        throws
+    {
+        #expect(try uses("u", #"{"name": "u", "plugin": "may"}"#) == [])
+        #expect(try uses("u", #"{"name": "u", "plugin": "may"}, {"name": "s", "plugin": "settings"}"#) == ["a: s?"])
+        let named = #"{"name": "u", "plugin": "may", "with": {"a": "s"}}, "#
+        #expect(try uses("u", named + #"{"name": "s", "plugin": "settings"}"#) == ["a: s"])
+        #expect(try uses("u", named + #"{"name": "s", "plugin": "settings", "enabled": false}"#) == [])
+        #expect(try failure("u", named + #"{"name": "s", "plugin": "things"}"#)?.contains("offers things/2") == true)
+        let two =
+            #"{"name": "u", "plugin": "may"}, {"name": "s", "plugin": "settings"}, {"name": "t", "plugin": "settings"}"#
+        #expect(try failure("u", two)?.contains("2 connectors offer it: s, t") == true)
+    }
+
+    @Test func `an optional use gives way where it would close a circle`() throws {
+        let text = #"{"name": "a", "plugin": "may"}, {"name": "b", "plugin": "circle", "with": {"other": "a"}}"#
+        #expect(try uses("a", text) == [])
+        #expect(try uses("b", text) == ["other: a"])
+    }
+
+    @Test func `what included files bind has the place in its own file, and reaches the connectors of all files`()
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let main = try directory.write(
+            "main.json",
+            #"{"version": 1, "include": ["users.json"], "connectors": [{"name": "s", "plugin": "settings"}]}"#
+        )
+        func include(_ text: String) throws -> [String: Result<LeafPlan, ConnectorError>] {
+            try directory.write("users.json", #"{"version": 1, "connectors": [\#(text)]}"#)
+            return try Configuration.read(file: main).resolved(manifest: Self.manifest).leaves
+        }
+        let automatic = try include(#"{"name": "u", "plugin": "both"}"#)
+        #expect(try automatic["u"]?.get().uses.map(\.connector) == ["s"])
+        let named = try include(#"{"name": "u", "plugin": "both", "with": {"a": "s"}}"#)
+        #expect(try named["u"]?.get().uses.map(\.isAutomatic) == [false])
+        let wrong = try include(#"{"name": "u", "plugin": "both", "with": {"b": "s"}}"#)
+        guard case .failure(let error)? = wrong["u"] else { throw ConnectorError(.failed, "the use was bound") }
+        #expect(error.position.map { "\($0)" } == "\(directory.path)/users.json:1:72")
     }
 
     @Test func `a long chain of uses needs no stack, and many automatic circles end soon`() throws {

@@ -9,10 +9,13 @@ import ConnectorManifest
 struct ThemePlugin: ConnectorKit.Plugin {
     private let settings: UsedSettings
     private let inner: UsedGate
+    /// Nil in a host without another gate of settings.
+    private let extra: UsedGate?
 
     init(configuration: PluginConfiguration, host: ConnectorKit.Host) {
         settings = host.gate("settings", as: UsedSettings.self)
         inner = host.gate("inner")
+        extra = host.optionalGate("extra")
     }
 
     /// Reads the settings, which are open by now.
@@ -25,6 +28,7 @@ struct ThemePlugin: ConnectorKit.Plugin {
         case "read": return try await settings.value(of: name) ?? "none"
         case "write": try await settings.set("dark", for: name)
         case "begin": return try await inner.call("begin", ["name": .string(name)])
+        case "extra": return try await extra?.call("counts") ?? "nothing is bound"
         case "stranger": return try await inner.call("stranger")
         default: throw PluginError(.unsupported, "unknown: \(operation)")
         }
@@ -36,7 +40,7 @@ extension ThemePlugin: LinkablePlugin {
     static var linkedPlugin: LinkedPlugin {
         let manifest = """
             {"manifest": 1, "id": "theme", "version": "1.0.0", "abi": [1, 1], "entry": "theme_entry",
-             "uses": {"settings": "settings/1", "inner": "calls/1"},
+             "uses": {"settings": "settings/1", "inner": "calls/1", "extra": {"capability": "calls/1", "optional": true}},
              "capabilities": {"theme/1": {"use": {
                "symbol": "theme_use", "signature": "(operation: string, name: string) async -> json"}}}}
             """

@@ -15,12 +15,18 @@ import Testing
     private let directory = ScratchDirectory()
     private let clock = ManualHostClock()
 
-    private func opened() async throws -> ConnectorHost {
+    private func opened(isExtraEnabled: Bool = false) async throws -> ConnectorHost {
         let host = try ConnectorHost.testing(
             "[\(TestHost.leaf("calls"))]",
             plugins: [Fixtures.contract("calls")],
             appending: [
-                Connector("theme", plugin: ThemePlugin.self, with: ["settings": "preferences"], probeInterval: nil),
+                Connector(
+                    "theme",
+                    plugin: ThemePlugin.self,
+                    with: ["settings": "preferences", "inner": "calls", "extra": "extra"],
+                    probeInterval: nil
+                ),
+                Connector("extra", same: "calls", isEnabled: isExtraEnabled),
                 Connector("preferences", plugin: SettingsFile.self, probeInterval: nil),
             ],
             clock: clock,
@@ -51,6 +57,18 @@ import Testing
         #expect(try await host.settings("preferences").value(of: "theme") == "dark")
         let error = try await failure { () async throws(ConnectorError) in try await use(host, "stranger", "") }
         #expect(error.code == .invalid && error.message.hasPrefix("calls: calls/1 has no operation"))
+        await host.close()
+    }
+
+    @Test func `an optional use is nil without a connector, and degrades nothing`() async throws {
+        let alone = try await opened()
+        #expect(alone.report["theme"]?.uses["extra"] == nil)
+        #expect(try await use(alone, "extra", "") == "nothing is bound")
+        await alone.close()
+        let host = try await opened(isExtraEnabled: true)
+        #expect(host.report["theme"]?.uses["extra"] == "extra")
+        #expect(try await use(host, "extra", "") != "nothing is bound")
+        #expect(host.report["calls"]?.places == ["extra"])
         await host.close()
     }
 

@@ -47,7 +47,7 @@ import Testing
         #expect(try await Self.pass(test, "answer", [["a": 1]]) == ["a": 1])
         #expect(try await Self.pass(test, "counts") == ["cancels": 0, "running": 0, "most": 0])
         #expect(try await Self.pass(test, "lives", ["x"])["created"] == 0)
-        #expect(try await test.call("user", "table") == 32)
+        #expect(try await test.call("user", "table") == 40)
         #expect(try test.gate("inner").calls?.total == 4)
         #expect(try test.gate("user").uses == ["inner": "inner"])
         let report = test.host.report
@@ -331,6 +331,9 @@ import Testing
         let report = await test.host.open()
         #expect(report["user"]?.state == .failed && report["a"]?.state == .open)
         #expect(report["user"]?.error?.message.contains("2 connectors offer it: a, b") == true)
+        #expect(
+            report["user"]?.plugin?.id == "uses" && report["user"]?.capabilities["uses/1"]?.contains("pass") == true
+        )
         await test.host.close()
     }
 

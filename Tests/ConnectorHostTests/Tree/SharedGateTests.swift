@@ -54,6 +54,19 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a call through nested composites that all hold the gate reaches it once, and each has its outcome`()
+        async throws
+    {
+        let below = TestHost.composite("below", "all", #"{"name": "c", "same": "a"}"#)
+        let test = try test("all", below, TestHost.composite("first", "first", #"{"name": "d", "same": "a"}"#))
+        await test.host.open()
+        let answer = try await test.call("group", "last")
+        // Once for the places that `all` composites share, once for `first`, which chooses by itself.
+        #expect(test.host.report["a"]?.calls?.total == 2)
+        #expect(answer["a"]?["result"] != nil && answer["group/below"]?["result"]?["a"] != nil)
+        await test.host.close()
+    }
+
     @Test func `closing any place closes the gate`() async throws {
         let test = try test("first")
         await test.host.open()

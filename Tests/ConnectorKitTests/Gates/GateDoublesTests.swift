@@ -49,6 +49,68 @@ internal import Testing
         #expect(error?.message.hasPrefix(start) == true)
     }
 
+    @Test func `events and reports arrive as models`() async throws {
+        let (events, reports) = (AnalyticsDouble(), CrashDouble())
+        let host = Host(gates: GateDoubles(["events": events.double, "crash": reports.double]))
+        try await host.gate("events", as: UsedAnalytics.self).track("Seen", ["page": 1], userId: "u")
+        var login = AnalyticsEvent(.identify, userId: "u")
+        login.traits = ["plan": "pro"]
+        try await host.gate("events", as: UsedAnalytics.self).send(login)
+        #expect(events.events.map(\.type) == [.track, .identify])
+        #expect(events.events[0].event == "Seen" && events.events[0].properties == ["page": 1])
+        let answer = try await host.gate("crash", as: UsedCrash.self).report(
+            PluginError(.failed, "no"),
+            tags: ["a": "b"]
+        )
+        try await host.gate("crash", as: UsedCrash.self).send(CrashReport(level: .info, message: "hello"))
+        #expect(answer == .accepted(id: reports.reports[0].id) && reports.reports[0].tags == ["a": "b"])
+        #expect(reports.reports[1].message == "hello")
+        let refused = await #expect(throws: PluginError.self) {
+            try await host.gate("events", as: UsedAnalytics.self).track("Seen")
+        }
+        #expect(refused?.status == .invalid)
+    }
+
+    @Test func `readings are the latest, of one sensor, or of a range`() async throws {
+        let readings = try [1, 2].map { second in
+            try SensorReading("load", Double(second), unit: "1", at: Timestamp(nanoseconds: second * 1_000_000_000))
+        }
+        let double = SensorDouble(readings)
+        let sensor = Host(gates: GateDoubles(["it": double.double])).gate("it", as: UsedSensor.self)
+        #expect(try await sensor.latest() == [readings[1]])
+        #expect(try await sensor.latest(of: "load") == readings[1])
+        #expect(try await sensor.readings(in: SensorRange("load", to: readings[0].time)) == [readings[0]])
+        let unknown = await #expect(throws: PluginError.self) { try await sensor.latest(of: "noise") }
+        #expect(unknown?.status == .notFound)
+    }
+
+    @Test func `files travel in parts, and an upload that fails is given up`() async throws {
+        let double = FilesDouble(partSize: 3)
+        let files = Host(gates: GateDoubles(["it": double.double])).gate("it", as: UsedFiles.self)
+        let content = Array("ten bytes.".utf8)
+        let entry = try await files.put("a/one.txt", content, contentType: "text/plain", condition: .absent)
+        #expect(entry.size == 10 && entry.contentType == "text/plain" && double["a/one.txt"] == content)
+        #expect(try await files.get("a/one.txt") == content)
+        let large = await #expect(throws: PluginError.self) { try await files.get("a/one.txt", upTo: 9) }
+        #expect(large?.status == .tooLarge)
+        let conflict = await #expect(throws: PluginError.self) {
+            try await files.put("a/one.txt", [1], condition: .absent)
+        }
+        #expect(conflict?.status == .conflict && double.uploads == 0)
+        try await files.copy("a/one.txt", to: "b.txt")
+        #expect(try await files.list(limit: 1).files.map(\.path) == ["a/one.txt"])
+        try await files.remove("a/one.txt")
+        #expect(try await files.list().files.map(\.path) == ["b.txt"])
+        let missing = await #expect(throws: PluginError.self) { try await files.head("a/one.txt") }
+        #expect(missing?.status == .notFound)
+    }
+
+    @Test func `an optional gate is nil if nothing is bound to it`() async throws {
+        #expect(host("dark").optionalGate("other", as: UsedSettings.self) == nil)
+        #expect(try await host("dark").optionalGate("it", as: UsedSettings.self)?.value(of: "theme") == "dark")
+        #expect(Host().optionalGate("it") == nil)
+    }
+
     @Test func `a plugin without uses is denied`() async throws {
         let error = await #expect(throws: PluginError.self) { try await Host().gate("settings").call("get") }
         #expect(error?.status == .denied)

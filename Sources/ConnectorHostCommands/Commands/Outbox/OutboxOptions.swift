@@ -43,7 +43,7 @@ struct OutboxOptions: ParsableArguments {
             )
             let store = StoredOutbox(
                 engine: inspection.engine,
-                paths: configuration.allConnectors.map(\.path),
+                configuration: configuration,
                 gate: gate
             )
             let document: Result<any Document, ConnectorError>

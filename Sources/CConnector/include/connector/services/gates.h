@@ -4,7 +4,7 @@
  * services/gates.h: "gates/1", calls of the gates that the plugin uses.
  *
  * A manifest names what the plugin uses: "uses": { "settings": "settings/1" }. The configuration binds each name to a
- * connector. The plugin reaches the operations of that capability and nothing else, and never learns which connector it
+ * connector; it may leave out an optional one: { "capability": "settings/1", "optional": true }. The plugin reaches the operations of that capability and nothing else, and never learns which connector it
  * is. The service is null if the manifest has no "uses"; "services" does not name it.
  *
  * The used gate has opened, or failed, before the plugin's `open`, and closes after the plugin's `close`.
@@ -78,6 +78,15 @@ typedef struct connector_gates {
 
     /** Cancels a call: `done` runs soon with CONNECTOR_CANCELLED, unless it has run already. Idempotent. [any] */
     void (*CONNECTOR_NONNULL cancel)(void *CONNECTOR_NONNULL context, uint64_t call_id);
+
+    /**
+     * Whether a connector is bound to a use: CONNECTOR_OK if one is; CONNECTOR_UNSUPPORTED if the use is optional and none
+     * is, in which case `call` fails with the same status; CONNECTOR_INVALID if "uses" does not name it. The answer never
+     * changes for an instance. An older host does not have this function, and no optional uses: check CONNECTOR_HAS_FIELD.
+     * [any]
+     */
+    int32_t (*CONNECTOR_NONNULL bound)(void *CONNECTOR_NONNULL context, const char *CONNECTOR_NONNULL use_borrowed,
+                                       uint64_t use_length);
 } connector_gates;
 
 #ifdef __clang__

@@ -35,4 +35,23 @@ public struct GateDoubles: GateService {
         }
         return try await double(operation, arguments)
     }
+
+    /// Whether there is a double for the use.
+    public func isBound(_ use: String) -> Bool { doubles[use] != nil }
+}
+
+extension GateDoubles {
+    /// The error of an operation that a double does not know, or that lacks its argument.
+    static func unsupported(_ operation: String) -> PluginError {
+        PluginError(.unsupported, "the double does not answer \"\(operation)\" with these arguments")
+    }
+
+    /// Runs a body that reads a model; what the model refuses is `invalid`.
+    static func checked<Value>(_ body: () throws(ConnectorError) -> Value) throws(PluginError) -> Value {
+        do throws(ConnectorError) {
+            return try body()
+        } catch {
+            throw PluginError(.invalid, error.message)
+        }
+    }
 }

@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+/// The outcomes of the leaves that one call reaches through several composites: each leaf is called once.
+final class CommonOutcomes: Sendable {
+    private let leaves: Set<Int>
+    private let outcomes = Mutex<[Int: OneShot<ConnectorAnswer.Outcome>]>([:])
+
+    /// Prepares a call.
+    ///
+    /// - Parameter leaves: The leaves that stand below several composites.
+    init(_ leaves: Set<Int>) {
+        self.leaves = leaves
+    }
+
+    /// The outcome of a leaf, which the first caller provides, and all others await.
+    func outcome(
+        of leaf: Int,
+        _ call: () async -> ConnectorAnswer.Outcome
+    ) async -> ConnectorAnswer.Outcome {
+        guard leaves.contains(leaf) else { return await call() }
+        let (outcome, isFirst) = outcomes.withLock { outcomes in
+            if let outcome = outcomes[leaf] { return (outcome, false) }
+            let outcome = OneShot<ConnectorAnswer.Outcome>()
+            outcomes[leaf] = outcome
+            return (outcome, true)
+        }
+        if isFirst { outcome.send(await call()) }
+        return await outcome.wait()
+    }
+}

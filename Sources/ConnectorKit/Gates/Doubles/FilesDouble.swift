@@ -1,0 +1,139 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+public import ConnectorBase
+public import ConnectorCapabilities
+internal import Synchronization
+
+/// A stand-in for a used gate of `files/1`, which keeps the files in memory.
+public final class FilesDouble: Sendable {
+    private struct Upload {
+        var request: FileUploadRequest
+        var content: [UInt8] = []
+    }
+
+    private struct State {
+        var files: [String: (entry: FileEntry, content: [UInt8])] = [:]
+        var uploads: [String: Upload] = [:]
+        var changes = 0
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Timestamp
+    private let partSize: Int
+
+    /// Starts empty.
+    ///
+    /// - Parameters:
+    ///   - partSize: The size of the parts that uploads must have.
+    ///   - now: The time of a change.
+    public init(
+        partSize: Int = FileEntry.partLimit,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(nanoseconds: 0) }
+    ) {
+        self.partSize = min(max(1, partSize), FileEntry.partLimit)
+        self.now = now
+    }
+
+    /// The content of a file; nil if there is none.
+    public subscript(path: String) -> [UInt8]? { state.withLock { $0.files[path]?.content } }
+
+    /// The uploads that have neither completed nor been given up.
+    public var uploads: Int { state.withLock(\.uploads.count) }
+
+    /// Answers for the gate.
+    public var double: GateDoubles.Double {
+        { [self] operation, arguments throws(PluginError) in
+            func text(_ name: String) -> String { arguments[name]?.string ?? "" }
+            switch operation {
+            case "head": return try file(text("path")).entry.json
+            case "list": return try list(text("prefix"), text("after"), arguments["limit"]?.integer)
+            case "get":
+                let content = try file(text("path")).content
+                let part = content.dropFirst(Int(clamping: arguments["offset"]?.integer ?? 0))
+                    .prefix(Int(clamping: arguments["count"]?.integer ?? 0))
+                return ["base64": .string(Base64.encode(Array(part)))]
+            case "createUpload": return try createUpload(arguments["file"] ?? .null)
+            case "uploadPart":
+                guard let part = arguments["content"]?["base64"]?.string.flatMap(Base64.decode), part.count <= partSize
+                else { throw PluginError(.invalid, "a part has 1 to \(partSize) bytes") }
+                guard state.withLock({ $0.uploads[text("upload")]?.content.append(contentsOf: part) }) != nil else {
+                    throw PluginError(.notFound, "there is no upload \"\(text("upload"))\"")
+                }
+                return .null
+            case "completeUpload": return try complete(text("upload"))
+            case "abortUpload": state.withLock { $0.uploads[text("upload")] = nil }
+            case "remove": state.withLock { $0.files[text("path")] = nil }
+            case "copy":
+                let source = try file(text("source"))
+                return try put(
+                    source.content,
+                    FileUploadRequest(text("destination"), contentType: source.entry.contentType)
+                )
+            default: throw GateDoubles.unsupported(operation)
+            }
+            return .null
+        }
+    }
+
+    private func file(_ path: String) throws(PluginError) -> (entry: FileEntry, content: [UInt8]) {
+        guard let file = state.withLock({ $0.files[path] }) else {
+            throw PluginError(.notFound, "there is no file \"\(path)\"")
+        }
+        return file
+    }
+
+    private func list(_ prefix: String, _ after: String, _ limit: Int64?) throws(PluginError) -> JSONValue {
+        let limit = Int(clamping: limit ?? 1000)
+        try GateDoubles.checked { () throws(ConnectorError) in
+            try FilePage.check(prefix: prefix, after: after, limit: limit)
+        }
+        let entries = state.withLock { $0.files.values.map(\.entry) }
+            .filter { FileSelection(prefix: prefix, after: after).includes($0.path) }
+            .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        return FilePage(files: Array(entries.prefix(limit)), hasMore: entries.count > limit).json
+    }
+
+    private func createUpload(_ json: JSONValue) throws(PluginError) -> JSONValue {
+        let request = try GateDoubles.checked { () throws(ConnectorError) in try FileUploadRequest(json: json) }
+        let id = state.withLock { state in
+            state.changes += 1
+            state.uploads["\(state.changes)"] = Upload(request: request)
+            return "\(state.changes)"
+        }
+        return FileUpload(id: id, partSize: partSize).json
+    }
+
+    private func complete(_ id: String) throws(PluginError) -> JSONValue {
+        guard let upload = state.withLock({ $0.uploads[id] }) else {
+            throw PluginError(.notFound, "there is no upload \"\(id)\"")
+        }
+        let entry = try put(upload.content, upload.request)
+        state.withLock { $0.uploads[id] = nil }
+        return entry
+    }
+
+    private func put(_ content: [UInt8], _ request: FileUploadRequest) throws(PluginError) -> JSONValue {
+        let time = now()
+        let entry = state.withLock { state -> FileEntry? in
+            let tag = state.files[request.path]?.entry.tag
+            switch request.condition {
+            case .any: break
+            case .absent: guard tag == nil else { return nil }
+            case .tag(let wanted): guard tag == wanted else { return nil }
+            }
+            state.changes += 1
+            let entry = FileEntry(
+                path: request.path,
+                size: UInt64(content.count),
+                modified: time,
+                tag: "\(state.changes)",
+                contentType: request.contentType
+            )
+            state.files[request.path] = (entry, content)
+            return entry
+        }
+        guard let entry else { throw PluginError(.conflict, "the condition of \"\(request.path)\" is not met") }
+        return entry.json
+    }
+}

@@ -1,0 +1,117 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+public import ConnectorCapabilities
+
+/// `files/1` at a used gate: files in memory, put and read in parts.
+public struct UsedFiles: UsedCapability {
+    private let gate: UsedGate
+
+    /// Creates a value for calls of a gate that offers `files/1`.
+    public init(_ gate: UsedGate) {
+        self.gate = gate
+    }
+
+    /// Reads what the store knows of a file; throws `notFound` if there is none.
+    public func head(_ path: String) async throws(PluginError) -> FileEntry {
+        try await entry("head", ["path": .string(path)])
+    }
+
+    /// Lists files in the order of their paths' bytes, one page at a time.
+    ///
+    /// - Parameters:
+    ///   - prefix: What the paths start with; empty for all.
+    ///   - after: The path that the page begins after; empty for the first page.
+    ///   - limit: The most files, within `FilePage.limitRange`.
+    public func list(
+        prefix: String = "",
+        after: String = "",
+        limit: Int = 1000
+    ) async throws(PluginError) -> FilePage {
+        try await gate.call(
+            "list",
+            ["prefix": .string(prefix), "after": .string(after), "limit": .integer(Int64(limit))]
+        ) { json throws(ConnectorError) in try FilePage(json: json) }
+    }
+
+    /// Reads a file, in parts.
+    ///
+    /// - Parameter limit: The most bytes to read into memory.
+    /// - Throws: `notFound` if there is no such file, `tooLarge` if it has more bytes, `conflict` if it changes meanwhile.
+    public func get(_ path: String, upTo limit: Int = 64 << 20) async throws(PluginError) -> [UInt8] {
+        let entry = try await head(path)
+        guard let size = Int(exactly: entry.size), size <= limit else {
+            throw PluginError(.tooLarge, "\"\(path)\" has \(entry.size) bytes, more than \(limit)")
+        }
+        var content: [UInt8] = []
+        content.reserveCapacity(size)
+        while content.count < size {
+            let arguments: JSONObject = [
+                "path": .string(path), "offset": .integer(Int64(content.count)),
+                "count": .integer(Int64(min(size - content.count, FileEntry.partLimit))), "tag": .string(entry.tag),
+            ]
+            let part = try await gate.call("get", arguments) { json throws(ConnectorError) -> [UInt8] in
+                guard let bytes = json["base64"]?.string.flatMap(Base64.decode), !bytes.isEmpty else {
+                    throw ConnectorError(.invalid, "expected a part of the file from byte \(content.count)")
+                }
+                return bytes
+            }
+            content += part
+        }
+        return content
+    }
+
+    /// Puts a file, and replaces one that is there. Nobody sees it before all of it is there.
+    ///
+    /// - Parameters:
+    ///   - path: Where it will be.
+    ///   - content: Its content.
+    ///   - contentType: Its media type, such as `text/plain`.
+    ///   - condition: What must be true of the path, or nothing is put: `conflict`.
+    @discardableResult
+    public func put(
+        _ path: String,
+        _ content: [UInt8],
+        contentType: String? = nil,
+        condition: FileCondition = .any
+    ) async throws(PluginError) -> FileEntry {
+        let request = FileUploadRequest(path, contentType: contentType, condition: condition)
+        let upload = try await gate.call("createUpload", ["file": request.json]) { json throws(ConnectorError) in
+            try FileUpload(json: json)
+        }
+        do throws(PluginError) {
+            for offset in stride(from: 0, to: content.count, by: upload.partSize) {
+                let part = content[offset..<min(offset + upload.partSize, content.count)]
+                let arguments: JSONObject = [
+                    "upload": .string(upload.id), "offset": .integer(Int64(offset)),
+                    "content": ["base64": .string(Base64.encode(Array(part)))],
+                ]
+                _ = try await gate.call("uploadPart", arguments)
+            }
+            return try await entry(
+                "completeUpload",
+                ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
+            )
+        } catch {
+            // A task of its own, because this one may have been cancelled.
+            await Task { [gate] in _ = try? await gate.call("abortUpload", ["upload": .string(upload.id)]) }.value
+            throw error
+        }
+    }
+
+    /// Removes a file; it is no error if there is none.
+    public func remove(_ path: String) async throws(PluginError) {
+        _ = try await gate.call("remove", ["path": .string(path)])
+    }
+
+    /// Copies a file within the store, and replaces one that is there; throws `notFound` if there is no source.
+    @discardableResult
+    public func copy(_ source: String, to destination: String) async throws(PluginError) -> FileEntry {
+        try await entry("copy", ["source": .string(source), "destination": .string(destination)])
+    }
+
+    private func entry(_ operation: String, _ arguments: JSONObject) async throws(PluginError) -> FileEntry {
+        try await gate.call(operation, arguments) { json throws(ConnectorError) in try FileEntry(json: json) }
+    }
+}
