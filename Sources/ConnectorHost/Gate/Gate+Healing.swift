@@ -120,7 +120,11 @@ extension Gate {
             _ = storage.machine.probeSucceeded()
             return predecessor ?? successor
         }
-        if superseded !== successor { logger.info("gate uses new secrets") }
+        if superseded !== successor {
+            logger.info("gate uses new secrets")
+            // A proof of the predecessor that ends now schedules no further one.
+            scheduleProbe()
+        }
         environment.onChange()
         await superseded.end()
         return superseded !== successor
