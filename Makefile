@@ -95,7 +95,7 @@ examples: plugins
 # One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
 # those of the console tmux and Chromium. Without these, the tests are skipped.
 test: packages fixtures examples
-	@scripts/install-system-packages gdb iproute2 nats-server libnats3.4 prometheus tmux
+	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
 	@$(TESTS)
 	@Tests/Browser/run short

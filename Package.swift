@@ -98,10 +98,10 @@ let package = Package(
         .target(name: "CFatalSignal"),
         // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
         .target(name: "ConnectorBase", swiftSettings: strict),
-        // SHA-256 of bytes that come in pieces, for the host and for plugins.
+        // Digests of bytes, for the host and for plugins, and signatures.
         .target(
             name: "ConnectorDigest",
-            dependencies: [.target(name: "CSodium", condition: .when(platforms: [.linux]))],
+            dependencies: ["ConnectorBase", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
             swiftSettings: strict
         ),
         .target(name: "ConnectorCapabilities", dependencies: ["ConnectorBase"], swiftSettings: strict),
@@ -168,7 +168,8 @@ let package = Package(
         .target(
             name: "ConnectorConfiguration",
             dependencies: [
-                "ConnectorBase", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform", "ConnectorServices",
+                "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
+                "ConnectorServices",
             ],
             swiftSettings: strict
         ),

@@ -98,6 +98,8 @@ extension Configuration {
             stateDirectory: stateDirectory,
             servers: servers,
             requiresTrust: requiresTrust,
+            trustedKeys: trustedKeys,
+            lock: lock,
             connectors: all.prefix(connectors.count) + new
         )
     }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorDigest
+package import ConnectorManifest
 
 /// The content of `connectors.json`, validated on its own but not yet against the plugins it names.
 ///
@@ -23,6 +25,10 @@ public struct Configuration: Sendable {
     /// Whether to refuse plugins and included files that other users can modify: `"trust": "strict"`. Otherwise the report warns of
     /// such plugins.
     public let requiresTrust: Bool
+    /// The keys that sign plugins; empty if signatures are not checked.
+    package var trustedKeys: [MinisignKey] = []
+    /// The plugins that may be loaded: `connectors.lock.json` beside the file; nil if there is none.
+    package var lock: PluginLock?
     /// The roots of the tree, in file order; those of an included file follow those of the file that includes it.
     public let connectors: [Connector]
 
@@ -126,7 +132,8 @@ extension Configuration {
     ) -> Examination {
         do throws(ConnectorError) {
             let content = try SmallFile(reading: file, limit: sizeLimit)
-            return examine(content.bytes, file: file, base: BaseDirectory(of: file), environment: environment)
+            let base = BaseDirectory(of: file)
+            return addingLock(to: examine(content.bytes, file: file, base: base, environment: environment), of: file)
         } catch {
             return (nil, [error], 0)
         }

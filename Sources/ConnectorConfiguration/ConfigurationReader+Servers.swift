@@ -104,11 +104,7 @@ extension ConfigurationReader {
         else { return nil }
         guard let reference = SecretReference(text, base: base) else {
             // The text may be the secret itself.
-            json.report(
-                .invalidValue,
-                "a secret must be \"env:NAME\" or \"file:PATH\"",
-                at: here.appending("secret")
-            )
+            json.report(.invalidValue, SecretReference.rule, at: here.appending("secret"))
             return nil
         }
         return reference

@@ -57,8 +57,8 @@ struct ConfigurationReader {
         let directories = paths("plugins", to: "directory", "directories", in: object, at: root).map(\.path)
         let state = stateDirectory(in: object)
         let servers = servers(in: object)
-        let requiresTrust = requiresTrust(in: object)
-        if requiresTrust { inclusions.trust = FileTrust() }
+        let trust = trust(in: object)
+        if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
         var names: [String: JSONPath] = [:]
         var connectors = roots(in: object, at: root, names: &names)
@@ -71,7 +71,8 @@ struct ConfigurationReader {
             pluginDirectories: directories,
             stateDirectory: state,
             servers: servers,
-            requiresTrust: requiresTrust,
+            requiresTrust: trust.isRequired,
+            trustedKeys: trust.keys,
             connectors: connectors
         )
     }
@@ -94,15 +95,6 @@ struct ConfigurationReader {
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
             at: root.appending("version")
         )
-    }
-
-    /// Reads whether plugins that other users can modify are refused.
-    private mutating func requiresTrust(in object: JSONObject) -> Bool {
-        guard let text = json.string("trust", in: object, at: JSONPath()) else { return false }
-        if text != "warn", text != "strict" {
-            json.report(.invalidValue, "trust must be \"warn\" or \"strict\"", at: JSONPath().appending("trust"))
-        }
-        return text == "strict"
     }
 
     // MARK: Connectors

@@ -9,23 +9,35 @@ struct ConfigurationResolver {
     /// Collects errors.
     var json: JSONReader
     /// Every secret read so far.
-    private(set) var secrets: [Secret] = []
+    var secrets: [Secret] = []
     private let configuration: Configuration
     /// The directory of the file that contains the leaf.
-    private var base = BaseDirectory(".")
-    private var variables: VariableExpansion
-    /// The secrets read so far, by reference: several fields may refer to one file.
-    private var read: [SecretReference: Result<Secret, ConnectorError>] = [:]
+    var base = BaseDirectory(".")
+    var variables: VariableExpansion
+    /// The texts of secrets read so far: several fields may refer to one file.
+    var read: [SecretReference: Result<SecretReading, ConnectorError>] = [:]
+    /// The references of the leaf being evaluated.
+    var used: Set<SecretReference> = []
+    /// Which source of each list of sources is read; the last one of a shorter list.
+    var alternative = 0
+    /// The number of sources in the longest list of the leaf.
+    var alternativeCount = 1
+    /// The secrets that the process has read.
+    let history: SecretHistory
+    /// Whether commands run; if not, what they last printed is used.
+    let runsCommands: Bool
     /// The simulation, whose vendors need no real secrets; nil for the vendors themselves.
     private let simulation: SimulationRequest?
     /// Whether secrets that are missing have a placeholder: the leaf's vendor is simulated.
-    private var hasPlaceholders = false
+    private(set) var hasPlaceholders = false
     /// Whether the value being evaluated is that of a secret field.
     private var isInSecretField = false
 
     /// The value of a member of `config`.
-    private struct Evaluated {
+    struct Evaluated {
         var value: JSONValue
+        /// The source of the newest secret in it.
+        var origin: SecretOrigin?
         /// Whether any part of the value comes from `{"secret": …}`.
         var isSecret = false
         /// Whether the text was a single variable, whose value may be a number or a Boolean.
@@ -44,20 +56,28 @@ struct ConfigurationResolver {
 
     /// Creates a resolver for a configuration.
     ///
-    /// - Parameter simulation: The simulation, in which a placeholder replaces each secret that is missing.
+    /// - Parameters:
+    ///   - simulation: The simulation, in which a placeholder replaces each secret that is missing.
+    ///   - history: The secrets that the process has read.
+    ///   - runsCommands: Whether commands that print secrets run again.
     init(
         _ configuration: Configuration,
         environment: Configuration.Environment,
-        simulation: SimulationRequest? = nil
+        simulation: SimulationRequest? = nil,
+        history: SecretHistory = SecretHistory(),
+        runsCommands: Bool = true
     ) {
+        self.history = history
+        self.runsCommands = runsCommands
         json = JSONReader(configuration.texts)
         self.configuration = configuration
         self.simulation = simulation
         variables = VariableExpansion(environment)
     }
 
-    /// The plan to open a leaf, or why its plugin cannot be used; nil, with an error reported, if the file is invalid.
-    mutating func plan(
+    /// The plan to open a leaf with one alternative of its secrets, or why its plugin cannot be used; nil, with an error
+    /// reported, if the file is invalid.
+    mutating func evaluatedPlan(
         for connector: Connector,
         _ leaf: Connector.Leaf,
         manifest: Result<Manifest, ConnectorError>
@@ -117,6 +137,7 @@ struct ConfigurationResolver {
         }
         var config: [JSONObject.Member] = []
         var hidden: [String: Secret] = [:]
+        var origins: [String: SecretOrigin] = [:]
         var whole: [String: JSONValue] = [:]
         var placeholders: [String] = []
         var given = Dictionary(values.map { ($0.name, $0.evaluated) }) { first, _ in first }
@@ -135,6 +156,7 @@ struct ConfigurationResolver {
             if field.isSecret, let text = value.string {
                 let secret = Secret(text)
                 hidden[field.name] = secret
+                origins[field.name] = given[field.name]??.origin
                 if given[field.name]??.hasPlaceholder == true {
                     placeholders.append(field.name)
                 } else {
@@ -150,6 +172,7 @@ struct ConfigurationResolver {
             manifest: manifest,
             config: JSONObject(unique: config),
             secrets: hidden,
+            origins: origins,
             egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
             simulator: simulator(of: connector),
             placeholders: placeholders
@@ -241,69 +264,31 @@ struct ConfigurationResolver {
             guard found.count == results.count else { return nil }
             return Evaluated(
                 value: .array(found.map(\.value)),
+                origin: found.compactMap(\.origin).max { $0.changedAt < $1.changedAt },
                 isSecret: found.contains(where: \.isSecret),
                 hasPlaceholder: found.contains(where: \.hasPlaceholder)
             )
         case .object(let object):
-            if object.members.count == 1, let reference = object["secret"] {
-                return secret(reference, at: path.appending("secret"))
-            }
+            if object.isSecretReference { return secret(object, at: path) }
             var members: [JSONObject.Member] = []
             var isSecret = false
             var hasPlaceholder = false
+            var origin: SecretOrigin?
             for member in object.members {
                 guard let result = evaluate(member.value, at: path.appending(member.name)) else { continue }
                 isSecret = isSecret || result.isSecret
+                if let other = result.origin, origin.map({ $0.changedAt < other.changedAt }) ?? true { origin = other }
                 hasPlaceholder = hasPlaceholder || result.hasPlaceholder
                 members.append(.init(name: member.name, value: result.value))
             }
             guard members.count == object.members.count else { return nil }
             return Evaluated(
                 value: .object(JSONObject(unique: members)),
+                origin: origin,
                 isSecret: isSecret,
                 hasPlaceholder: hasPlaceholder
             )
         }
-    }
-
-    /// The value that `{"secret": …}` refers to.
-    private mutating func secret(_ value: JSONValue, at path: JSONPath) -> Evaluated? {
-        guard let text = value.string else {
-            json.report(.wrongType, "a secret must be a string such as \"env:NAME\", not \(value.kind)", at: path)
-            return nil
-        }
-        let standIn = hasPlaceholders ? LeafPlan.missingSecret : nil
-        guard let filled = variables.filled(text, at: path, standIn: standIn, reporting: &json) else { return nil }
-        guard let reference = SecretReference(filled.text, base: base) else {
-            // Do not show the text: it may be the secret itself.
-            json.report(
-                .invalidValue,
-                "a secret must be \"env:NAME\" or \"file:PATH\"",
-                at: path
-            )
-            return nil
-        }
-        // Open no more files once the error limit is reached.
-        guard read[reference] != nil || json.hasRoom() else { return nil }
-        switch read[reference] ?? readSecret(reference) {
-        case .success(let secret):
-            return Evaluated(value: .string(secret.reveal()), isSecret: true, isOneVariable: true)
-        case .failure(let error):
-            if hasPlaceholders {
-                return .missingSecret
-            }
-            json.report(error, at: path)
-            return nil
-        }
-    }
-
-    private mutating func readSecret(_ reference: SecretReference) -> Result<Secret, ConnectorError> {
-        let result = Result { () throws(ConnectorError) in
-            try reference.secret(environment: variables.environment)
-        }
-        read[reference] = result
-        if case .success(let secret) = result { secrets.append(secret) }
-        return result
     }
 }
 

@@ -247,18 +247,7 @@ extension ConfigurationSchema {
             "type": "string", "pattern": "\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}",
             "description": "A value from the environment: ${NAME} or ${NAME:-default}.",
         ],
-        "secret": [
-            "type": "object",
-            "properties": [
-                "secret": [
-                    "type": "string", "pattern": "^(env:[A-Za-z_$]|file:.)",
-                    "description": "env:NAME, or file:PATH relative to this file; only its owner may have access.",
-                ]
-            ],
-            "required": ["secret"],
-            "additionalProperties": false,
-            "description": "A value that never appears in logs, reports or errors.",
-        ],
+        "secret": secret,
     ]
 
     private static func described(_ schema: JSONValue, _ text: String) -> JSONValue {

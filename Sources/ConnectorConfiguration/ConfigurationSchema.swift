@@ -50,11 +50,7 @@ package struct ConfigurationSchema: Sendable {
                         "The directory of the outbox, relative to this file; by default, one in the user's state directory.",
                 ],
                 "outbox": Self.outboxServers,
-                "trust": [
-                    "enum": ["warn", "strict"], "default": "warn",
-                    "description":
-                        "Whether a plugin that other users can modify causes a warning in the report, or is refused.",
-                ],
+                "trust": Self.trust,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],

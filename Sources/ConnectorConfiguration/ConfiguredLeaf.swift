@@ -55,7 +55,7 @@ package struct ConfiguredField: Sendable, Hashable {
     package enum Value: Sendable, Hashable {
         /// A string as is, anything else as JSON; truncated, and without the user part of URLs.
         case shown(String)
-        /// A secret, by its reference in the file: `env:NAME` or `file:PATH`; nil if the file or a default contains the secret.
+        /// A secret, by its reference in the file, such as `env:NAME` or `file:PATH`; nil if the file or a default contains the secret.
         case secret(reference: String?)
         /// A hidden value: without the plugin's manifest, it might be a secret.
         case unknown
@@ -71,6 +71,8 @@ package struct ConfiguredField: Sendable, Hashable {
         case fallback(for: [String])
         /// A file that contains a secret.
         case secretFile
+        /// A command that prints a secret.
+        case command
         /// The default in the plugin's manifest.
         case manifest
         /// The simulator that replaces the server named in the file.

@@ -85,6 +85,8 @@ private struct References {
     let environment: Configuration.Environment
     /// The text of `{"secret": …}`, as written.
     private(set) var secret: String?
+    /// Whether a command prints the secret.
+    private var isCommand = false
     /// The variable that makes up the whole text.
     private(set) var onlyVariable: String?
     private var set: [String] = []
@@ -99,7 +101,8 @@ private struct References {
         if let secret {
             return switch SecretReference(secret, base: BaseDirectory(".")) {
             case .environment(let name): .environment([name])
-            case .file, nil: set.isEmpty ? .secretFile : .environment(set)
+            case .command: .command
+            case .file, .credential, nil: set.isEmpty ? (isCommand ? .command : .secretFile) : .environment(set)
             }
         }
         if !set.isEmpty { return .environment(set) }
@@ -113,12 +116,23 @@ private struct References {
         case .string(let text): collect(text)
         case .array(let elements): for element in elements { collect(element) }
         case .object(let object):
-            if object.members.count == 1, let reference = object["secret"]?.string {
-                secret = reference
-                return collect(reference)
+            if object.isSecretReference, let sources = object["secret"] {
+                var references: [String] = []
+                for source in sources.array ?? [sources] { references.append(reference(source)) }
+                secret = references.joined(separator: " or ")
+                for text in references { collect(text) }
+                return
             }
             for member in object.members { collect(member.value) }
         }
+    }
+
+    /// A source as written; of a command, the program alone, because arguments may be private.
+    private mutating func reference(_ source: JSONValue) -> String {
+        if let text = source.string { return text }
+        if let nested = source["secret"] { return reference(nested) }
+        isCommand = true
+        return "exec:\(source["exec"]?[0]?.string ?? "")"
     }
 
     private mutating func collect(_ text: String) {

@@ -32,7 +32,9 @@ extension ResolvedConfiguration {
         for (path, leaf) in leaves { result.leaves[path] = leaf.flatMap { $0.pointing(target(path, $0), path) } }
         // Here, probes are free, and frequent ones show injected faults soon.
         result.longestProbeInterval = .seconds(2)
-        result.renew = { [renew] path in renew(path).flatMap { try? $0.pointing(target(path, $0), path).get() } }
+        result.renew = { [renew] path, renewal in
+            renew(path, renewal).compactMap { try? $0.pointing(target(path, $0), path).get() }
+        }
         return result
     }
 }
@@ -46,10 +48,10 @@ extension ResolvedConfiguration {
         for (path, plugin) in plugins {
             result.leaves[path] = leaves[path]?.flatMap { $0.pointing(.plugin(plugin), path) }
         }
-        result.renew = { [renew] path in
-            let plan = renew(path)
-            guard let plugin = plugins[path] else { return plan }
-            return plan.flatMap { try? $0.pointing(.plugin(plugin), path).get() }
+        result.renew = { [renew] path, renewal in
+            let plans = renew(path, renewal)
+            guard let plugin = plugins[path] else { return plans }
+            return plans.compactMap { try? $0.pointing(.plugin(plugin), path).get() }
         }
         return result
     }

@@ -14,10 +14,18 @@ public struct ResolvedConfiguration: Sendable {
     package let redactor: Redactor
     /// The variables that the values were resolved with.
     let environment: Configuration.Environment
-    /// Resolves a leaf again with its current secrets; nil on failure.
-    package internal(set) var renew: @Sendable (_ path: String) -> LeafPlan?
+    /// Resolves a leaf again with its current secrets: each alternative that can be read, the preferred one first.
+    package internal(set) var renew: @Sendable (_ path: String, Renewal) -> [LeafPlan]
     /// The maximum probe interval, overriding longer ones in the file; nil for no maximum.
     package internal(set) var longestProbeInterval: Duration?
+}
+
+/// How thoroughly secrets are read again.
+package enum Renewal: Sendable {
+    /// Files and variables are read; of commands, the last output is used.
+    case files
+    /// Commands run, too.
+    case all
 }
 
 /// Everything required to open one leaf.
@@ -30,6 +38,12 @@ package struct LeafPlan: Sendable {
     package internal(set) var config: JSONObject
     /// The values of the secret fields.
     package internal(set) var secrets: [String: Secret]
+    /// Where the values of the secret fields come from; without those that stand in the file itself.
+    package internal(set) var origins: [String: SecretOrigin]
+    /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
+    package internal(set) var hasAlternatives = false
+    /// Whether secrets come from files, which may be replaced at any time.
+    package internal(set) var readsFiles = false
     /// The hosts that the plugin may reach.
     package internal(set) var egress: [HostRule]
     /// The connectors that the plugin uses, in the manifest's order.
@@ -112,7 +126,13 @@ extension Configuration {
         simulation: SimulationRequest?,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError], omitted: Int) {
-        var resolver = ConfigurationResolver(self, environment: environment, simulation: simulation)
+        let history = SecretHistory()
+        var resolver = ConfigurationResolver(
+            self,
+            environment: environment,
+            simulation: simulation,
+            history: history
+        )
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
         var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
@@ -133,23 +153,20 @@ extension Configuration {
             leaves: leaves,
             redactor: Redactor(resolver.secrets),
             environment: environment,
-            renew: { [leaves] path in
-                guard let manifest = try? leaves[path]?.get().manifest else { return nil }
-                return renewed(path, manifest, environment, simulation: simulation)
+            renew: { [leaves, finder = LeafFinder(self)] path, renewal in
+                guard let manifest = try? leaves[path]?.get().manifest, let (connector, leaf) = finder.leaf(path) else {
+                    return []
+                }
+                var resolver = ConfigurationResolver(
+                    self,
+                    environment: environment,
+                    simulation: simulation,
+                    history: history,
+                    runsCommands: renewal == .all
+                )
+                return resolver.plans(for: connector, leaf, manifest: manifest)
             }
         )
         return (resolved, resolver.json.problems, resolver.json.omitted)
-    }
-
-    /// Resolves a leaf again; nil on failure.
-    private func renewed(
-        _ path: String,
-        _ manifest: Manifest,
-        _ environment: Environment,
-        simulation: SimulationRequest?
-    ) -> LeafPlan? {
-        guard let (connector, leaf) = enabledLeaves.first(where: { $0.connector.path == path }) else { return nil }
-        var resolver = ConfigurationResolver(self, environment: environment, simulation: simulation)
-        return try? resolver.plan(for: connector, leaf, manifest: .success(manifest))?.get()
     }
 }

@@ -4,91 +4,78 @@
 package import ConnectorBase
 package import ConnectorServices
 
-/// The source of a secret: `env:NAME` or `file:PATH`, with a resolved path.
+/// Where a secret is: `env:NAME`, `file:PATH` with a resolved path, `credential:NAME`, or the output of a command.
 enum SecretReference: Sendable, Hashable {
     case environment(String)
     case file(String)
+    /// A file in the directory of credentials that the service manager made for this process.
+    case credential(String)
+    /// A program with its arguments, run without a shell.
+    case command([String], timeout: Duration)
 
-    /// The maximum size of a file with a secret, in bytes.
+    /// The maximum size of a secret's file, and of a command's output, in bytes.
     static let sizeLimit = 64 << 10
+    /// How long a command may take, unless told otherwise.
+    static let commandTimeout = Duration.seconds(5)
+
+    /// What the text of a reference must be, for messages.
+    static let rule = "a secret must be \"env:NAME\", \"file:PATH\", \"credential:NAME\" or \"exec:PROGRAM\""
 
     /// Parses the text of `{"secret": …}`; nil if it is malformed.
     ///
     /// - Parameter base: The directory that a relative path is resolved against.
     init?(_ text: String, base: BaseDirectory) {
-        if text.hasPrefix("env:"), text.dropFirst(4).isCIdentifier {
-            self = .environment(String(text.dropFirst(4)))
-        } else if text.hasPrefix("file:"), text.utf8.count > 5 {
-            self = .file(base.resolve(String(text.dropFirst(5))))
-        } else {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let rest = String(text[text.utf8.index(after: colon)...])
+        switch text[..<colon] {
+        case "env" where rest.isCIdentifier: self = .environment(rest)
+        case "file" where !rest.isEmpty: self = .file(base.resolve(rest))
+        case "credential" where Self.isFileName(rest): self = .credential(rest)
+        case "exec" where !rest.isEmpty && !rest.utf8.contains { $0 <= 0x20 }: self.init(command: [rest], base: base)
+        default: return nil
+        }
+    }
+
+    /// Runs a program; nil without one.
+    ///
+    /// - Parameters:
+    ///   - command: The program and its arguments. A name without a slash is searched in `PATH`.
+    ///   - base: The directory that the program's relative path is resolved against.
+    init?(command: [String], timeout: Duration = commandTimeout, base: BaseDirectory) {
+        guard let program = command.first, !program.isEmpty, !command.contains(where: { $0.utf8.contains(0) }) else {
             return nil
         }
+        let resolved = program.utf8.contains(UInt8(ascii: "/")) ? base.resolve(program) : program
+        self = .command([resolved] + command.dropFirst(), timeout: timeout)
     }
 
-    /// Reads the secret.
-    ///
-    /// - Throws: `missing-variable`; `secret-unavailable` for an empty value, or for a file that is absent, unreadable, too
-    ///   large, not text, or accessible to users other than its owner.
-    func secret(environment: Configuration.Environment) throws(ConnectorError) -> Secret {
+    /// Whether a text is the name of a file in a directory.
+    private static func isFileName(_ text: String) -> Bool {
+        !text.isEmpty && text != "." && text != ".." && text.utf8.count <= 255
+            && text.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x1F }
+    }
+
+    /// Whether its reading can be compared with a second one, to notice a rotation in between.
+    var isFile: Bool {
         switch self {
-        case .environment(let name):
-            guard let value = environment[name] else {
-                throw ConnectorError(
-                    .missingVariable,
-                    "the environment variable \(name.excerpt), which contains a secret, is not set",
-                    fix: "set it, or write {\"secret\": \"file:PATH\"}"
-                )
-            }
-            guard !value.isEmpty else {
-                throw ConnectorError(
-                    .secretUnavailable,
-                    "the environment variable \(name.excerpt), which contains a secret, is empty"
-                )
-            }
-            return Secret(value)
-        case .file(let path): return try Self.read(path, "the secret file")
+        case .file, .credential: true
+        case .environment, .command: false
         }
     }
 
-    /// Reads a file that contains only secrets.
-    ///
-    /// - Parameter name: What to call the file in errors.
-    static func read(_ path: String, _ name: String) throws(ConnectorError) -> Secret {
-        let file: SmallFile
-        do throws(ConnectorError) {
-            file = try SmallFile(reading: path, limit: sizeLimit)
-        } catch {
-            throw ConnectorError(
-                .secretUnavailable,
-                error.code == .notFound
-                    ? "\(name) \(path.excerpt) does not exist" : "\(name): \(error.message)",
-                fix: error.code == .notFound ? "write the secret to that file, and chmod 600 it" : error.fix,
-                cause: error.cause
-            )
+    /// The reference as the file writes it; of a command, the program alone, because arguments may be private.
+    var description: String {
+        switch self {
+        case .environment(let name): "env:\(name)"
+        case .file(let path): "file:\(path)"
+        case .credential(let name): "credential:\(name)"
+        case .command(let words, _): "exec:\(words.first ?? "")"
         }
-        guard file.permissions & 0o077 == 0 else {
-            let mode = String(file.permissions & 0o777, radix: 8)
-            throw ConnectorError(
-                .secretUnavailable,
-                "users other than the owner have access to \(name) \(path.excerpt) (mode \(mode))",
-                fix: "chmod 600 \(path.excerpt)"
-            )
-        }
-        var bytes = file.bytes[...]
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else {
-            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is empty")
-        }
-        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConnectorError(.secretUnavailable, "\(name) \(path.excerpt) is not UTF-8 text")
-        }
-        return Secret(text)
     }
 }
 
 extension Secret {
-    /// Reads a secret by the reference in a command line, `env:NAME` or `file:PATH`.
+    /// Reads a secret by the reference in a command line, such as `env:NAME` or `file:PATH`.
     ///
     /// - Throws: `invalid-value` for any other text; `missing-variable` or `secret-unavailable`.
     package init(reference: String, environment: Configuration.Environment) throws(ConnectorError) {

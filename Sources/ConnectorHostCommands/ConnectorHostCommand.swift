@@ -26,6 +26,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
         version: ConnectorHost.version,
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
+            DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
             RunCommand.self, SendCommand.self, OutboxCommand.self, ConsoleCommand.self,
         ]

@@ -17,15 +17,20 @@ internal import ConnectorPlatform
 package struct PluginLoader: Sendable {
     /// Where sealed images are put.
     package let storage: SealedImage.Storage
+    /// Which images may be loaded.
+    package var admission = PluginAdmission()
 
     /// The environment variable that names the directory in which images are kept, for profilers; without it they are
     /// in memory.
     package static let keepVariable = "CONNECTOR_KEEP_IMAGES"
 
     /// Creates a loader; all loaders share the images of the process.
-    package init() {
+    ///
+    /// - Parameter admission: Which images may be loaded.
+    package init(admission: PluginAdmission = PluginAdmission()) {
         let directory = unsafe getenv(Self.keepVariable).map { unsafe String(cString: $0) } ?? ""
         storage = directory.hasPrefix("/") ? .kept(directory) : .automatic
+        self.admission = admission
     }
 
     /// Creates a loader that puts sealed images in the given place.
@@ -38,8 +43,8 @@ package struct PluginLoader: Sendable {
 
     /// Loads a plugin from the catalog; the same bytes always yield the same image.
     ///
-    /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, or
-    ///   `load-failed` with the linker's text as its cause.
+    /// - Throws: A ``ConnectorError`` of one of the codes of preflight, of missing dependencies, symbols and versions, of
+    ///   ``PluginAdmission``, or `load-failed` with the linker's text as its cause.
     package func load(_ candidate: PluginCandidate) throws(ConnectorError) -> Plugin {
         let functions: PluginFunctions
         var code: MappedCode?
@@ -69,6 +74,7 @@ package struct PluginLoader: Sendable {
 
     /// Loads a foreign library that the dynamic linker finds by its name.
     private func loadLibrary(_ name: String, _ candidate: PluginCandidate) throws(ConnectorError) -> LoadedImage {
+        try admission.check(candidate)
         PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
         defer { PluginImages.shared.endLoading(candidate.path) }
         return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()

@@ -63,6 +63,10 @@ extension ConnectorError.Code {
     public static let ambiguousPlugin = Self(rawValue: "ambiguous-plugin")
     /// No usable plugin has the id that a connector names.
     public static let unknownPlugin = Self(rawValue: "unknown-plugin")
+    /// The lock beside the configuration does not have the plugin's bytes.
+    public static let notLocked = Self(rawValue: "not-locked")
+    /// The signature beside a plugin's file is not one of its bytes.
+    public static let badSignature = Self(rawValue: "bad-signature")
 }
 
 /// Failures of the configuration file.

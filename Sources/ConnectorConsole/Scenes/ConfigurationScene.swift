@@ -124,6 +124,7 @@ enum ConfigurationScene {
         case .environment(let names): "environment \(names.joined(separator: ", "))"
         case .fallback(let names): "default: \(names.joined(separator: ", ")) unset"
         case .secretFile: "secret's file"
+        case .command: "command"
         case .manifest: "plugin's default"
         case .simulator: "simulator"
         }

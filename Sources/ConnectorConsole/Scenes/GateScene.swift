@@ -77,6 +77,13 @@ struct GateScene {
         )
         details.add("misbehaviour", gate.misbehaviourCount > 0 ? StyledText("\(gate.misbehaviourCount)", .bad) : nil)
         details.add("differences", gate.differences.map { "\($0.different) of \($0.compared) answers" })
+        for secret in gate.secrets {
+            let text = "\(secret.source), \(time.age(of: secret.changedAt)) old, "
+            details.add(
+                "secret \(secret.field)",
+                StyledText(text) + StyledText(secret.use, secret.isInUse ? .text : .warning)
+            )
+        }
         for (index, warning) in gate.warnings.enumerated() {
             details.add(index == 0 ? "warning" : "warning \(index + 1)", StyledText(warning, .warning))
         }

@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a failed gate heals, and how an open gate picks up new secrets.
+/// How a failed gate heals, and how an open gate is replaced.
 extension Gate {
     /// Logs the failure and schedules the next attempt.
     ///
@@ -91,42 +91,21 @@ extension Gate {
         await open()
     }
 
-    // MARK: Secrets
-
-    /// The plugin's configuration with its secrets read again; the last known one if they cannot be read.
-    func renewedConfiguration() -> GatePlan.InstanceConfiguration {
-        guard let configuration = plan.renewed() else { return storage.withLock { $0.configuration } }
-        environment.redactor.add(configuration.secrets.values)
-        storage.withLock { $0.configuration = configuration }
-        return configuration
-    }
-
-    /// Reads the secrets again after the vendor rejected them, and replaces the instance if they have changed.
-    func renewAfterRefusal() {
-        let begins = storage.withLock { storage in
-            guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
-            storage.isRenewing = true
-            return true
-        }
-        guard begins else { return }
-        detach { gate in
-            let configuration = gate.renewedConfiguration()
-            let isUsed = gate.storage.withLock { $0.current?.configuration == configuration }
-            if !isUsed { await gate.replace(by: configuration) }
-            gate.storage.withLock { $0.isRenewing = false }
-        }
-    }
-
     /// Opens a successor, directs calls to it, and ends the predecessor. A successor that fails to open changes
     /// nothing.
-    private func replace(by configuration: GatePlan.InstanceConfiguration) async {
+    ///
+    /// - Returns: Whether the successor has replaced the predecessor.
+    func replace(by configuration: GatePlan.InstanceConfiguration) async -> Bool {
         let successor = generation(configuration)
         let isWanted = storage.withLock { storage in
             guard storage.machine.isProved, storage.successor == nil else { return false }
             storage.successor = successor
             return true
         }
-        guard isWanted else { return await successor.end() }
+        guard isWanted else {
+            await successor.end()
+            return false
+        }
         let result = await successor.open(by: environment.deadline(after: plan.timeout))
         let superseded = storage.withLock { storage -> Generation in
             guard storage.successor === successor else { return successor }
@@ -141,8 +120,13 @@ extension Gate {
             _ = storage.machine.probeSucceeded()
             return predecessor ?? successor
         }
-        if superseded !== successor { logger.info("gate uses new secrets") }
+        if superseded !== successor {
+            logger.info("gate uses new secrets")
+            // A proof of the predecessor that ends now schedules no further one.
+            scheduleProbe()
+        }
         environment.onChange()
         await superseded.end()
+        return superseded !== successor
     }
 }

@@ -68,9 +68,30 @@ extension Gate {
     }
 
     /// Creates a generation and opens it. A failed attempt is cleaned up.
+    ///
+    /// Secrets that the vendor refuses are followed by the next alternative, in the same attempt.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
         let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
-        let configuration = isRepeated ? renewedConfiguration() : storage.withLock { $0.configuration }
+        var alternatives = SecretAlternatives(isRepeated ? renewedConfigurations() : [lastConfiguration])
+        while true {
+            let action = await attempt(with: alternatives.next() ?? lastConfiguration, round, by: deadline) {
+                if !isRepeated, plan.hasAlternatives { alternatives.add(renewedConfigurations()) }
+                return !alternatives.isEmpty
+            }
+            if let action { return action }
+        }
+    }
+
+    /// Opens a generation with one alternative of the secrets.
+    ///
+    /// - Parameter hasMore: Whether another alternative follows a refusal by the vendor.
+    /// - Returns: Nil if it was refused and another one follows.
+    private func attempt(
+        with configuration: GatePlan.InstanceConfiguration,
+        _ round: Int,
+        by deadline: UInt64,
+        hasMore: () -> Bool
+    ) async -> GateStateMachine.FailureAction? {
         let generation = generation(configuration)
         let (isWanted, isExhausted) = storage.withLock { storage in
             guard storage.machine.isTrying(round: round) else { return (false, false) }
@@ -93,6 +114,7 @@ extension Gate {
         }
         // End the failed generation before the next attempt begins, unless the plugin still blocks its thread.
         if case .failure = result, !generation.isHeld { await generation.end() }
+        if case .failure(let error) = result, error.code == .unauthorized, !generation.isHeld, hasMore() { return nil }
         return finish(generation, result, round, by: deadline)
     }
 

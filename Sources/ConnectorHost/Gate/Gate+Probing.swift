@@ -71,7 +71,10 @@ extension Gate {
             if isScheduled || action == .degrade || (try? result.get()) != nil { scheduleProbe() }
             environment.onChange()
         }
-        if case .failure(let error) = result, error.code == .unauthorized { renewAfterRefusal() }
+        switch result {
+        case .failure(let error): if error.code == .unauthorized { renewAfterRefusal(isCertain: true) }
+        case .success: if isScheduled { renewAfterProof() }
+        }
     }
 
     private func report(_ action: GateStateMachine.ProofAction, _ result: Result<[Evidence], ConnectorError>) {

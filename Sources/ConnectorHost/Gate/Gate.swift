@@ -37,8 +37,10 @@ final class Gate: CalledGate {
         var successor: Generation?
         /// Generations of failed attempts whose plugin may still block the thread that opened it.
         var held: [Generation] = []
-        /// The plugin's configuration and secrets, as last read.
+        /// The plugin's configuration and secrets, as last read; those of the current generation may be others.
         var configuration: GatePlan.InstanceConfiguration
+        /// The secrets that the vendor refused, and when each is tried again.
+        var refused = RefusedSecrets()
         /// The evidence of the last proof.
         var evidence: [Evidence] = []
         /// The loaded bytes.
@@ -185,6 +187,11 @@ extension Gate {
                 misbehaviourCount: storage.misbehaviourCount,
                 warnings: plan.warnings,
                 uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
+                secrets: SecretReport.reports(
+                    read: storage.configuration,
+                    used: storage.current?.configuration,
+                    evidence: storage.evidence
+                ),
                 isSimulated: plan.isSimulated
             )
         }

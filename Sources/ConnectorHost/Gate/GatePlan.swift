@@ -19,8 +19,12 @@ struct GatePlan: Sendable {
     var isLinked = false
     /// The plugin's configuration and secrets.
     var configuration: InstanceConfiguration
-    /// Reads the configuration again with current secrets; nil if the leaf has no secrets or they cannot be read.
-    var renewed: @Sendable () -> InstanceConfiguration?
+    /// Reads the configuration again with current secrets: each alternative that can be read, the preferred one first.
+    var renewed: @Sendable (Renewal) -> [InstanceConfiguration]
+    /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
+    var hasAlternatives = false
+    /// Whether secrets come from files, which may be replaced at any time.
+    var readsFiles = false
     /// The connectors that the plugin uses.
     var uses: [BoundUse] = []
     /// The timeout of one attempt to open, of one proof, and of closing.
@@ -54,12 +58,19 @@ struct GatePlan: Sendable {
         var secrets: [String: Secret]
         /// The hosts that the plugin may reach over HTTP.
         var egress: [HostRule]
+        /// Where the secrets come from, and since when; no part of what makes two configurations equal.
+        var origins: [String: SecretOrigin]
 
         /// Reads the configuration of a resolved leaf; empty for nil.
         init(_ plan: LeafPlan?) {
             json = JSONValue.object(plan?.config ?? JSONObject()).utf8()
             secrets = plan?.secrets ?? [:]
             egress = plan?.egress ?? []
+            origins = plan?.origins ?? [:]
+        }
+
+        static func == (first: Self, second: Self) -> Bool {
+            first.json == second.json && first.secrets == second.secrets && first.egress == second.egress
         }
     }
 }

@@ -69,6 +69,11 @@ extension GateReport {
         }
         let required = (MetricDefinition.requiredAttribute, "\(isRequired)")
         samples.append(MetricSample(.gateReady, [path, required], .count(isReady ? 1 : 0)))
+        for secret in secrets {
+            let attributes = [path, (MetricDefinition.secretAttribute, secret.field)]
+            samples.append(MetricSample(.secretAge, attributes, .number(Double(secret.age(at: now).nanoseconds) / 1e9)))
+            samples.append(MetricSample(.secretInUse, attributes, .count(secret.isInUse ? 1 : 0)))
+        }
         guard let outbox else { return samples }
         let age = outbox.oldest.map { oldest in
             now.nanoseconds - min(now.nanoseconds, oldest.nanoseconds)

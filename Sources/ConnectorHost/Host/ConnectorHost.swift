@@ -105,7 +105,7 @@ public final class ConnectorHost: Sendable {
                 cancelThreads: WorkerThreads(isLean: true, clock: ticks),
                 clock: options.clock
             ),
-            loader: PluginLoader(),
+            loader: PluginLoader(admission: plugins.admission),
             services: HostServices(options: services, threads: workers),
             redactor: resolved.redactor,
             logger: logger,

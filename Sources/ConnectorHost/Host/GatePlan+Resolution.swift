@@ -31,9 +31,11 @@ extension GatePlan {
                 ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
             isLinked: connector.specification?.linked != nil,
             configuration: InstanceConfiguration(plan),
-            renewed: { [renew = resolved.renew, path = connector.path] in
-                renew(path).map { InstanceConfiguration($0) }
+            renewed: { [renew = resolved.renew, path = connector.path] renewal in
+                renew(path, renewal).map { InstanceConfiguration($0) }
             },
+            hasAlternatives: plan?.hasAlternatives ?? false,
+            readsFiles: plan?.readsFiles ?? false,
             uses: plan?.uses ?? [],
             timeout: connector.timeout ?? Connector.defaultTimeout,
             retry: connector.retry ?? .none,

@@ -20,6 +20,8 @@ package struct PluginLookup: Sendable {
     private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
     /// The entries of those files.
     private var filed: [PluginEntry] = []
+    /// Which of the plugins found may be loaded.
+    package private(set) var admission = PluginAdmission()
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
@@ -27,6 +29,11 @@ package struct PluginLookup: Sendable {
             directories: configuration.pluginDirectories,
             requiresTrust: configuration.requiresTrust,
             options: options
+        )
+        admission = PluginAdmission(
+            lock: configuration.lock,
+            keys: configuration.trustedKeys,
+            requiresSignature: configuration.requiresTrust
         )
     }
 
@@ -61,22 +68,41 @@ package struct PluginLookup: Sendable {
                 if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: [], named.trust) {
                     throw refusal
                 }
-                return .success(candidate)
+                return .success(try admitted(candidate))
             }
-            do throws(ConnectorError) {
-                return .success(try named.find(plugin.name, version: plugin.version))
-            } catch {
-                // A manifest in a source folder without an image counts as absent.
-                let isAbsent = error.code == .unknownPlugin || error.code == .notFound
-                guard isAbsent, !bundled.directories.isEmpty else { throw error }
-                if let candidate = try? bundled.catalog.find(plugin.name, version: plugin.version) {
-                    return .success(candidate)
-                }
-                return .success(try bundled.everything(after: named).find(plugin.name, version: plugin.version))
+            if plugin.version == nil, let version = lockedVersion(of: plugin.name),
+                let candidate = try? find(plugin.name, version: version)
+            {
+                return .success(try admitted(candidate))
             }
+            return .success(try admitted(find(plugin.name, version: plugin.version)))
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Searches all directories.
+    private func find(_ id: String, version: SemanticVersion?) throws(ConnectorError) -> PluginCandidate {
+        do throws(ConnectorError) {
+            return try named.find(id, version: version)
+        } catch {
+            // A manifest in a source folder without an image counts as absent.
+            let isAbsent = error.code == .unknownPlugin || error.code == .notFound
+            guard isAbsent, !bundled.directories.isEmpty else { throw error }
+            if let candidate = try? bundled.catalog.find(id, version: version) { return candidate }
+            return try bundled.everything(after: named).find(id, version: version)
+        }
+    }
+
+    /// The highest locked version of a plugin, which a connector that names no version gets even if a higher one is there.
+    private func lockedVersion(of id: String) -> SemanticVersion? {
+        admission.lock?.entries(of: id).map(\.version).max()
+    }
+
+    /// Refuses a plugin that must be signed and is not, before the host tries to open it.
+    private func admitted(_ candidate: PluginCandidate) throws(ConnectorError) -> PluginCandidate {
+        if let refusal = admission.refusal(candidate) { throw refusal }
+        return candidate
     }
 
     /// Every plugin in every directory.
@@ -84,9 +110,10 @@ package struct PluginLookup: Sendable {
         PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)
     }
 
-    /// Why other users could modify a plugin; empty if they cannot.
+    /// Why a plugin is not trusted: other users could modify it, or none of the keys signed it; empty if it is.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
         PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
+            + [admission.concern(candidate)].compactMap(\.self)
     }
 
     /// The manifest of a leaf's plugin, or why there is none.

@@ -48,6 +48,8 @@ package struct MetricDefinition: Sendable, Hashable {
     package static let errorAttribute = "error.type"
     /// A state of a gate.
     package static let stateAttribute = "connector.state"
+    /// The field of a secret in the connector's `config`.
+    package static let secretAttribute = "connector.secret"
     /// Whether the connector is required.
     package static let requiredAttribute = "connector.required"
     /// Replaces all unknown values, so that callers cannot create unbounded series.
@@ -116,6 +118,22 @@ package struct MetricDefinition: Sendable, Hashable {
         "{violation}",
         "Rules of the ABI that the plugin has broken"
     )
+    /// Grows until the secret is replaced.
+    package static let secretAge = Self(
+        "connector.secret.age",
+        .gauge,
+        "s",
+        "How long ago the secret that was last read has changed",
+        [secretAttribute]
+    )
+    /// 0 while a new secret was read and the old one is still used.
+    package static let secretInUse = Self(
+        "connector.secret.in_use",
+        .upDownCounter,
+        "{secret}",
+        "1 if the gate uses the secret that was last read, otherwise 0",
+        [secretAttribute]
+    )
     /// The length of the outbox.
     package static let queueEvents = Self(
         "connector.outbox.queue.events",
@@ -161,8 +179,7 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// Every metric, in the order of `/metrics`.
     package static let all = [
-        gateState, gateReady, gateAttempts, misbehaviours, callDuration, activeCalls, typedCalls, typedFailures,
-        queueEvents,
-        queueSize, queueAge, deadLetters, delivered, dropped,
+        gateState, gateReady, gateAttempts, misbehaviours, secretAge, secretInUse, callDuration, activeCalls,
+        typedCalls, typedFailures, queueEvents, queueSize, queueAge, deadLetters, delivered, dropped,
     ]
 }

@@ -55,6 +55,9 @@ public struct GateReport: Sendable {
     ///
     /// While one of them is not open, an open gate is degraded, and its error names that connector, unless the use is optional.
     public var uses: [String: String] = [:]
+    /// The secrets of the plugin, without their values, by field: their age, and whether each is in use. Without those that stand in
+    /// the file itself.
+    public var secrets: [SecretReport] = []
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
     public var isSimulated = false
 

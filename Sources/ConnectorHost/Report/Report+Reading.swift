@@ -50,6 +50,7 @@ extension GateReport {
             calls: json["calls"].map(CallCounters.init(json:)),
             warnings: json["warnings"]?.array?.compactMap(\.string) ?? [],
             uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:],
+            secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
             isSimulated: json["simulated"]?.bool ?? false
         )
     }

@@ -113,6 +113,7 @@ extension GateReport {
                 )
             )
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }
+            if !secrets.isEmpty { object["secrets"] = .array(secrets.map(\.json)) }
         }
         if !uses.isEmpty {
             object["uses"] = .object(

@@ -97,7 +97,9 @@ struct ValidationDocument: Document {
         _ plugins: PluginLookup
     ) -> [ConnectorError] {
         switch plugins.candidate(plugin) {
-        case .success(let candidate): return PluginInspection(path: candidate.sidecar ?? candidate.path).problems
+        case .success(let candidate):
+            let problems = PluginInspection(path: candidate.sidecar ?? candidate.path).problems
+            return problems.isEmpty ? [plugins.admission.problem(of: candidate)].compactMap(\.self) : problems
         case .failure(let error):
             let planned = if case .failure(let planned)? = plan { planned } else { error }
             let path = plugin.isPath ? plugin.name : plugins.everything.entries.first { $0.id == plugin.name }?.path

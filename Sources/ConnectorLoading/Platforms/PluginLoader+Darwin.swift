@@ -12,6 +12,7 @@
             try image.checkKind()
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.abiProblem(candidate.manifest, path: candidate.path) { throw problem }
+            try admission.check(candidate, bytes)
             do throws(DynamicLinker.Failure) {
                 let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in

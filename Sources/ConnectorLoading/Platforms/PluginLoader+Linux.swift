@@ -18,6 +18,7 @@ internal import ConnectorManifest
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
             let dependencies = try NewDependencies(of: image, dynamic)
+            try admission.check(candidate, bytes, libraries: dependencies.relatives)
             do throws(DynamicLinker.Failure) {
                 let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in

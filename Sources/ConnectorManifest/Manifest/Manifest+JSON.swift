@@ -147,7 +147,8 @@ extension JSONReader {
         return version
     }
 
-    private mutating func abi(in object: JSONObject, at path: JSONPath) -> ClosedRange<UInt32>? {
+    /// Reads the versions of the ABI that an image works with.
+    mutating func abi(in object: JSONObject, at path: JSONPath) -> ClosedRange<UInt32>? {
         let here = path.appending("abi")
         guard let bounds = value("abi", in: object, at: path, required: true, kind: "[lowest, highest]", { $0.array })
         else {

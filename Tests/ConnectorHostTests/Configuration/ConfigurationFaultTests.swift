@@ -252,7 +252,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "sk-1"}}}"#,
-            #"c.json:1:100: a: a secret must be "env:NAME" or "file:PATH" [invalid-value]"#
+            #"c.json:1:100: a: a secret must be "env:NAME", "file:PATH", "credential:NAME" or "exec:PROGRAM" [invalid-value]"#
         ),
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": {"secret": "env:NOPE"}}}"#,

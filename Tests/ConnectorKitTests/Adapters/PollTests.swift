@@ -96,18 +96,4 @@ internal import Testing
         let error = #expect(throws: PluginError.self) { try poll(ScriptedHTTP(), fields) }
         #expect(error?.status == .invalid && error?.message.contains(name) == true)
     }
-
-    @Test(
-        arguments: [
-            ("", #"{"a/b":[10,{"~1":11}],"":12,"é":{"":13},"m~n":14}"#), ("/a~1b/0", "10"), ("/a~1b/1/~01", "11"),
-            ("/", "12"),
-            ("/é/", "13"), ("/m~0n", "14"), ("/a~1b/2", nil), ("/a~1b/01", nil), ("/a~1b/-", nil), ("/a~1b/", nil),
-            ("/none/a", nil), ("/m~0n/a", nil), ("/a~1b/99999999999999999999", nil), ("/a~1b/+0", nil),
-        ] as [(String, String?)]
-    )
-    func `a pointer leads to a value as RFC 6901 says`(_ text: String, _ expected: String?) throws {
-        let json = try JSONValue(parsing: #"{"a/b":[10,{"~1":11}],"":12,"é":{"":13},"m~n":14}"#)
-        let pointer = try #require(JSONPointer(text))
-        #expect(pointer.value(in: json)?.serialized() == expected)
-    }
 }

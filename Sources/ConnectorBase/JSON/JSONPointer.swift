@@ -1,16 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorKit
-internal import ConnectorManifest
-
 /// A place in a JSON value, as RFC 6901 writes it: `/main/temp`, or `/list/0`; empty for the value itself.
-struct JSONPointer: Sendable, CustomStringConvertible {
-    let description: String
+package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
+    /// The pointer as written.
+    package let description: String
     private let tokens: [String]
 
     /// Reads a pointer; nil if the text is none.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         description = text
         guard !text.isEmpty else {
             tokens = []
@@ -33,7 +31,7 @@ struct JSONPointer: Sendable, CustomStringConvertible {
     }
 
     /// The value at the place; nil if there is none.
-    func value(in json: JSONValue) -> JSONValue? {
+    package func value(in json: JSONValue) -> JSONValue? {
         var value = json
         for token in tokens {
             // A literal nil would be JSON's null.

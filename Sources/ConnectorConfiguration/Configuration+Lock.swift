@@ -1,0 +1,31 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorManifest
+import ConnectorPlatform
+
+extension Configuration {
+    /// Reads the lock beside the main file, and adds its problems to those of the file.
+    static func addingLock(to examination: Examination, of file: String) -> Examination {
+        guard var configuration = examination.configuration else { return examination }
+        let path = PluginLock.file(of: file)
+        do throws(ConnectorError) {
+            let content = try SmallFile(reading: path, limit: PluginLock.sizeLimit)
+            if configuration.requiresTrust, let concern = FileTrust().concern(path) {
+                throw ConnectorError(
+                    .denied,
+                    "the lock \(path.excerpt) is not trusted: \(concern)",
+                    fix: "make this user or root own it, and let no other user write it: chmod go-w"
+                )
+            }
+            let (lock, problems, omitted) = PluginLock.read(content.bytes, file: path)
+            // Without its lock, nothing of the configuration may be loaded: the problems make it invalid.
+            configuration.lock = lock
+            return (configuration, examination.problems + problems, examination.omitted + omitted)
+        } catch {
+            guard error.code != .notFound else { return examination }
+            return (configuration, examination.problems + [error], examination.omitted)
+        }
+    }
+}

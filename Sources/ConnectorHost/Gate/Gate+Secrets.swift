@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import Logging
+internal import Synchronization
+
+/// How a gate picks up new secrets.
+///
+/// The secrets of a generation are one snapshot, and never change: new ones come with a successor, which takes over once it
+/// has opened. So a gate goes on with the old key until the vendor accepts the new one.
+extension Gate {
+    /// The plugin's configuration and secrets, as last read.
+    var lastConfiguration: GatePlan.InstanceConfiguration { storage.withLock { $0.configuration } }
+
+    /// The plugin's configuration with its secrets read again, the preferred alternative first; the last known one if they
+    /// cannot be read.
+    func renewedConfigurations(_ renewal: Renewal = .all) -> [GatePlan.InstanceConfiguration] {
+        let configurations = plan.renewed(renewal)
+        guard let preferred = configurations.first else { return [lastConfiguration] }
+        for configuration in configurations { environment.redactor.add(configuration.secrets.values) }
+        storage.withLock { $0.configuration = preferred }
+        return configurations
+    }
+
+    /// Reads the secrets again after the vendor rejected them, and replaces the instance if others work.
+    ///
+    /// - Parameter isCertain: Whether a proof was rejected. A rejected call may be about that call alone: then another
+    ///   alternative is only tried if a proof is rejected, too.
+    func renewAfterRefusal(isCertain: Bool = false) {
+        renew { gate in
+            let configurations = gate.renewedConfigurations()
+            guard let current = gate.storage.withLock({ $0.current }) else { return }
+            if configurations.count > 1, configurations.contains(current.configuration), !isCertain, current.canProbe {
+                guard case .failure(let error) = await current.probe(), error.code == .unauthorized else { return }
+            }
+            for configuration in configurations where configuration != current.configuration {
+                if await gate.replace(by: configuration) { return }
+            }
+        }
+    }
+
+    /// Reads the secrets again after a scheduled proof, and replaces the instance if preferred ones work.
+    ///
+    /// Commands do not run for this. Secrets that the vendor refused are tried again ever less often.
+    func renewAfterProof() {
+        guard plan.readsFiles || plan.hasAlternatives else { return }
+        renew { gate in
+            let configurations = gate.renewedConfigurations(.files)
+            guard let current = gate.storage.withLock({ $0.current })?.configuration else { return }
+            for configuration in configurations.prefix(while: { $0 != current }) {
+                guard gate.storage.withLock({ $0.refused.mayTry(configuration) }) else { continue }
+                if await gate.replace(by: configuration) {
+                    gate.storage.withLock { $0.refused = RefusedSecrets() }
+                    return
+                }
+                gate.storage.withLock { $0.refused.add(configuration) }
+                gate.logger.warning("new secrets do not work", metadata: ["waiting for": "the vendor to accept them"])
+            }
+        }
+    }
+
+    /// Runs one renewal at a time, of an open gate whose instance is not being replaced.
+    private func renew(_ body: @escaping @Sendable (Gate) async -> Void) {
+        let begins = storage.withLock { storage in
+            guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }
+            storage.isRenewing = true
+            return true
+        }
+        guard begins else { return }
+        detach { gate in
+            await body(gate)
+            gate.storage.withLock { $0.isRenewing = false }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The alternatives of a gate's secrets that an attempt to open has not tried yet.
+struct SecretAlternatives {
+    private var rest: [GatePlan.InstanceConfiguration]
+    private var tried: [GatePlan.InstanceConfiguration] = []
+
+    /// Starts with these, in order.
+    init(_ configurations: [GatePlan.InstanceConfiguration]) {
+        rest = configurations
+    }
+
+    /// Whether all have been tried.
+    var isEmpty: Bool { rest.isEmpty }
+
+    /// The next one to try; nil if all have been.
+    mutating func next() -> GatePlan.InstanceConfiguration? {
+        guard !rest.isEmpty else { return nil }
+        let next = rest.removeFirst()
+        tried.append(next)
+        return next
+    }
+
+    /// Replaces those that are left by others that have not been tried.
+    mutating func add(_ configurations: [GatePlan.InstanceConfiguration]) {
+        rest = configurations.filter { !tried.contains($0) }
+    }
+}
+
+/// The secrets that a vendor refused, each with the number of proofs to wait before it is tried again.
+struct RefusedSecrets {
+    private struct Entry {
+        var configuration: GatePlan.InstanceConfiguration
+        var failures = 1
+        var wait = 1
+    }
+
+    private var entries: [Entry] = []
+    /// The most proofs to wait, and the most refused secrets to remember.
+    private static let (longestWait, limit) = (64, 16)
+
+    /// Whether to try these secrets at this proof. Counts the proofs.
+    mutating func mayTry(_ configuration: GatePlan.InstanceConfiguration) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.configuration == configuration }) else { return true }
+        entries[index].wait -= 1
+        return entries[index].wait <= 0
+    }
+
+    /// Remembers that these secrets were refused, for twice as many proofs as the last time.
+    mutating func add(_ configuration: GatePlan.InstanceConfiguration) {
+        if let index = entries.firstIndex(where: { $0.configuration == configuration }) {
+            entries[index].failures += 1
+            entries[index].wait = min(Self.longestWait, 1 << min(entries[index].failures, 16))
+        } else {
+            entries.append(Entry(configuration: configuration))
+            if entries.count > Self.limit { entries.removeFirst() }
+        }
+    }
+}

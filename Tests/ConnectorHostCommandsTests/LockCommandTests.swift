@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// `connector-host lock`.
+@Suite struct LockCommandTests {
+    /// A workspace with a copy of a fixture in `plugins`.
+    private func workspace() throws -> Workspace {
+        let workspace = try Workspace()
+        try install("sync", workspace)
+        try workspace.configure([["name": "a", "plugin": "sync"]], plugins: ["plugins"])
+        return workspace
+    }
+
+    private func install(_ name: String, _ workspace: Workspace, as file: String = "sync", change: String = "true")
+        throws
+    {
+        let target = "\(workspace.path)/plugins/lib\(file).so"
+        let copy = "mkdir -p \"$(dirname '\(target)')\" && cp '\(FixturePlugins.good(name))' '\(target).new'"
+        #expect(shell("\(copy) && \(change) '\(target).new' && mv '\(target).new' '\(target)'") == 0)
+    }
+
+    /// Appends a byte, which the dynamic linker ignores.
+    private let grow = "printf x >>"
+
+    private func lock(_ workspace: Workspace) throws -> String {
+        try readFile(at: "\(workspace.path)/connectors.lock.json")
+    }
+
+    @Test func `the lock is written, and then nothing else is loaded`() async throws {
+        let workspace = try workspace()
+        let program = workspace.program
+        let missing = try await program.run("lock", "--check")
+        #expect(missing.status == 1)
+        #expect(missing.output.contains("there is no connectors.lock.json"))
+        let written = try await program.run("lock")
+        #expect(written.status == 0)
+        #expect(written.output.contains("sync 1.2.0  added"))
+        #expect(written.output.contains("wrote connectors.lock.json: 1 plugin for linux-"))
+        let text = try lock(workspace)
+        #expect(text.contains("\"add\": \"(a: i64, b: i64) -> i64\""))
+        for arguments in [["lock"], ["lock", "--check"], ["validate"], ["status"], ["call", "a", "add", "1", "2"]] {
+            #expect(try await program.start(arguments).finish().status == 0, "\(arguments)")
+        }
+        #expect(try lock(workspace) == text)
+        try install("sync", workspace, change: grow)
+        for arguments in [["lock"], ["lock", "--check"], ["validate"], ["status"], ["call", "a", "add", "1", "2"]] {
+            #expect(try await program.start(arguments).finish().status == 1, "\(arguments)")
+        }
+        #expect(try lock(workspace) == text)
+        let status = try await program.run("status", "--json")
+        let error = try JSONValue(parsing: status.output)["gates"]?[0]?["error"]
+        #expect(error?["code"] == "not-locked")
+        #expect(error?["fix"]?.string?.contains("connector-host lock --update sync") == true)
+    }
+
+    @Test func `an update shows what has changed, and without a terminal it needs a yes`() async throws {
+        let workspace = try workspace()
+        #expect(try await workspace.program.run("lock").status == 0)
+        let text = try lock(workspace)
+        try install("sync", workspace, change: grow)
+        let refused = try await workspace.program.run("lock", "--update", "sync")
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("changes digest: "))
+        #expect(refused.error.contains("there is no terminal to ask on"))
+        #expect(try lock(workspace) == text)
+        let accepted = try await workspace.program.run("lock", "--update", "sync", "--yes", "--json")
+        #expect(accepted.status == 0)
+        let document = try JSONValue(parsing: accepted.output)
+        #expect(document["written"] == true)
+        #expect(document["plugins"]?[0]?["state"] == "updated")
+        #expect(document["plugins"]?[0]?["connectors"] == ["a"])
+        #expect(document["plugins"]?[0]?["changes"]?.array?.map { $0["subject"] } == ["size", "digest"])
+        #expect(try lock(workspace) != text)
+        #expect(try await workspace.program.run("status").status == 0)
+        #expect(try await workspace.program.run("lock", "--update", "sync").status == 0)
+        #expect(try await workspace.program.run("lock", "--update", "snyc").status == 1)
+    }
+
+    @Test func `entries of another platform are kept byte for byte`() async throws {
+        let workspace = try workspace()
+        #expect(try await workspace.program.run("lock").status == 0)
+        let own = try lock(workspace)
+        let foreign = own.replacing("\"platform\": \"linux-", with: "\"platform\": \"elsewhere-")
+        try workspace.write(foreign, to: "connectors.lock.json")
+        let check = try await workspace.program.run("lock", "--check")
+        #expect(check.status == 1)
+        #expect(try await workspace.program.run("lock").status == 0)
+        let both = try lock(workspace)
+        #expect(Set(foreign.split(separator: "\n").dropLast(2)).isSubset(of: both.split(separator: "\n") + ["    }"]))
+        #expect(try JSONValue(parsing: both)["plugins"]?.array?.count == 2)
+        #expect(try await workspace.program.run("lock", "--check").status == 0)
+    }
+
+    @Test func `a damaged lock is invalid configuration, with line and column`() async throws {
+        let workspace = try workspace()
+        try workspace.write("{\"lock\": 1,\n  \"plugins\": [{\"id\": 3}]}", to: "connectors.lock.json")
+        for arguments in [["lock"], ["lock", "--check"], ["status"], ["validate"]] {
+            let result = try await workspace.program.start(arguments).finish()
+            #expect(result.status == 2)
+            #expect(result.error.contains("connectors.lock.json:2:"), "\(result.error)")
+            #expect(result.error.contains("write it again with connector-host lock"))
+        }
+    }
+
+    @Test(arguments: [["--check", "--update", "a"], ["--yes"]])
+    func `options that exclude each other are wrong usage`(_ arguments: [String]) async throws {
+        #expect(try await Program(directory: "/").start(["lock"] + arguments).finish().status == 64)
+    }
+}

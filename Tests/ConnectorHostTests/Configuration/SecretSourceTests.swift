@@ -1,0 +1,265 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorConfiguration
+@testable import ConnectorHost
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Where secrets come from besides variables and files: commands, credentials, members of JSON files, and lists of these.
+@Suite(.timeLimit(.minutes(5))) struct SecretSourceTests {
+    private static let manifest = Result {
+        try Manifest(
+            parsing: Array(
+                #"""
+                {"manifest": 1, "id": "a", "version": "1.0.0", "abi": [1, 1], "entry": "e", "configuration": {
+                  "key": {"type": "string", "secret": true}, "certificate": {"type": "string", "secret": true}}}
+                """#.utf8
+            )
+        )
+    }
+
+    private func resolved(
+        _ key: String,
+        _ certificate: String = "\"\"",
+        directory: String = "/",
+        environment: [String: String] = [:],
+        isSimulated: Bool = false
+    ) throws -> ResolvedConfiguration {
+        let environment = Configuration.Environment(environment)
+        let configuration = try Configuration(
+            parsing: """
+                {"version": 1, "connectors": [{"name": "a", "plugin": "a", "config":
+                {"key": \(key), "certificate": \(certificate)}}]}
+                """,
+            directory: directory,
+            environment: environment
+        )
+        let manifest = try Self.manifest.get()
+        return try configuration.resolved(environment: environment, isSimulated: isSimulated) { _ in .success(manifest)
+        }
+    }
+
+    /// The value of the field `key`.
+    private func key(
+        _ key: String,
+        directory: String = "/",
+        environment: [String: String] = [:]
+    ) throws -> String? {
+        try resolved(key, directory: directory, environment: environment).leaves["a"]?.get().secrets["key"]?.reveal()
+    }
+
+    private func message(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    // MARK: Commands
+
+    @Test func `a command's output without its line break is the secret`() throws {
+        #expect(try key(#"{"secret": {"exec": ["printf", "%s-%s\n", "a b", "$HOME; exit 3"]}}"#) == "a b-$HOME; exit 3")
+        #expect(try key(#"{"secret": {"exec": ["echo", "${NAME}"]}}"#, environment: ["NAME": "x y"]) == "x y")
+    }
+
+    @Test func `a program of the file's directory is one argument and no shell`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write("print key", "#!/bin/sh\necho \"$#\"\n", mode: 0o700)
+            #expect(try key(#"{"secret": {"exec": ["./print key"]}}"#, directory: directory.path) == "0")
+            try directory.write("print", "#!/bin/sh\necho key\n", mode: 0o700)
+            #expect(try key(#"{"secret": "exec:./print"}"#, directory: directory.path) == "key")
+        }
+    }
+
+    @Test func `a command gets a small environment, no descriptor and no input`() throws {
+        let held = dup(2)
+        defer { close(held) }
+        let script = "echo $(env | cut -d= -f1) $(ls /proc/self/fd | wc -l); cat; readlink /proc/self/fd/0"
+        let output = try key(
+            #"{"secret": {"exec": ["sh", "-c", "\#(script)"]}}"#,
+            environment: ["PATH": "/usr/bin:/bin", "HOME": "/h", "TOKEN": "t"]
+        )
+        let lines = try #require(output).split(separator: "\n")
+        #expect(lines.first?.contains("TOKEN") == false)
+        #expect(lines.first?.contains("HOME") == true)
+        // 0, 1, 2, and the directory that ls reads.
+        #expect(lines.first?.hasSuffix(" 4") == true, "\(lines)")
+        #expect(lines.last == "/dev/null")
+    }
+
+    @Test(arguments: [
+        (#"["false"]"#, "ended with status 1"), (#"["/absent/program"]"#, "cannot be started"),
+        (#"["sh", "-c", "kill -9 $$"]"#, "was ended by signal 9"), (#"["true"]"#, "is empty"),
+        (#"["printf", "a\\0b"]"#, "is not UTF-8 text"),
+        (#"["head", "-c", "70000", "/dev/zero"]"#, "wrote more than 64 KiB"),
+        (#"["cat", "/dev/zero"]"#, "wrote more than 64 KiB"),
+    ])
+    func `a command that fails is an error without its output and arguments`(_ words: String, _ expected: String) {
+        let message = message { _ = try key(#"{"secret": {"exec": \#(words)}}"#) }
+        #expect(message.contains(expected), "\(message)")
+        #expect(message.contains("[secret-unavailable]"))
+        #expect(!message.contains("kill"))
+    }
+
+    @Test func `a command that does not end is killed with its children, and reaped`() throws {
+        let message = message {
+            _ = try key(#"{"secret": {"exec": ["sh", "-c", "sleep 100 & sleep 100; echo x"], "timeout": "100ms"}}"#)
+        }
+        #expect(message.contains("did not end within 100 ms"), "\(message)")
+        #expect(waitpid(-1, nil, WNOHANG) <= 0)
+    }
+
+    @Test func `a child that keeps the pipe open delays nothing`() throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try key(#"{"secret": {"exec": ["sh", "-c", "sleep 4 & echo key"], "timeout": "60s"}}"#) == "key")
+        #expect(clock.now - start < .seconds(4))
+    }
+
+    @Test func `a simulation runs no command`() throws {
+        try withTemporaryDirectory { directory in
+            let file = "\(directory.path)/ran"
+            let key = #"{"secret": {"exec": ["touch", "\#(file)"]}}"#
+            let plan = try resolved(key, isSimulated: true).leaves["a"]?.get()
+            #expect(plan?.placeholders == ["key"])
+            #expect(access(file, F_OK) != 0)
+        }
+    }
+
+    // MARK: Credentials and JSON
+
+    @Test func `a credential of systemd is a file in its directory`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write("token", "secret\n", mode: 0o440)
+            try directory.write("open", "secret\n", mode: 0o444)
+            let environment = ["CREDENTIALS_DIRECTORY": directory.path]
+            #expect(try key(#"{"secret": "credential:token"}"#, environment: environment) == "secret")
+            #expect(message { _ = try key(#"{"secret": "credential:token"}"#) }.contains("CREDENTIALS_DIRECTORY"))
+            for name in ["absent", "open"] {
+                let text = message { _ = try key("{\"secret\": \"credential:\(name)\"}", environment: environment) }
+                #expect(text.contains("[secret-unavailable]"))
+            }
+            for name in ["../token", "..", "", "a/b"] {
+                let text = message { _ = try key("{\"secret\": \"credential:\(name)\"}", environment: environment) }
+                #expect(text.contains("[invalid-value]"), "\(name)")
+            }
+        }
+    }
+
+    @Test func `a member of a JSON file is picked by its pointer`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write(
+                "all",
+                #"{"db": {"user": "u", "pass/word": "hunter2", "port": 5432, "none": null}, "e": ""}"#
+            )
+            func member(_ pointer: String) throws -> String? {
+                try key(#"{"secret": "file:all", "json": "\#(pointer)"}"#, directory: directory.path)
+            }
+            #expect(try member("/db/pass~1word") == "hunter2")
+            #expect(try member("/db/port") == "5432")
+            for (pointer, expected) in [
+                ("/db/absent", "has no value at /db/absent"), ("/db/none", "must be a text, not null"),
+                ("/db", "must be a text, not an object"), ("/e", "not an empty one"), ("db", "JSON Pointer"),
+            ] {
+                let text = message { _ = try member(pointer) }
+                #expect(text.contains(expected), "\(text)")
+                #expect(!text.contains("hunter2"))
+            }
+            try directory.write("all", "{\"a\": hunter2}")
+            let text = message { _ = try member("/a") }
+            #expect(text.contains("is not JSON at line 1, column 7"), "\(text)")
+            #expect(!text.contains("hunter2"))
+        }
+    }
+
+    @Test func `only the picked member is redacted as a secret`() throws {
+        try withTemporaryDirectory { directory in
+            try directory.write("all", #"{"user": "somebody", "password": "hunter2hunter2"}"#)
+            let resolved = try resolved(#"{"secret": "file:all", "json": "/password"}"#, directory: directory.path)
+            #expect(resolved.redactor.redact("somebody hunter2hunter2") == "somebody •••")
+        }
+    }
+
+    // MARK: Lists
+
+    @Test func `the first source that can be read is used, and all that fail are told by the first`() throws {
+        let environment = ["A": "a", "B": "b"]
+        #expect(try key(#"{"secret": ["env:A", "env:B"]}"#, environment: environment) == "a")
+        #expect(try key(#"{"secret": ["env:NOPE", {"exec": ["false"]}, "env:B"]}"#, environment: environment) == "b")
+        let nested = #"{"secret": ["env:NOPE", {"secret": {"exec": ["echo", "{\"k\": \"v\"}"]}, "json": "/k"}]}"#
+        #expect(try key(nested) == "v")
+        let text = message { _ = try key(#"{"secret": ["env:NOPE", "file:/absent"]}"#) }
+        #expect(text.contains("NOPE"))
+    }
+
+    @Test func `lists are read row by row, so that the old key comes with the old certificate`() throws {
+        let environment = ["NEWKEY": "2", "OLDKEY": "1", "OLDCERTIFICATE": "1"]
+        let resolved = try resolved(
+            #"{"secret": ["env:NEWKEY", "env:OLDKEY"]}"#,
+            #"{"secret": ["env:NEWCERTIFICATE", "env:OLDCERTIFICATE"]}"#,
+            environment: environment
+        )
+        let plan = try #require(try resolved.leaves["a"]?.get())
+        #expect(plan.secrets.mapValues { $0.reveal() } == ["key": "1", "certificate": "1"])
+        #expect(plan.hasAlternatives)
+        #expect(resolved.renew("a", .all).map { $0.secrets["key"]?.reveal() } == ["1"])
+    }
+
+    @Test(arguments: [
+        #"{"secret": []}"#, #"{"secret": [["env:A"]]}"#, #"{"secret": [1]}"#, #"{"secret": {"exec": []}}"#,
+        #"{"secret": {"exec": "pass"}}"#, #"{"secret": {"exec": ["pass"], "timeout": "2h"}}"#,
+        #"{"secret": {"exec": ["pass"], "shell": true}}"#, #"{"secret": "exec:pass show x"}"#,
+        #"{"secret": "vault:x"}"#,
+        #"{"secret": "env:A", "json": 1}"#, #"{"secret": {"run": ["pass"]}}"#,
+    ])
+    func `a malformed source is a fault of the file`(_ text: String) {
+        let message = message { _ = try key(text, environment: ["A": "a"]) }
+        #expect(!message.isEmpty && !message.contains("[secret-unavailable]"), "\(message)")
+    }
+
+    // MARK: Snapshots
+
+    @Test func `ten thousand rotations yield no mixed pair`() throws {
+        try Fixtures.withDirectory { directory in
+            let rotation = try SecretRotation(directory)
+            let resolved = try resolved(
+                "{\"secret\": \"file:\(directory)/current/key\"}",
+                "{\"secret\": \"file:\(directory)/current/certificate\"}"
+            )
+            let failure = Mutex<(any Error)?>(nil)
+            let isDone = Atomic(false)
+            let thread = HostThread.start("rotation") {
+                do {
+                    while rotation.rotations < 10_000 { try rotation.rotate() }
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+                isDone.store(true, ordering: .releasing)
+            }
+            #expect(thread)
+            var snapshots = 0
+            while !isDone.load(ordering: .acquiring) {
+                guard let plan = resolved.renew("a", .files).first else { continue }
+                snapshots += 1
+                try #require(plan.secrets["key"] == plan.secrets["certificate"])
+            }
+            #expect(failure.withLock { $0 } == nil)
+            #expect(snapshots > 0)
+            let last = resolved.renew("a", .files).first?.secrets.values.map { $0.reveal() }
+            #expect(last == ["secret-10000", "secret-10000"])
+        }
+    }
+}

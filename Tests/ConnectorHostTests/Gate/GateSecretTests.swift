@@ -1,0 +1,219 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorPlatform
+
+/// A gate exchanges its secrets while it is open: on the vendor's word, as one snapshot, and without a failed call.
+@Suite(.timeLimit(.minutes(5))) struct GateSecretTests {
+    /// What the vendor has seen, and which keys it accepts.
+    private final class Vendor: Sendable {
+        struct State {
+            var accepted: Set<String> = []
+            var seen: [String] = []
+            var mixed: [String] = []
+            var failures: [String] = []
+        }
+
+        let state = Mutex(State())
+        /// Whether callers may stop.
+        let isDone = Atomic(false)
+
+        func accept(_ keys: String...) { state.withLock { $0.accepted = Set(keys) } }
+        var seen: [String] { state.withLock(\.seen) }
+        func fail(_ error: String) { state.withLock { $0.failures.append(error) } }
+        var failures: [String] { state.withLock(\.failures) }
+        var last: String? { state.withLock { $0.seen.last } }
+
+        /// The vendor's server.
+        func server() -> LoopbackServer {
+            LoopbackServer { request in
+                let key = request.fields["x-key"] ?? ""
+                let certificate = request.fields["x-certificate"] ?? ""
+                return self.state.withLock { state in
+                    state.seen.append(key)
+                    if !certificate.isEmpty, certificate != key { state.mixed.append("\(key) \(certificate)") }
+                    return .response(state.accepted.isEmpty || state.accepted.contains(key) ? 200 : 401)
+                }
+            }
+        }
+    }
+
+    private static let interval = Duration.seconds(60)
+
+    private func host(_ server: LoopbackServer, key: JSONValue) throws -> TestHostClock {
+        let config: JSONObject = ["endpoint": .string(server.url()), "key": key]
+        let clock = ManualHostClock()
+        let leaf = Connector("gate", plugin: KeyPlugin.self, config: config, probeInterval: Self.interval)
+        let host = try ConnectorHost.testing(
+            "[]",
+            appending: [leaf],
+            environment: ["OLD": "old"],
+            clock: clock
+        )
+        return TestHostClock(host: host, clock: clock)
+    }
+
+    private func write(_ text: String, to file: String) throws {
+        try Fixtures.write(Array(text.utf8), to: file)
+        #expect(Fixtures.run("chmod 600 '\(file)'") == 0)
+    }
+
+    private func ask(_ test: TestHostClock) async throws -> JSONValue { try await test.host.gate("gate").call("ask") }
+
+    private struct TestHostClock {
+        var host: ConnectorHost
+        var clock: ManualHostClock
+
+        /// Lets the next scheduled proof happen, and what follows from it.
+        func proof() async {
+            await clock.timers(atLeast: 1)
+            let before = host.report["gate"]?.evidence.last?.at
+            clock.advance(by: GateSecretTests.interval)
+            _ = await host.report { $0["gate"]?.evidence.last?.at != before || $0["gate"]?.state != .open }
+            let gate = host.current.tree["gate"]?.gate
+            while gate?.storage.withLock({ $0.isRenewing }) ?? false { await Task.yield() }
+        }
+
+        func secret() throws -> SecretReport { try #require(host.report["gate"]?.secrets.first) }
+    }
+
+    @Test func `a key that is replaced in its file takes over at the next proof, without a refused call`() async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let test = try host(server, key: ["secret": .string("file:\(file)")])
+            #expect(await test.host.open().isReady)
+            #expect(vendor.last == "first")
+            #expect(try test.secret().isInUse)
+            try write("second", to: file)
+            while vendor.last != "second" { await test.proof() }
+            _ = await test.host.report { $0["gate"]?.secrets.first?.isProved == true }
+            #expect(try await ask(test) == "accepted")
+            #expect(vendor.last == "second")
+            #expect(test.host.report["gate"]?.state == .open)
+            await test.host.close()
+        }
+    }
+
+    @Test func `the old key works until the vendor accepts the new one, and the report says which is in use`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            vendor.accept("first")
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("first", to: file)
+            let test = try host(server, key: ["secret": .string("file:\(file)")])
+            #expect(await test.host.open().isReady)
+            try write("second", to: file)
+            while !vendor.seen.contains("second") { await test.proof() }
+            #expect(try await ask(test) == "accepted")
+            #expect(vendor.last == "first")
+            #expect(try !test.secret().isInUse)
+            #expect(try !test.secret().isProved)
+            #expect(
+                test.host.prometheusText.contains(
+                    "connector_secret_in_use{connector_path=\"gate\",connector_secret=\"key\"} 0"
+                )
+            )
+            vendor.accept("first", "second")
+            while vendor.last != "second" { await test.proof() }
+            _ = await test.host.report { $0["gate"]?.secrets.first?.isInUse == true }
+            vendor.accept("second")
+            #expect(try await ask(test) == "accepted")
+            #expect(try test.secret().isProved)
+            await test.host.close()
+        }
+    }
+
+    @Test func `of several sources the next is used if the vendor refuses one, and the first one again once it works`()
+        async throws
+    {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            vendor.accept("old")
+            let server = vendor.server()
+            defer { server.stop() }
+            let file = "\(directory)/key"
+            try write("new", to: file)
+            let test = try host(server, key: ["secret": [.string("file:\(file)"), "env:OLD"]])
+            #expect(await test.host.open().isReady)
+            #expect(vendor.seen == ["new", "old"])
+            #expect(try await ask(test) == "accepted")
+            vendor.accept("new", "old")
+            while vendor.last != "new" { await test.proof() }
+            _ = await test.host.report { $0["gate"]?.secrets.first?.isInUse == true }
+            vendor.accept("new")
+            #expect(try await ask(test) == "accepted")
+            // The new one is withdrawn: back to the old one, after one refused call.
+            vendor.accept("old")
+            await #expect(throws: ConnectorError.self) { try await ask(test) }
+            while (try? await ask(test)) != "accepted" { await Task.yield() }
+            #expect(vendor.last == "old")
+            await test.host.close()
+        }
+    }
+
+    @Test func `a missing source is passed over`() async throws {
+        let vendor = Vendor()
+        let server = vendor.server()
+        defer { server.stop() }
+        let test = try host(server, key: ["secret": ["file:/absent/key", "env:NOPE", "env:OLD"]])
+        #expect(await test.host.open().isReady)
+        #expect(vendor.last == "old")
+        #expect(try test.secret().source == "env:OLD")
+        await test.host.close()
+    }
+
+    @Test func `keys and certificates that rotate together under load never mix, and no call fails`() async throws {
+        try await Fixtures.withDirectory { directory in
+            let vendor = Vendor()
+            let server = vendor.server()
+            defer { server.stop() }
+            let rotation = try SecretRotation(directory)
+            let config: JSONObject = [
+                "endpoint": .string(server.url()), "key": ["secret": .string("file:\(directory)/current/key")],
+                "certificate": ["secret": .string("file:\(directory)/current/certificate")],
+            ]
+            let leaf = Connector("gate", plugin: KeyPlugin.self, config: config, probeInterval: .milliseconds(2))
+            let host = try ConnectorHost.testing("[]", appending: [leaf], clock: SystemHostClock())
+            #expect(await host.open().isReady)
+            await withTaskGroup { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        while !vendor.isDone.load(ordering: .relaxed) {
+                            do {
+                                _ = try await host.gate("gate").call("ask")
+                            } catch {
+                                vendor.fail("\(error)")
+                            }
+                        }
+                    }
+                }
+                // The loop ends at the first failure, too.
+                var number = 0
+                while number < 30, vendor.failures.isEmpty {
+                    number += 1
+                    guard (try? rotation.rotate()) != nil else { break }
+                    while vendor.last != "secret-\(rotation.rotations)", vendor.failures.isEmpty { await Task.yield() }
+                }
+                vendor.isDone.store(true, ordering: .relaxed)
+            }
+            #expect(vendor.failures == [])
+            #expect(vendor.state.withLock(\.mixed) == [])
+            await host.close()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// The rules by which one image of a plugin can take the place of another.
+@Suite struct PluginComparisonTests {
+    private static let base: JSONObject = [
+        "manifest": 1, "id": "a", "version": "1.0.0", "abi": [1, 1], "entry": "entry",
+        "services": ["required": ["http/1"], "optional": ["storage/1"]], "egress": ["a.example"],
+        "capabilities": ["own/1": ["f": ["symbol": "f", "signature": "(x: i64) -> i64"]]],
+        "uses": ["preferences": "settings/1"],
+        "configuration": [
+            "key": ["type": "string", "required": true, "secret": true], "size": ["type": "integer", "minimum": 1],
+            "mode": ["type": "string", "values": ["a", "b"]],
+        ],
+    ]
+
+    private func comparison(_ change: (inout JSONObject) -> Void) throws -> PluginComparison {
+        var changed = Self.base
+        change(&changed)
+        let manifests = try [Self.base, changed].map { try Manifest(parsing: JSONValue.object($0).utf8()) }
+        let locked = manifests.map { manifest in
+            LockedPlugin(manifest, platform: "p", size: 1, sha256: "a", sidecar: nil, dependencies: [])
+        }
+        return PluginComparison(locked[0], manifests[0], locked[1], manifests[1])
+    }
+
+    private func effects(_ change: (inout JSONObject) -> Void) throws -> [String] {
+        try comparison(change).changes.map { "\($0.effect) \($0.subject) \($0.name)" }
+    }
+
+    @Test func `an image is compatible with itself`() throws {
+        let comparison = try comparison { _ in }
+        #expect(comparison.changes.isEmpty)
+        #expect(comparison.isCompatible)
+    }
+
+    @Test func `another id, signature, or a missing operation breaks callers`() throws {
+        #expect(try effects { $0["id"] = "b" } == ["breaks id id"])
+        #expect(
+            try effects { $0["capabilities"] = ["own/1": ["f": ["symbol": "f", "signature": "(x: i32) -> i64"]]] }
+                == ["breaks operation own/1 f"]
+        )
+        #expect(
+            try effects { $0["capabilities"] = ["own/2": ["f": ["symbol": "f", "signature": "(x: i64) -> i64"]]] }
+                == ["breaks capability own/1", "wants capability own/2"]
+        )
+        #expect(
+            try effects { $0["capabilities"] = ["own/1": ["g": ["symbol": "g", "signature": "()"]]] }
+                == ["breaks operation own/1 f", "none operation own/1 g"]
+        )
+        // Spelled differently, the same.
+        #expect(
+            try effects { $0["capabilities"] = ["own/1": ["f": ["symbol": "f", "signature": "( x:i64 )->i64"]]] } == []
+        )
+    }
+
+    @Test func `new hosts and services are wanted, and break nobody`() throws {
+        let comparison = try comparison { changed in
+            changed["egress"] = ["a.example", "b.example"]
+            changed["services"] = ["required": ["http/1", "clock/1"]]
+            changed["version"] = "1.1.0"
+        }
+        #expect(comparison.isCompatible)
+        #expect(comparison.wants.map(\.name) == ["clock/1", "b.example"])
+        #expect(comparison.changes.map(\.name) == ["clock/1", "b.example", "version", "storage/1"])
+    }
+
+    @Test func `a new or other gate that the plugin uses breaks files`() throws {
+        #expect(try effects { $0["uses"] = nil } == ["breaks uses preferences"])
+        #expect(try effects { $0["uses"] = ["preferences": "files/1"] } == ["breaks uses preferences"])
+    }
+
+    @Test func `a field that accepts less than before breaks files`() throws {
+        func fields(_ change: (inout JSONObject) -> Void) throws -> [String] {
+            try effects { changed in
+                guard case .object(var fields)? = changed["configuration"] else { return }
+                change(&fields)
+                changed["configuration"] = .object(fields)
+            }
+        }
+        #expect(try fields { $0["size"] = nil } == ["breaks field size"])
+        #expect(try fields { $0["size"] = ["type": "integer", "minimum": 2] } == ["breaks field size"])
+        #expect(try fields { $0["size"] = ["type": "number"] } == ["none field size"])
+        #expect(try fields { $0["size"] = ["type": "string"] } == ["breaks field size"])
+        #expect(try fields { $0["mode"] = ["type": "string", "values": ["a"]] } == ["breaks field mode"])
+        #expect(try fields { $0["mode"] = ["type": "string", "values": ["a", "b", "c"]] } == ["none field mode"])
+        #expect(try fields { $0["mode"] = ["type": "string", "required": true] } == ["breaks field mode"])
+        #expect(try fields { $0["key"] = ["type": "string", "required": true] } == ["breaks field key"])
+        #expect(try fields { $0["new"] = ["type": "string"] } == ["none field new"])
+        #expect(try fields { $0["new"] = ["type": "string", "required": true] } == ["breaks field new"])
+    }
+
+    @Test func `an image for fewer versions of the ABI breaks hosts`() throws {
+        #expect(try effects { $0["abi"] = [1, 2] } == ["none abi abi"])
+        #expect(try effects { $0["abi"] = [2, 2] } == ["breaks abi abi"])
+    }
+}
