@@ -58,6 +58,7 @@ struct ConfigurationReader {
         let state = stateDirectory(in: object)
         let servers = servers(in: object)
         let requiresTrust = requiresTrust(in: object)
+        let reloadMode = reloadMode(in: object)
         if requiresTrust { inclusions.trust = FileTrust() }
         let directory = base.path
         var names: [String: JSONPath] = [:]
@@ -72,6 +73,7 @@ struct ConfigurationReader {
             stateDirectory: state,
             servers: servers,
             requiresTrust: requiresTrust,
+            reloadMode: reloadMode,
             connectors: connectors
         )
     }
@@ -103,6 +105,14 @@ struct ConfigurationReader {
             json.report(.invalidValue, "trust must be \"warn\" or \"strict\"", at: JSONPath().appending("trust"))
         }
         return text == "strict"
+    }
+
+    /// Reads what a reload does if a successor does not open.
+    private mutating func reloadMode(in object: JSONObject) -> ReloadMode {
+        guard let text = json.string("reload", in: object, at: JSONPath()) else { return .atomic }
+        if let mode = ReloadMode(rawValue: text) { return mode }
+        json.report(.invalidValue, "reload must be \"atomic\" or \"each\"", at: JSONPath().appending("reload"))
+        return .atomic
     }
 
     // MARK: Connectors
@@ -177,6 +187,7 @@ struct ConfigurationReader {
             path: connectorPath,
             isRequired: json.bool("required", in: object, at: path),
             isEnabled: isEnabled,
+            was: was(in: object, at: path),
             after: json.strings("after", in: object, at: path),
             with: kind == .leaf ? bindings(in: object, at: path) : [:],
             timeout: duration("timeout", in: object, at: path),

@@ -55,6 +55,11 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "Whether a plugin that other users can modify causes a warning in the report, or is refused.",
                 ],
+                "reload": [
+                    "enum": ["atomic", "each"], "default": "atomic",
+                    "description":
+                        "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
+                ],
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],

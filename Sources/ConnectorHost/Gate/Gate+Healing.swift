@@ -121,28 +121,27 @@ extension Gate {
     /// nothing.
     private func replace(by configuration: GatePlan.InstanceConfiguration) async {
         let successor = generation(configuration)
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isProved, storage.successor == nil else { return false }
+        let number = storage.withLock { storage -> Int? in
+            guard storage.machine.isProved, storage.successor == nil else { return nil }
             storage.successor = successor
-            return true
+            return storage.planNumber
         }
-        guard isWanted else { return await successor.end() }
+        guard let number else { return await successor.end() }
         let result = await successor.open(by: environment.deadline(after: plan.timeout))
-        let superseded = storage.withLock { storage -> Generation in
+        let outdated = storage.withLock { storage -> Generation in
             guard storage.successor === successor else { return successor }
             storage.successor = nil
-            guard storage.machine.isProved, case .success(let evidence) = result,
+            guard storage.machine.isProved, storage.planNumber == number, case .success(let evidence) = result,
                 (try? successor.takeCalls()) != nil
             else { return successor }
             let predecessor = storage.current
-            storage.current = successor
-            storage.evidence = evidence
-            storage.error = nil
+            storage.take(successor, evidence)
             _ = storage.machine.probeSucceeded()
             return predecessor ?? successor
         }
-        if superseded !== successor { logger.info("gate uses new secrets") }
         environment.onChange()
-        await superseded.end()
+        guard outdated !== successor else { return await successor.end() }
+        logger.info("gate uses new secrets")
+        await drain(outdated)
     }
 }

@@ -69,7 +69,7 @@ extension Gate {
 
     /// Creates a generation and opens it. A failed attempt is cleaned up.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
-        let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
+        let (isRepeated, number) = storage.withLock { ($0.machine.attempts > 1 || $0.machine.round > 1, $0.planNumber) }
         let configuration = isRepeated ? renewedConfiguration() : storage.withLock { $0.configuration }
         let generation = generation(configuration)
         let (isWanted, isExhausted) = storage.withLock { storage in
@@ -86,7 +86,7 @@ extension Gate {
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
-                try install(generation, round)
+                try install(generation, round, plan: number)
             } catch {
                 result = .failure(error)
             }
@@ -110,9 +110,11 @@ extension Gate {
     }
 
     /// Directs calls to an opened generation, unless the round is over.
-    private func install(_ generation: Generation, _ round: Int) throws(ConnectorError) {
+    private func install(_ generation: Generation, _ round: Int, plan number: Int) throws(ConnectorError) {
         try storage.withLock { storage throws(ConnectorError) in
-            if storage.machine.isTrying(round: round) { try generation.takeCalls() }
+            guard storage.machine.isTrying(round: round) else { return }
+            guard storage.planNumber == number else { throw superseded }
+            try generation.takeCalls()
         }
     }
 
@@ -132,11 +134,7 @@ extension Gate {
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
             switch result {
             case .success(let evidence):
-                storage.current = generation
-                storage.content = generation.content
-                storage.evidence = evidence
-                storage.error = nil
-                storage.successCount += 1
+                storage.take(generation, evidence)
                 let hasRecovered = storage.outageStart.take() != nil
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
@@ -156,7 +154,7 @@ extension Gate {
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]
             )
             scheduleProbe()
-            environment.uses.opened(plan.path)
+            environment.uses.opened(path)
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

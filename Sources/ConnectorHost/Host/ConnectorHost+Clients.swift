@@ -48,7 +48,7 @@ extension ConnectorHost {
     /// Returns a function that starts listening to a connector's events on each call.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
         { [events = environment.services.events, current] in
-            events.events(of: current.tree.paths(below: path))
+            events.events(among: current.paths(below: path))
         }
     }
 
@@ -60,7 +60,7 @@ extension ConnectorHost {
     /// The operations of every leaf whose plugin was found.
     package var operations: OperationList {
         OperationList(
-            current.tree.nodes.compactMap { node in node.gate?.manifest.map { (node.path, $0.capabilities) } }
+            current.tree.nodes.compactMap { node in node.manifest.map { (node.path, $0.capabilities) } }
         )
     }
 }

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorLoading
 
 extension GatePlan {
     /// The warning about a secret that is missing in a simulation.
@@ -11,11 +12,23 @@ extension GatePlan {
     }
 
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
-    init(_ connector: Connector, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
+    ///
+    /// - Parameter found: The plugins found so far, to which this one is added: looking for one takes long.
+    init(
+        _ connector: Connector,
+        in resolved: ResolvedConfiguration,
+        plugins: PluginLookup,
+        found: inout [PluginSpecification: Result<PluginCandidate, ConnectorError>]
+    ) {
         let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
         let leaf = resolved.leaves[connector.path] ?? .failure(missing)
         let plan = try? leaf.get()
-        let plugin = leaf.flatMap { plugins.candidate($0.specification) }
+        let plugin = leaf.flatMap { leaf in
+            if let known = found[leaf.specification] { return known }
+            let candidate = plugins.candidate(leaf.specification)
+            found[leaf.specification] = candidate
+            return candidate
+        }
         self.init(
             path: connector.path,
             plugin: plugin,
@@ -34,5 +47,17 @@ extension GatePlan {
                 + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
             isSimulated: plan?.isSimulated ?? false
         )
+    }
+}
+
+extension NextConfiguration {
+    /// Finds the plugins of a configuration. Blocks while files are read.
+    init(_ resolved: ResolvedConfiguration, plugins: PluginLookup) {
+        var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
+        var plans: [String: GatePlan] = [:]
+        for (connector, _) in resolved.configuration.enabledLeaves {
+            plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
+        }
+        self.init(resolved: resolved, plans: plans)
     }
 }

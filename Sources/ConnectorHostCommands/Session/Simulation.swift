@@ -17,8 +17,12 @@ struct Simulation: Sendable {
     /// The vendors that are simulated.
     var vendors: [String] { simulator.vendors }
     private let serving: Task<Void, any Error>
-    /// The simulator of each leaf, by path.
+    /// The simulator of each leaf that there was at the start, by path.
     private let targets: [String: SimulationTarget]
+    /// The plugin of each of those leaves.
+    private let plugins: [String: String]
+    /// The simulator of each vendor in the catalogue that is simulated, by the plugin's id.
+    private let servers: [String: SimulationTarget]
 
     /// What happens by itself at each gate that has a timeline.
     private let worlds: [(path: String, world: SimulatedWorld, operations: SimulatedOperations?, vendor: String?)]
@@ -89,6 +93,8 @@ struct Simulation: Sendable {
             port: port,
             serving: serving,
             targets: targets,
+            plugins: plans.mapValues(\.manifest.id),
+            servers: Dictionary(served.map { ($1, targets[$0] ?? .local) }) { first, _ in first },
             worlds: worlds,
             clock: clock
         )
@@ -139,7 +145,13 @@ struct Simulation: Sendable {
 
     /// The same connectors, with simulators in place of the vendors.
     func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
-        resolved.pointing { path, plan in targets[path] ?? .none(Self.notSimulated(plan)) }
+        resolved.pointing { path, plan in
+            // A reload may have brought another plugin.
+            let id = plan.manifest.id
+            if plugins[path] == id, let target = targets[path] { return target }
+            if let server = servers[id] { return server }
+            return plan.makesNoRequests ? .local : .none(Self.notSimulated(plan))
+        }
     }
 
     /// Stops the server, even with requests in progress.

@@ -54,7 +54,7 @@ extension Manifest {
 extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
-        "configuration", "services", "uses", "egress", "batch", "library", "lifecycle", "swiftType",
+        "configuration", "services", "uses", "egress", "batch", "library", "lifecycle", "swiftType", "exclusive",
     ]
 
     /// Reads the root of a manifest; nil if an essential member is missing.
@@ -116,7 +116,8 @@ extension JSONReader {
             batchBytes: integer("bytes", in: batch, at: batchPath, within: 1...(1 << 30)).map { Int($0) },
             library: library,
             lifecycle: lifecycle,
-            swiftType: string("swiftType", in: object, at: root)
+            swiftType: string("swiftType", in: object, at: root),
+            isExclusive: bool("exclusive", in: object, at: root) ?? false
         )
     }
 
