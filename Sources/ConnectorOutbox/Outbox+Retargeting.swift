@@ -24,7 +24,8 @@ extension Outbox {
         await previous?.wait()
         let ended = state.withLock { state in state.deliveries.values.filter { !state.keeps($0) } }
         await end(ended, by: deadline)
-        await deliver()
+        // An outbox that nothing was stored in stays as it is.
+        if isOpen { await deliver() }
         let gone = state.withLock { state in
             state.statistics.targets.filter { state.targets[$0] == nil && state.statistics[$0]?.queued ?? 0 > 0 }
         }

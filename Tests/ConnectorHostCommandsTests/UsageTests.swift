@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "status", "validate", "schema", "plugins", "inspect", "simulate", "operations", "call", "watch",
+        "status", "validate", "schema", "plugins", "inspect", "simulate", "operations", "call", "watch", "run", "plan",
+        "apply", "reload",
     ])
     func `the help of every command has an example`(command: String) async throws {
         let result = try await Program(directory: "/").run(command, "--help")

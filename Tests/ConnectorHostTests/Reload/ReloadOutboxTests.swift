@@ -72,7 +72,7 @@ import Testing
     @Test func `another policy of delivery takes effect at once, and keeps the queue`() async throws {
         let test = try await TestHost.opened(leaf("a", away: 3, settings: Self.queued + #", "heal": "off""#))
         let receipts = try await queued(2, at: "a", test)
-        let settings = #""probe": "off", "outbox": {"batch": {"count": 2}, "maxBytes": 100000}"#
+        let settings = #""probe": "off", "outbox": {"batch": {"count": 1}, "maxBytes": 100000}"#
         #expect(try await test.reload(leaf("a", away: 3, settings: settings)).isActive)
         #expect(try test.gate("a").generation == 1)
         while test.host.outbox(of: "a")?.delivered != 2 {
