@@ -14,7 +14,8 @@ import Testing
     /// A file at random: leaves at the root and in one composite, with settings that may differ.
     private static func file(_ random: inout SeededGenerator) -> [String] {
         func leaf(_ name: String) -> String {
-            let config: JSONObject = Bool.random(using: &random) ? [:] : ["replies": .string("\(Int.random(in: 1...2, using: &random))")]
+            let config: JSONObject =
+                Bool.random(using: &random) ? [:] : ["replies": .string("\(Int.random(in: 1...2, using: &random))")]
             let timeout = Bool.random(using: &random) ? #", "timeout": "5s""# : ""
             return TestHost.leaf(name, config, settings: #""probe": "off"\#(timeout)"#)
         }
@@ -35,7 +36,8 @@ import Testing
     }
 
     @Test(arguments: 1...30)
-    func `a host that was reloaded equals a fresh one, and what was kept kept its instance`(_ seed: UInt64) async throws {
+    func `a host that was reloaded equals a fresh one, and what was kept kept its instance`(_ seed: UInt64) async throws
+    {
         var random = SeededGenerator(seed: seed)
         let files = (0..<4).map { _ in Self.file(&random) }
         let test = try await TestHost.opened(files[0].joined(separator: ","))
@@ -63,7 +65,10 @@ import Testing
 
     @Test func `calls, some of which take long, do not notice a hundred reloads`() async throws {
         func leaf(_ name: String, _ round: Int) -> String { TestHost.leaf(name, ["replies": .string("\(round)")]) }
-        let test = try await TestHost.opened(TestHost.composite("group", "all", leaf("a", 0), leaf("b", 0)), leaf("c", 0))
+        let test = try await TestHost.opened(
+            TestHost.composite("group", "all", leaf("a", 0), leaf("b", 0)),
+            leaf("c", 0)
+        )
         let callers = (1...4).map { number in
             Task {
                 let path = ["group", "group/a", "c", "group"][number - 1]

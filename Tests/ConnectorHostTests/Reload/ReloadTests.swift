@@ -25,9 +25,10 @@ import Testing
 
     private var other: String { TestHost.leaf("other") }
 
-    private typealias Invent = @convention(c) (
-        OperationFunction.Instance, UInt64, UnsafeMutablePointer<Int32>, OperationFunction.Failure
-    ) -> Int32
+    private typealias Invent =
+        @convention(c) (
+            OperationFunction.Instance, UInt64, UnsafeMutablePointer<Int32>, OperationFunction.Failure
+        ) -> Int32
 
     @Test func `a connector that has not changed keeps its instance, while others come and go`() async throws {
         let test = try await TestHost.opened(leaf(), other, TestHost.leaf("old"))
