@@ -29,6 +29,7 @@ extension Configuration {
     ///   - plugins: The directories to search for plugins; each may contain `${NAME}`.
     ///   - state: The directory of the outbox; nil for the default. May contain `${NAME}`.
     ///   - requiresTrust: Whether to refuse a plugin that other users can modify.
+    ///   - reloadMode: What a reload does if a connector's successor does not open.
     ///   - directory: The directory that relative paths of plugins and secrets are resolved against.
     ///   - environment: The variables that `${NAME}` reads in `plugins` and in the names of plugins.
     /// - Throws: Every error in the configuration.
@@ -38,13 +39,15 @@ extension Configuration {
         plugins: [String] = [],
         state: String? = nil,
         requiresTrust: Bool = false,
+        reloadMode: ReloadMode = .atomic,
         directory: String = ".",
         environment: Environment = .process
     ) throws(ConfigurationErrors) {
         var root: JSONObject = [
             "version": .integer(Self.formatVersion),
             "plugins": .array(plugins.map { .string($0) }),
-            "trust": requiresTrust ? "strict" : "warn", "connectors": .array(connectors.map(\.json)),
+            "trust": requiresTrust ? "strict" : "warn",
+            "reload": .string(reloadMode.rawValue), "connectors": .array(connectors.map(\.json)),
         ]
         root.set("state", state)
         root.set("name", name)
@@ -61,6 +64,7 @@ extension Configuration {
             stateDirectory: read.stateDirectory,
             servers: read.servers,
             requiresTrust: read.requiresTrust,
+            reloadMode: read.reloadMode,
             connectors: zip(read.connectors, connectors).map { $0.restoringExactValues(from: $1) }
         )
     }
@@ -100,6 +104,8 @@ extension Configuration {
             requiresTrust: requiresTrust,
             trustedKeys: trustedKeys,
             lock: lock,
+            reloadMode: reloadMode,
+            appended: appended + added,
             connectors: all.prefix(connectors.count) + new
         )
     }
@@ -111,6 +117,7 @@ extension Connector {
         var object: JSONObject = ["name": .string(name), "enabled": .bool(isEnabled)]
         object["required"] = isRequired.map { .bool($0) }
         if !after.isEmpty { object["after"] = .array(after.map { .string($0) }) }
+        object["was"] = was.map { .string($0) }
         switch kind {
         case .leaf(let leaf):
             object["plugin"] = .string(leaf.plugin.name)

@@ -29,6 +29,10 @@ public struct Configuration: Sendable {
     package var trustedKeys: [MinisignKey] = []
     /// The plugins that may be loaded: `connectors.lock.json` beside the file; nil if there is none.
     package var lock: PluginLock?
+    /// What a reload does if a connector's successor does not open.
+    public package(set) var reloadMode: ReloadMode = .atomic
+    /// The connectors that were appended in Swift, which a reload of the file appends again.
+    package var appended: [Connector] = []
     /// The roots of the tree, in file order; those of an included file follow those of the file that includes it.
     public let connectors: [Connector]
 
@@ -76,6 +80,31 @@ extension Configuration {
     /// The leaves to open: those enabled, with no disabled composite above them.
     package var enabledLeaves: [(connector: Connector, leaf: Connector.Leaf)] {
         connectors.reduce(into: []) { $1.addEnabledLeaves(to: &$0) }
+    }
+}
+
+extension Configuration {
+    /// The configuration as its file is now, with the connectors that were appended in Swift; the same one if it has no file.
+    ///
+    /// - Throws: Every error in the files that can be found without the plugins.
+    package func reread(environment: Environment) throws(ConfigurationErrors) -> Configuration {
+        guard !file.isEmpty else { return self }
+        let configuration = try Configuration.read(file: file, environment: environment)
+        return appended.isEmpty ? configuration : try configuration.appending(appended, environment: environment)
+    }
+
+    /// Passes on everything that a digest of the configuration has to include: the texts of the files, and what is in no file.
+    package func contents(_ add: ([UInt8]) -> Void) {
+        for text in texts {
+            add(text.bytes)
+            add([0])
+        }
+        for connector in allConnectors where texts[connector.location.text].bytes.isEmpty {
+            add(Array("\(connector.path) \(connector.isEnabled) \(connector.gateFields)".utf8))
+            if case .leaf(let leaf) = connector.kind {
+                add(Array("\(leaf.plugin)".utf8) + JSONValue.object(leaf.config).utf8())
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension ConfigurationReader {
     }
 
     /// The keys that say how a connector stands below its parent.
-    private static let placeKeys = ["name", "required", "enabled"]
+    private static let placeKeys = ["name", "required", "enabled", "was"]
     private static let gateKeys = ["after", "delivery", "outbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
@@ -88,6 +88,21 @@ extension ConfigurationReader {
         case .composite, nil:
             return ("\"\(name)\" is for connectors with a plugin only, and this one has child connectors", nil)
         }
+    }
+
+    /// Reads the path that the connector had before it was renamed.
+    mutating func was(in object: JSONObject, at path: JSONPath) -> String? {
+        guard let text = json.string("was", in: object, at: path) else { return nil }
+        guard text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({ isIdentifier(String($0)) })
+        else {
+            json.report(
+                .invalidValue,
+                "was is \"\(text.excerpt)\"; it must be the path of a connector, such as analytics/segment",
+                at: path.appending("was")
+            )
+            return nil
+        }
+        return text
     }
 
     /// Reads which connectors the plugin uses, by the names in its manifest.

@@ -58,6 +58,7 @@ struct ConfigurationReader {
         let state = stateDirectory(in: object)
         let servers = servers(in: object)
         let trust = trust(in: object)
+        let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
         var names: [String: JSONPath] = [:]
@@ -73,6 +74,7 @@ struct ConfigurationReader {
             servers: servers,
             requiresTrust: trust.isRequired,
             trustedKeys: trust.keys,
+            reloadMode: reloadMode,
             connectors: connectors
         )
     }
@@ -95,6 +97,14 @@ struct ConfigurationReader {
             fix: "write \"version\": \(Configuration.formatVersion), or use a newer host",
             at: root.appending("version")
         )
+    }
+
+    /// Reads what a reload does if a successor does not open.
+    private mutating func reloadMode(in object: JSONObject) -> ReloadMode {
+        guard let text = json.string("reload", in: object, at: JSONPath()) else { return .atomic }
+        if let mode = ReloadMode(rawValue: text) { return mode }
+        json.report(.invalidValue, "reload must be \"atomic\" or \"each\"", at: JSONPath().appending("reload"))
+        return .atomic
     }
 
     // MARK: Connectors
@@ -169,6 +179,7 @@ struct ConfigurationReader {
             path: connectorPath,
             isRequired: json.bool("required", in: object, at: path),
             isEnabled: isEnabled,
+            was: was(in: object, at: path),
             after: json.strings("after", in: object, at: path),
             with: kind == .leaf ? bindings(in: object, at: path) : [:],
             timeout: duration("timeout", in: object, at: path),

@@ -39,6 +39,11 @@ extension ConfigurationSchema {
             "description":
                 "Whether the parent fails without this connector; by default, false below \"first\", \"fastest\" and a quorum.",
         ],
+        "was": [
+            "type": "string", "minLength": 1,
+            "description":
+                "The path that the connector had before it was renamed or moved: a reload then keeps its waiting events.",
+        ],
         "enabled": [
             "anyOf": [["type": "boolean"], reference("variable")], "default": true,
             "description": "Whether the connector is part of the tree at all.",

@@ -51,6 +51,11 @@ package struct ConfigurationSchema: Sendable {
                 ],
                 "outbox": Self.outboxServers,
                 "trust": Self.trust,
+                "reload": [
+                    "enum": ["atomic", "each"], "default": "atomic",
+                    "description":
+                        "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
+                ],
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],

@@ -18,6 +18,8 @@ public struct Connector: Sendable {
     public package(set) var isRequired: Bool?
     /// Whether the connector is part of the tree at all; a disabled composite disables its descendants.
     public package(set) var isEnabled: Bool
+    /// The path that the connector had before it was renamed or moved, so that a reload keeps its events; nil if it had no other.
+    public var was: String?
     /// The paths of the connectors, including disabled ones, that must finish opening or fail before this one starts to open.
     public package(set) var after: [String]
     /// The paths of the connectors, by the names in the manifest's `uses`, that the plugin calls; the host binds other names.

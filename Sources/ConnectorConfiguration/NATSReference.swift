@@ -15,6 +15,14 @@ package struct NATSReference: Sendable {
     /// The variables that `env:NAME` reads.
     var environment: Configuration.Environment
 
+    /// The options with the names of the secrets in place of their values, for comparison.
+    var settings: NATSOptions {
+        var options = options
+        options.token = token.map { String(describing: $0) }
+        options.password = password.map { String(describing: $0) }
+        return options
+    }
+
     /// Resolves the options; each call rereads the secrets.
     ///
     /// - Parameter redactor: Redacts the secrets from the servers' messages from now on.

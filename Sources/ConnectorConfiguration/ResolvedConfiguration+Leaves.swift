@@ -60,7 +60,7 @@ extension ResolvedConfiguration {
     }
 
     /// A value as text: truncated, with secrets redacted, and without the user part of URLs, which may be a key.
-    private func shown(_ value: JSONValue) -> String {
+    func shown(_ value: JSONValue) -> String {
         redactor.redact(Self.withoutUsers(value.string ?? value.serialized()), limit: 1000)
     }
 

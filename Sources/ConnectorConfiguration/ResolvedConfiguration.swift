@@ -9,7 +9,7 @@ public struct ResolvedConfiguration: Sendable {
     /// The configuration as read.
     public let configuration: Configuration
     /// The plan to open each enabled leaf, by path, or why its plugin cannot be used.
-    package internal(set) var leaves: [String: Result<LeafPlan, ConnectorError>]
+    package var leaves: [String: Result<LeafPlan, ConnectorError>]
     /// Redacts every secret of the configuration from texts.
     package let redactor: Redactor
     /// The variables that the values were resolved with.
@@ -61,6 +61,11 @@ package struct LeafPlan: Sendable {
     package enum Simulated: Sendable {
         case vendor
         case plugin
+    }
+
+    /// Replaces the secrets by those that were read last.
+    package mutating func use(_ secrets: [String: Secret]) {
+        self.secrets = secrets
     }
 
     /// The placeholder for a secret that is missing in a simulation.

@@ -18,6 +18,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
               connector-host status --simulate      open every gate against simulators in this process
               connector-host status                 open every gate for real
               connector-host run                    keep the gates open, and deliver the outbox
+              connector-host plan                   show what a reload of the file would change in the host that runs
               connector-host console                show the gates and the outbox, and act on them
               connector-host plugins                list every plugin, usable or not
 
@@ -28,7 +29,8 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
-            RunCommand.self, SendCommand.self, OutboxCommand.self, ConsoleCommand.self,
+            RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SendCommand.self,
+            OutboxCommand.self, ConsoleCommand.self,
         ]
     )
 

@@ -18,7 +18,7 @@ package struct PluginLoader: Sendable {
     /// Where sealed images are put.
     package let storage: SealedImage.Storage
     /// Which images may be loaded.
-    package var admission = PluginAdmission()
+    package private(set) var admission = PluginAdmission()
 
     /// The environment variable that names the directory in which images are kept, for profilers; without it they are
     /// in memory.
@@ -36,6 +36,13 @@ package struct PluginLoader: Sendable {
     /// Creates a loader that puts sealed images in the given place.
     package init(storage: SealedImage.Storage) {
         self.storage = storage
+    }
+
+    /// The same loader with other rules about which images may be loaded.
+    package func admitting(_ admission: PluginAdmission) -> PluginLoader {
+        var loader = self
+        loader.admission = admission
+        return loader
     }
 
     /// A loaded image, and its code in memory if known.

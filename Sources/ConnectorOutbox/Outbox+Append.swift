@@ -38,10 +38,12 @@ extension Outbox {
         by deadline: UInt64
     ) async throws(ConnectorError) -> [String] {
         let bytes = events.reduce(0) { $0 + $1.payload.count }
-        guard isBounded else {
+        let bounds = state.withLock { state in
+            paths.reduce(into: [:]) { $0[$1] = state.targets[$1]?.policy.queueBound }
+        }
+        guard !bounds.isEmpty else {
             return try await stored(events, bytes, engine.append(events, to: paths), for: paths, engine)
         }
-        let bounds = paths.reduce(into: [:]) { $0[$1] = targets[$1]?.policy.queueBound }
         if let admission = try await admit(events, bytes, to: paths, within: bounds, engine, by: deadline) {
             return try await stored(events, bytes, admission.step, for: admission.targets, engine)
         }
@@ -114,7 +116,7 @@ extension Outbox {
             bytes: isNew ? bytes : new.reduce(0) { $0 + $1.payload.count },
             oldest: new.first?.createdAt
         )
-        let (deliveries, started) = state.withLock { state in
+        let (deliveries, started, isLate) = state.withLock { state in
             var (deliveries, started): ([Delivery], [Delivery]) = ([], [])
             state.fault = nil
             for path in taking {
@@ -126,13 +128,15 @@ extension Outbox {
                     started.append(delivery)
                 }
             }
-            return (deliveries, started)
+            return (deliveries, started, taking.contains { state.targets[$0] == nil })
         }
         // Only the engine knows for which connectors a stored event is new.
         if !isNew { try? await refresh(engine) }
         run(started)
         for delivery in deliveries { delivery.arrived(events.count, bytes: bytes.saturatingAdding(events.count)) }
         environment.onChange()
+        // The connector was removed or moved between the caller's look at the tree and this step.
+        if isLate { await settleLateEvents(of: taking) }
         return taking
     }
 

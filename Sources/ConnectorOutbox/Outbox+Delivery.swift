@@ -57,7 +57,7 @@ extension Outbox {
     /// Makes the delivery of a connector that has events; nil if there is one, or nothing is to be delivered here.
     func begin(_ path: String, _ engine: any OutboxEngine, _ state: inout State) -> Delivery? {
         guard state.isDraining, !state.isClosing, state.lock != nil, state.deliveries[path] == nil else { return nil }
-        guard let target = targets[path] else { return nil }
+        guard let target = state.targets[path] else { return nil }
         let delivery = delivery(to: target, engine)
         state.deliveries[path] = delivery
         return delivery
@@ -127,7 +127,7 @@ extension Outbox {
     }
 
     /// Records the outcome of a batch, and wakes the callers that wait for it.
-    private func settled(
+    func settled(
         _ batch: OutboxBatch,
         _ outcomes: [DeliveryOutcome],
         _ failures: [DeliveryFailure?],
@@ -153,12 +153,16 @@ extension Outbox {
         waiting.wake()
         environment.onChange()
         guard !receipts.isEmpty else { return }
+        // A receipt from before a move knows the connector by its old path.
+        let paths = [batch.target] + state.withLock { $0.names(of: batch.target) }
         for index in batch.entries.indices {
             let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
-            receipts.publish(
-                DeliveryChange(batch.target, outcomes[index].state, error: error),
-                of: batch.entries[index].event.id
-            )
+            for path in paths {
+                receipts.publish(
+                    DeliveryChange(path, outcomes[index].state, error: error),
+                    of: batch.entries[index].event.id
+                )
+            }
         }
     }
 }

@@ -21,6 +21,16 @@ extension Outbox {
         return count
     }
 
+    /// Delivers dead letters to another connector, and removes them from those that could not deliver them.
+    ///
+    /// - Returns: How many.
+    package func replay(_ selection: RecordSelection, to path: String) async throws(ConnectorError) -> Int {
+        let engine = try await engine()
+        let count = try await engine.replay(selection, to: path)
+        if count > 0 { try await takeUp(engine) }
+        return count
+    }
+
     /// Drops waiting events or dead letters for good.
     ///
     /// - Returns: How many.
@@ -28,6 +38,33 @@ extension Outbox {
         let engine = try await engine()
         let count = try await engine.drop(selection)
         if count > 0 { try await refresh(engine) }
+        return count
+    }
+}
+
+extension OutboxEngine {
+    /// How many records are moved at a time.
+    package static var pageSize: Int { 1000 }
+
+    /// Puts dead letters into the queue of another connector, and removes them from those that could not deliver them.
+    ///
+    /// Each letter is stored for the other connector, with its id, before it is removed.
+    ///
+    /// - Returns: How many.
+    package func replay(_ selection: RecordSelection, to path: String) async throws(ConnectorError) -> Int {
+        var selection = selection
+        (selection.states, selection.limit) = ([.dead], Self.pageSize)
+        var count = 0
+        repeat {
+            let records = try await records(selection)
+            selection.after = records.next(limit: Self.pageSize)
+            let letters = records.filter { $0.target != path }
+            if !letters.isEmpty { _ = try await append(letters.map(\.event), to: [path]) }
+            for (target, part) in Dictionary(grouping: letters, by: \.target) {
+                let ids = Set(part.map(\.event.id))
+                count += try await drop(RecordSelection(targets: [target], ids: ids, states: [.dead]))
+            }
+        } while selection.after != nil
         return count
     }
 }

@@ -23,10 +23,10 @@ extension Outbox {
 
     /// Makes the deliveries check their gates again. Call it after every change of any gate.
     package func gatesChanged() {
-        for delivery in state.withLock({ Array($0.deliveries.values) }) {
-            guard let target = targets[delivery.target] else { continue }
-            delivery.gateChanged(isUsable: target.isUsable())
+        let deliveries = state.withLock { state in
+            state.deliveries.compactMap { path, delivery in state.targets[path].map { (delivery, $0) } }
         }
+        for (delivery, target) in deliveries { delivery.gateChanged(isUsable: target.isUsable()) }
     }
 
     /// Ends the pauses of one connector's delivery, or of all: an operator wants an attempt now.
@@ -83,11 +83,12 @@ extension Outbox {
         continuation.onTermination = { [receipts] _ in receipts.unsubscribe(subscription, from: id) }
         Task {
             // Read after the registration, so that no change between the two is missed.
+            let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
             guard let engine = try? await engine(),
-                let records = try? await engine.records(RecordSelection(targets: Set(paths), ids: [id]))
+                let records = try? await engine.records(RecordSelection(targets: Set(places), ids: [id]))
             else { return continuation.finish() }
-            for path in paths {
-                let record = records.first { $0.target == path }
+            for (path, place) in zip(paths, places) {
+                let record = records.first { $0.target == place }
                 // What the engine has forgotten was delivered, or dropped by an operator.
                 let state = record.map { DeliveryChange.State($0) } ?? .delivered
                 let failure = state == .delivered ? nil : record?.attempts.last?.failure

@@ -79,6 +79,12 @@ package final class Outbox: Sendable {
 
     /// What changes while the outbox is in use.
     struct State {
+        /// The connectors that get events, by path.
+        var targets: [String: Target]
+        /// The paths under which moved connectors got events before.
+        var renames: [String: String] = [:]
+        /// Sent when the last change of the targets has taken effect.
+        var retargeting: OneShot<Void>?
         /// The engine, or the attempt to open it.
         var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
         /// Opens the engine; nil while nothing does.
@@ -106,18 +112,17 @@ package final class Outbox: Sendable {
     }
 
     let environment: Environment
-    let targets: [String: Target]
-    /// Whether some outbox has a limit.
-    let isBounded: Bool
-    let state = Mutex(State())
+    let state: Mutex<State>
     let receipts = ReceiptSubscriptions()
 
     /// Prepares an outbox; opens and starts nothing.
     package init(_ targets: [Target], _ environment: Environment) {
         self.environment = environment
-        self.targets = Dictionary(targets.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-        isBounded = targets.contains { $0.policy.maximumBytes != nil }
+        state = Mutex(State(targets: Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }))
     }
+
+    /// The paths of the connectors that get events.
+    package var targetPaths: Set<String> { state.withLock { Set($0.targets.keys) } }
 
     // MARK: The engine
 
@@ -251,7 +256,7 @@ package final class Outbox: Sendable {
     /// Stops deliveries all at once, and abandons what is still under way at the deadline.
     ///
     /// An operation that ignores its cancellation is left behind: the engine refuses to record what it answers later.
-    private func stop(_ deliveries: [Delivery], by deadline: UInt64) async {
+    func stop(_ deliveries: [Delivery], by deadline: UInt64) async {
         guard !deliveries.isEmpty else { return }
         for delivery in deliveries { delivery.stop() }
         let end: @Sendable () async -> Void = { for delivery in deliveries { await delivery.end() } }

@@ -19,6 +19,8 @@ public final class HostConsoleModel: ConsoleModel {
         var droppedEvents = 0
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
+        /// The digest of the configuration that the plugins and leaves are of.
+        var digest: String?
         var calls = CallHistory()
         var feeds = PluginFeeds()
     }
@@ -49,7 +51,7 @@ public final class HostConsoleModel: ConsoleModel {
     /// - Parameters:
     ///   - commands: Builds the equivalent command lines.
     ///   - clock: The host's clock, for timestamps.
-    ///   - plugins: Finds every plugin; called at most once, on a thread that it may block.
+    ///   - plugins: Finds every plugin; called once for each configuration, on a thread that it may block.
     package init(
         _ host: ConnectorHost,
         commands: CommandLines = CommandLines(),
@@ -120,6 +122,12 @@ public final class HostConsoleModel: ConsoleModel {
             snapshot.droppedEvents = state.droppedEvents
         }
         snapshot.configuration = host.configuration
+        let digest = snapshot.report.configuration?.digest
+        state.withLock { state in
+            // A reload has brought another configuration.
+            if state.digest != digest { (state.leaves, state.plugins) = (nil, nil) }
+            state.digest = digest
+        }
         snapshot.commands = commands
         snapshot.routes = Set(routes)
         for route in routes {

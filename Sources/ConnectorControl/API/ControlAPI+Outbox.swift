@@ -72,12 +72,14 @@ extension ControlAPI {
             },
             letters("replay", "Puts dead letters back in the queue.", done: "replayed", host) {
                 host,
-                selection throws(ConnectorError) in
-                try await host.replay(selection)
+                selection,
+                other throws(ConnectorError) in
+                if let other { try await host.replay(selection, to: other) } else { try await host.replay(selection) }
             },
             letters("drop", "Drops dead letters, or waiting events, for good.", done: "dropped", host) {
                 host,
-                selection throws(ConnectorError) in
+                selection,
+                _ throws(ConnectorError) in
                 try await host.drop(selection)
             },
         ]
@@ -89,7 +91,7 @@ extension ControlAPI {
         _ summary: String,
         done: String,
         _ host: ConnectorHost,
-        _ act: @escaping @Sendable (ConnectorHost, RecordSelection) async throws(ConnectorError) -> Int
+        _ act: @escaping @Sendable (ConnectorHost, RecordSelection, _ to: String?) async throws(ConnectorError) -> Int
     ) -> ControlEndpoint {
         var body = [
             ControlField("ids", .texts, "The ids of the events; either ids or all is required."),
@@ -97,6 +99,9 @@ extension ControlAPI {
             connector,
         ]
         if name == "drop" { body.append(ControlField("queued", .flag, "Whether to drop waiting events as well.")) }
+        if name == "replay" {
+            body.append(ControlField("to", .text, "The connector that gets them; by default, the one that had each."))
+        }
         return ControlEndpoint(
             operation: "\(name)Events",
             method: .post,
@@ -112,7 +117,7 @@ extension ControlAPI {
                 ids: ids.map(Set.init),
                 states: input.flag("queued") ? [.dead, .queued] : [.dead]
             )
-            let count = try await act(host, selection)
+            let count = try await act(host, selection, input["to"])
             if count == 0, ids != nil { throw OutboxDocument.unknownLetters }
             return ControlResponse(OutboxDocument.count(done, count))
         }

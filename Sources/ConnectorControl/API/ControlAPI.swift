@@ -23,7 +23,8 @@ package struct ControlAPI: Sendable {
 
     /// Creates the API of a host. Every request reads the current state of the host.
     package init(_ host: ConnectorHost) {
-        var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host) + Self.outbox(of: host)
+        var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host)
+        endpoints += Self.outbox(of: host) + Self.reloading(host)
         // The description is one of the endpoints that it describes.
         let described = endpoints + [Self.description { .null }]
         let document = Self.document(of: described)

@@ -33,6 +33,8 @@ package struct ControlField: Sendable {
         case texts
         /// Arguments by name, or as the words of a command line.
         case arguments
+        /// An object.
+        case object
     }
 
     /// Creates a field.
@@ -54,6 +56,7 @@ package struct ControlField: Sendable {
         case .integer(let range):
             ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
         case .texts: ["type": "array", "items": text, "minItems": 1]
+        case .object: ["type": "object"]
         case .arguments:
             ["anyOf": [["type": "object"], ["type": "array", "items": ["type": "string"]]]]
         }
@@ -73,6 +76,7 @@ package struct ControlField: Sendable {
         case .texts:
             value.array.map { !$0.isEmpty && $0.allSatisfy { $0.string?.isEmpty == false } } ?? false
                 ? nil : "an array of nonempty texts"
+        case .object: value.object != nil ? nil : "an object"
         case .arguments:
             value.object != nil || value.array.map { $0.allSatisfy { $0.string != nil } } ?? false
                 ? nil : "an object, or an array of texts"
@@ -82,7 +86,7 @@ package struct ControlField: Sendable {
     /// Converts a text in a path or a query to the value to validate.
     func value(_ text: String) -> JSONValue {
         switch kind {
-        case .text, .cursor, .texts, .arguments: .string(text)
+        case .text, .cursor, .texts, .arguments, .object: .string(text)
         case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
         // Only digits and a sign: "1e2" and " 1" are invalid in a query.
         case .integer:

@@ -56,7 +56,7 @@ extension ConnectorError {
     var document: JSONValue { ["version": 1, "errors": .array([json])] }
 
     /// The HTTP status for the error's code.
-    fileprivate var status: Int {
+    var status: Int {
         switch code {
         case .unknownConnector, .missing: 404
         case .conflict: 409

@@ -59,7 +59,10 @@ enum ControlSchemas {
                 )
             ),
         ],
-        ["outbox": object(["ready": flag, "error": error])]
+        [
+            "outbox": object(["ready": flag, "error": error]),
+            "configuration": object(["sha256": text, "since": text], ["errors": list(of: error)]),
+        ]
     )
 
     /// The operations of every leaf.
@@ -143,6 +146,43 @@ enum ControlSchemas {
             ),
         ],
         ["next": text]
+    )
+
+    /// What a reload would change.
+    static let plan = object(
+        [
+            "version": version, "running": text, "target": text,
+            "changes": list(
+                of: object(
+                    ["path": text, "change": text, "leaf": flag, "cost": text],
+                    [
+                        "was": text, "fields": list(of: object(["name": text], ["from": text, "to": text])),
+                        "events": object(["queued": number, "outcome": text]),
+                        "wants": object([
+                            "hosts": list(of: text), "services": list(of: text), "capabilities": list(of: text),
+                        ]),
+                        "image": object(
+                            ["path": text, "bytes": number],
+                            ["staticTLS": number, "staticTLSLeft": ["type": "integer"]]
+                        ),
+                    ]
+                )
+            ),
+            "kept": list(of: text),
+        ],
+        [
+            "settings": list(of: object(["name": text], ["from": text, "to": text])), "restart": list(of: text),
+            "basis": ["type": "object"],
+        ]
+    )
+
+    /// How a reload ended.
+    static let reload = object(
+        ["version": version, "active": flag, "sha256": text],
+        [
+            "phase": ["enum": .array(Reload.Phase.allCases.map { .string($0.rawValue) })], "errors": list(of: error),
+            "rolledBack": list(of: text), "draining": list(of: text), "plan": plan,
+        ]
     )
 
     /// The number of events that were replayed or dropped.

@@ -44,6 +44,17 @@ package struct ControlClient: Sendable {
         return try await document(ServerRequest("POST", path, fields, body: bytes), within: timeout)
     }
 
+    /// Makes a POST request whose refusal is a document, too.
+    ///
+    /// - Returns: The document of the answer, whatever its status; nil if no host listens.
+    /// - Throws: As ``get(_:)``, except that the host's own errors are in the document.
+    package func attempt(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue? {
+        let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
+        let request = ServerRequest("POST", path, fields, body: JSONValue.object(body).utf8())
+        guard let answer = try await exchange(request, within: nil, takesRefusals: true) else { return nil }
+        return try JSONValue(parsing: answer, file: path)
+    }
+
     /// Reads the documents of a stream in JSON Lines, until the body stops it, the host ends or the task is cancelled.
     ///
     /// - Parameter body: Called with each document; returns false to stop.
@@ -72,15 +83,19 @@ package struct ControlClient: Sendable {
 
     /// Makes a request.
     ///
-    /// - Parameter part: Called with each part of a successful response; returns false to stop. Nil to return the whole body.
+    /// - Parameters:
+    ///   - takesRefusals: Whether the body of an unsuccessful response is returned, instead of thrown as an error.
+    ///   - part: Called with each part of a successful response; returns false to stop. Nil to return the whole body.
     /// - Returns: Nil if no host listens.
     private func exchange(
         _ request: ServerRequest,
         within patience: Duration?,
+        takesRefusals: Bool = false,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
     ) async throws(ConnectorError) -> [UInt8]? {
         guard let descriptor = try ControlSocket.connect(in: directory) else { return nil }
-        return try await exchange(request, on: LocalClient(.socket(descriptor), patience: patience), part)
+        let client = LocalClient(.socket(descriptor), patience: patience)
+        return try await exchange(request, on: client, takesRefusals: takesRefusals, part)
     }
 
     /// Makes a request on a connection.
@@ -90,6 +105,7 @@ package struct ControlClient: Sendable {
     private func exchange(
         _ request: ServerRequest,
         on client: LocalClient,
+        takesRefusals: Bool,
         _ part: ((ByteBufferView) throws -> Bool)?
     ) async throws(ConnectorError) -> [UInt8] {
         let (status, answer): (Int, [UInt8])
@@ -109,7 +125,7 @@ package struct ControlClient: Sendable {
                 isRetryable: true
             )
         }
-        guard status != 200 else { return answer }
+        guard status != 200, !takesRefusals else { return answer }
         throw (try? JSONValue(parsing: answer))?["errors"]?[0].flatMap(ConnectorError.init(json:))
             ?? ConnectorError(.failed, "the host responded with status \(status) to \(request.target)")
     }

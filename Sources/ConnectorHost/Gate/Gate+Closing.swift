@@ -21,8 +21,10 @@ extension Gate {
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
             let successor = storage.successor.take()
-            let generations = [storage.current.take(), successor].compactMap(\.self)
+            let prepared = storage.prepared.take()
+            let generations = [storage.current.take(), successor, prepared].compactMap(\.self)
             successor?.giveUp(closed)
+            prepared?.giveUp(closed)
             return (action, generations, storage.pause.take(), event)
         }
         switch action {
@@ -48,7 +50,18 @@ extension Gate {
         storage.withLock { $0.machine.retire() }
     }
 
-    private var closed: ConnectorError {
-        ConnectorError(.notOpen, "the gate closed", connector: plan.path, isRetryable: true)
+    /// Closes the gate permanently, because a reload has removed it from the tree.
+    func remove() async {
+        storage.withLock { $0.isRemoved = true }
+        retire()
+        await close()
+    }
+
+    /// Whether a reload has removed the gate from the tree.
+    var isRemoved: Bool { storage.withLock { $0.isRemoved } }
+
+    /// The error of an opening that the closing of the gate has ended.
+    var closed: ConnectorError {
+        ConnectorError(.notOpen, "the gate closed", connector: path, isRetryable: true)
     }
 }

@@ -97,36 +97,37 @@ extension Gate {
     /// - Returns: Whether the successor has replaced the predecessor.
     func replace(by configuration: GatePlan.InstanceConfiguration) async -> Bool {
         let successor = generation(configuration)
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isProved, storage.successor == nil else { return false }
+        let number = storage.withLock { storage -> Int? in
+            guard storage.machine.isProved, storage.successor == nil else { return nil }
             storage.successor = successor
-            return true
+            return storage.planNumber
         }
-        guard isWanted else {
+        guard let number else {
             await successor.end()
             return false
         }
         let result = await successor.open(by: environment.deadline(after: plan.timeout))
-        let superseded = storage.withLock { storage -> Generation in
+        let outdated = storage.withLock { storage -> Generation in
             guard storage.successor === successor else { return successor }
             storage.successor = nil
-            guard storage.machine.isProved, case .success(let evidence) = result,
+            guard storage.machine.isProved, storage.planNumber == number, case .success(let evidence) = result,
                 (try? successor.takeCalls()) != nil
             else { return successor }
             let predecessor = storage.current
-            storage.current = successor
-            storage.evidence = evidence
-            storage.error = nil
+            storage.take(successor, evidence)
             _ = storage.machine.probeSucceeded()
             return predecessor ?? successor
         }
-        if superseded !== successor {
-            logger.info("gate uses new secrets")
-            // A proof of the predecessor that ends now schedules no further one.
-            scheduleProbe()
+        guard outdated !== successor else {
+            environment.onChange()
+            await successor.end()
+            return false
         }
+        logger.info("gate uses new secrets")
+        // A proof of the predecessor that ends now schedules no further one.
+        scheduleProbe()
         environment.onChange()
-        await superseded.end()
-        return superseded !== successor
+        await drain(outdated)
+        return true
     }
 }

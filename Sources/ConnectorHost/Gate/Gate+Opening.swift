@@ -71,10 +71,15 @@ extension Gate {
     ///
     /// Secrets that the vendor refuses are followed by the next alternative, in the same attempt.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
-        let isRepeated = storage.withLock { $0.machine.attempts > 1 || $0.machine.round > 1 }
+        let (isRepeated, number) = storage.withLock { ($0.machine.attempts > 1 || $0.machine.round > 1, $0.planNumber) }
         var alternatives = SecretAlternatives(isRepeated ? renewedConfigurations() : [lastConfiguration])
         while true {
-            let action = await attempt(with: alternatives.next() ?? lastConfiguration, round, by: deadline) {
+            let action = await attempt(
+                with: alternatives.next() ?? lastConfiguration,
+                round,
+                plan: number,
+                by: deadline
+            ) {
                 if !isRepeated, plan.hasAlternatives { alternatives.add(renewedConfigurations()) }
                 return !alternatives.isEmpty
             }
@@ -84,11 +89,14 @@ extension Gate {
 
     /// Opens a generation with one alternative of the secrets.
     ///
-    /// - Parameter hasMore: Whether another alternative follows a refusal by the vendor.
+    /// - Parameters:
+    ///   - number: The number of the plan that the configuration belongs to.
+    ///   - hasMore: Whether another alternative follows a refusal by the vendor.
     /// - Returns: Nil if it was refused and another one follows.
     private func attempt(
         with configuration: GatePlan.InstanceConfiguration,
         _ round: Int,
+        plan number: Int,
         by deadline: UInt64,
         hasMore: () -> Bool
     ) async -> GateStateMachine.FailureAction? {
@@ -107,7 +115,7 @@ extension Gate {
         var result = await generation.open(by: min(deadline, environment.deadline(after: plan.timeout)))
         if case .success = result {
             do throws(ConnectorError) {
-                try install(generation, round)
+                try install(generation, round, plan: number)
             } catch {
                 result = .failure(error)
             }
@@ -132,9 +140,11 @@ extension Gate {
     }
 
     /// Directs calls to an opened generation, unless the round is over.
-    private func install(_ generation: Generation, _ round: Int) throws(ConnectorError) {
+    private func install(_ generation: Generation, _ round: Int, plan number: Int) throws(ConnectorError) {
         try storage.withLock { storage throws(ConnectorError) in
-            if storage.machine.isTrying(round: round) { try generation.takeCalls() }
+            guard storage.machine.isTrying(round: round) else { return }
+            guard storage.planNumber == number else { throw superseded }
+            try generation.takeCalls()
         }
     }
 
@@ -154,11 +164,7 @@ extension Gate {
             storage.openDuration = .nanoseconds(Int64(clamping: now - min(now, storage.openStart)))
             switch result {
             case .success(let evidence):
-                storage.current = generation
-                storage.content = generation.content
-                storage.evidence = evidence
-                storage.error = nil
-                storage.successCount += 1
+                storage.take(generation, evidence)
                 let hasRecovered = storage.outageStart.take() != nil
                 _ = storage.machine.attemptSucceeded(round: round)
                 return (.nothing, true, hasRecovered)
@@ -178,7 +184,7 @@ extension Gate {
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]
             )
             scheduleProbe()
-            environment.uses.opened(plan.path)
+            environment.uses.opened(path)
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

@@ -12,6 +12,7 @@ extension Gate {
     ///
     /// A degraded gate is proved sooner: after the initial healing wait, doubled with each failed proof.
     func scheduleProbe() {
+        let plan = plan
         guard let interval = plan.probeInterval else { return }
         storage.withLock { storage in
             guard storage.machine.isProved, storage.current?.canProbe ?? false else { return }

@@ -16,8 +16,10 @@ internal import Synchronization
 /// opening the successor, directing calls to it, and ending the predecessor. ``GateStateMachine`` decides each step;
 /// the gate carries it out. Plugin code never runs under the mutex.
 final class Gate: CalledGate {
-    /// The leaf to open.
-    let plan: GatePlan
+    /// The gate's path in the tree.
+    let path: String
+    /// The leaf to open, until a reload brings another plan.
+    let planned: Mutex<GatePlan>
     /// Services shared by all gates of the host.
     let environment: GateEnvironment
     /// Admits and counts calls.
@@ -35,6 +37,16 @@ final class Gate: CalledGate {
         var current: Generation?
         /// The generation being opened, which will replace the current one.
         var successor: Generation?
+        /// The generation that a reload has opened beside the current one, or is opening.
+        var prepared: Generation?
+        /// Earlier generations whose calls have not all ended, the oldest first.
+        var draining: [Generation] = []
+        /// How many generations have received calls.
+        var generationCount: UInt64 = 0
+        /// How many plans the gate has had, so that a generation of an earlier one is not taken into use.
+        var planNumber = 1
+        /// Whether a reload has removed the gate from the tree.
+        var isRemoved = false
         /// Generations of failed attempts whose plugin may still block the thread that opened it.
         var held: [Generation] = []
         /// The plugin's configuration and secrets, as last read; those of the current generation may be others.
@@ -77,7 +89,8 @@ final class Gate: CalledGate {
 
     /// Creates a closed gate; loads and starts nothing.
     init(_ plan: GatePlan, environment: GateEnvironment) {
-        self.plan = plan
+        path = plan.path
+        planned = Mutex(plan)
         self.environment = environment
         rundown = RundownGuard(environment.calls)
         var logger = environment.logger
@@ -91,25 +104,43 @@ final class Gate: CalledGate {
         rundown.shut()
         let generations = storage.withLock { storage in
             stopTimer(&storage)
-            return [storage.current.take(), storage.successor.take()].compactMap(\.self)
+            return [storage.current.take(), storage.successor.take(), storage.prepared.take()].compactMap(\.self)
         }
         for generation in generations {
             Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
         }
     }
 
-    /// The gate's path in the tree.
-    var path: String { plan.path }
+    /// The leaf to open. Do not read it while the storage is locked.
+    var plan: GatePlan { planned.withLock(\.self) }
 
     /// The plugin's manifest; nil if no plugin was found.
-    var manifest: Manifest? { plan.manifest }
+    var manifest: Manifest? { planned.withLock(\.manifest) }
 
     /// The state as the report shows it.
     var state: GateState { storage.withLock { $0.machine.state } }
 
+    /// The state last requested: open or closed.
+    var target: GateState { storage.withLock { $0.machine.target } }
+
+    /// The loaded bytes; nil if the gate has loaded none.
+    var content: ImageContent? { storage.withLock { $0.content } }
+
+    /// The secrets that the current instance uses, or that the next one will.
+    var secrets: [String: Secret] {
+        storage.withLock { $0.current?.configuration.secrets ?? $0.configuration.secrets }
+    }
+
     /// The error of a call the gate rejects.
     var refusal: ConnectorError {
-        let (state, error) = storage.withLock { ($0.machine.state, $0.error) }
+        let (state, error, isRemoved) = storage.withLock { ($0.machine.state, $0.error, $0.isRemoved) }
+        guard !isRemoved else {
+            return ConnectorError(
+                .unknownConnector,
+                "the connector is no longer in the configuration",
+                fix: "call another connector, or add this one to the file again"
+            )
+        }
         return ConnectorError(
             .notOpen,
             "the gate \(state == .failed ? "has failed" : "is \(state.rawValue)")",
@@ -130,7 +161,7 @@ final class Gate: CalledGate {
     /// Adds the gate's path to an error, and redacts secrets.
     func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
-        error.connector = error.connector ?? plan.path
+        error.connector = error.connector ?? path
         return environment.redactor.redact(error)
     }
 
@@ -145,7 +176,12 @@ final class Gate: CalledGate {
     func generation(_ configuration: GatePlan.InstanceConfiguration) -> Generation {
         var plan = plan
         plan.configuration = configuration
-        return Generation(plan, rundown: rundown, environment: environment, logger: logger) { [weak self] in
+        return generation(of: plan)
+    }
+
+    /// Creates a generation of a plan without running plugin code.
+    func generation(of plan: GatePlan) -> Generation {
+        Generation(plan.withoutRenewal, rundown: rundown, environment: environment, logger: logger) { [weak self] in
             self?.misbehaved($0)
         }
     }
@@ -161,9 +197,11 @@ final class Gate: CalledGate {
 extension Gate {
     /// The gate's part of the report.
     var report: GateReport {
-        storage.withLock { storage in
+        let plan = plan
+        let manifest = try? plan.plugin.get().manifest
+        return storage.withLock { storage in
             GateReport(
-                path: plan.path,
+                path: path,
                 state: storage.machine.state,
                 target: storage.machine.target,
                 policy: nil,
@@ -192,7 +230,9 @@ extension Gate {
                     used: storage.current?.configuration,
                     evidence: storage.evidence
                 ),
-                isSimulated: plan.isSimulated
+                isSimulated: plan.isSimulated,
+                generation: storage.generationCount,
+                drainingCount: storage.draining.count
             )
         }
     }

@@ -15,6 +15,8 @@ struct GatePlan: Sendable {
     var plugin: Result<PluginCandidate, ConnectorError>
     /// The plugin's manifest, also of one that cannot be used as configured; nil if no plugin was found.
     var manifest: Manifest?
+    /// Whether the image may be loaded, by the lock and the keys of the configuration.
+    var admission = PluginAdmission()
     /// Whether the application links the plugin.
     var isLinked = false
     /// The plugin's configuration and secrets.
@@ -49,6 +51,43 @@ struct GatePlan: Sendable {
 
     /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
     var hasStandIn: Bool { simulated == .plugin }
+
+    /// The plan of a leaf that no configuration describes: it never opens.
+    static func missing(_ connector: Connector) -> GatePlan {
+        let error = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
+        return GatePlan(
+            path: connector.path,
+            plugin: .failure(error),
+            configuration: InstanceConfiguration(nil),
+            renewed: { _ in [] },
+            timeout: Connector.defaultTimeout,
+            retry: .none
+        )
+    }
+
+    /// The plan without the function that reads its secrets again, which keeps the whole configuration in memory.
+    var withoutRenewal: GatePlan {
+        var plan = self
+        plan.renewed = { _ in [] }
+        return plan
+    }
+
+    /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
+    func opensLike(_ other: GatePlan) -> Bool {
+        configuration == other.configuration && uses == other.uses && propagatesTrace == other.propagatesTrace
+            && cacheBytes == other.cacheBytes && isSimulated == other.isSimulated && isOfSamePlugin(as: other)
+    }
+
+    /// Whether another plan loads the same file in the same state, or links the same plugin.
+    func isOfSamePlugin(as other: GatePlan) -> Bool {
+        switch (plugin, other.plugin) {
+        case (.success(let one), .success(let two)):
+            if case .linked(let one) = one.image { if case .linked(let two) = two.image { return one == two } }
+            return one.path == two.path && one.identity == two.identity && one.manifest == two.manifest
+        case (.failure(let one), .failure(let two)): return one.description == two.description
+        default: return false
+        }
+    }
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct InstanceConfiguration: Sendable, Equatable {

@@ -35,7 +35,8 @@ struct GateStateMachine: ~Copyable {
     }
 
     private var current: State = .closed
-    private let retry: RetryPolicy
+    /// How many attempts opening makes before the gate fails.
+    var retry: RetryPolicy
     /// Whether the host has closed the gate permanently.
     private var isRetired = false
     /// The state last requested: open or closed.
@@ -111,6 +112,20 @@ struct GateStateMachine: ~Copyable {
     /// - Returns: Whether the gate should use the instance.
     mutating func attemptSucceeded(round: Int) -> Bool {
         guard isTrying(round: round) else { return false }
+        current = .open
+        return true
+    }
+
+    /// A successor that was opened beside the current instance takes its place. Attempts in progress belong to an earlier round then.
+    ///
+    /// - Returns: False if the gate is closed or closing.
+    mutating func succeeded() -> Bool {
+        guard !isRetired, target == .open else { return false }
+        switch current {
+        case .closed, .closing: return false
+        case .opening, .failed: round += 1
+        case .open, .degraded: break
+        }
         current = .open
         return true
     }

@@ -29,16 +29,24 @@ extension Generation {
         ended.send()
     }
 
+    /// Ends the calls in flight of an instance that is ending, instead of letting them finish.
+    func cut() {
+        state.withLock { $0.isCut = true }
+        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, closed))
+    }
+
     /// Waits until the last caller has left, but not long for functions that have exceeded their callers' deadlines.
     private func isDrained(_ seat: Int?, _ empty: OneShot<Void>?) async -> Bool {
         guard let seat, let empty else { return true }
-        let end = environment.deadline(after: plan.timeout)
+        let end = environment.deadline(after: timeout)
         var isFirst = true
         while empty.value == nil {
             let overdue = functionsInside.count(where: \.isOverdue)
             let now = environment.clock.now()
             // A caller's deadline may pass meanwhile, so check again soon.
-            guard now < end, isFirst || overdue == 0 || rundown.callerCount(inside: seat) > overdue else {
+            guard now < end, !state.withLock(\.isCut),
+                isFirst || overdue == 0 || rundown.callerCount(inside: seat) > overdue
+            else {
                 return false
             }
             isFirst = false
@@ -50,7 +58,7 @@ extension Generation {
     /// Waits for an event, up to the gate's timeout.
     private func isOver(_ event: OneShot<Void>?) async -> Bool {
         guard let event else { return true }
-        return await event.wait(by: environment.deadline(after: plan.timeout), on: environment.clock) != nil
+        return await event.wait(by: environment.deadline(after: timeout), on: environment.clock) != nil
     }
 
     /// The shorter timeout for a plugin that already blocks a thread past its deadline, in nanoseconds.
@@ -58,7 +66,7 @@ extension Generation {
 
     /// The deadline of `close` and `destroy`: shorter if the plugin already blocks a thread past its deadline.
     private func deadline() -> UInt64 {
-        let timeout = plan.timeout.nanoseconds
+        let timeout = timeout.nanoseconds
         let isHeld = functionsInside.contains(where: \.isOverdue)
         return environment.clock.deadline(after: isHeld ? min(timeout, Self.shortPatience) : timeout)
     }

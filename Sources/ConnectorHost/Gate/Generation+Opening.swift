@@ -128,7 +128,7 @@ extension Generation {
     }
 
     private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
-        let plugin = try environment.loader.load(candidate)
+        let plugin = try environment.loader.admitting(plan.admission).load(candidate)
         plugin.name(gate: plan.path)
         state.withLock { $0.step = .create }
         return try PluginInstance(
@@ -149,7 +149,15 @@ extension Generation {
     ///
     /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
     func takeCalls() throws(ConnectorError) {
-        guard let channel = state.withLock(\.channel), let seat = rundown.lead(to: channel) else {
+        try takeSeat()
+        lead()
+    }
+
+    /// Takes the seat at which callers will be counted, without receiving calls yet.
+    ///
+    /// - Throws: As ``takeCalls()``.
+    func takeSeat() throws(ConnectorError) {
+        guard let channel = state.withLock(\.channel), let seat = rundown.reserve(for: channel) else {
             throw ConnectorError(
                 .unavailable,
                 "calls that never return hold \(RundownGuard.seatCount) earlier instances of the plugin",
@@ -157,5 +165,10 @@ extension Generation {
             )
         }
         state.withLock { $0.seat = seat }
+    }
+
+    /// Receives calls from now on, at the seat that it has taken.
+    func lead() {
+        if let seat = state.withLock(\.seat) { rundown.lead(toSeat: seat) }
     }
 }

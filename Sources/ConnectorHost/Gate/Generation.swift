@@ -49,6 +49,10 @@ final class Generation: Sendable {
         var seat: Int?
         /// Whether the gate is ending the instance.
         var isEnding = false
+        /// Whether calls in flight may no longer finish.
+        var isCut = false
+        /// The timeout of a proof and of closing; nil for the plan's.
+        var timeout: Duration?
         /// Whether `create` is no longer awaited: its thread then destroys the instance itself.
         var isAbandoned = false
     }
@@ -102,6 +106,14 @@ final class Generation: Sendable {
     /// The instance's configuration and secrets.
     var configuration: GatePlan.InstanceConfiguration { plan.configuration }
 
+    /// The timeout of a proof and of closing, which a reload may change.
+    var timeout: Duration { state.withLock(\.timeout) ?? plan.timeout }
+
+    /// Sets the timeout of later proofs and of closing.
+    func use(timeout: Duration) {
+        state.withLock { $0.timeout = timeout }
+    }
+
     /// The plugin's id and version.
     var plugin: String { (try? plan.plugin.get().manifest).map { "\($0.id) \($0.version)" } ?? "" }
 
@@ -147,7 +159,7 @@ final class Generation: Sendable {
         on channel: any Channel,
         by deadline: UInt64? = nil
     ) async -> OperationTable.Outcome {
-        let deadline = deadline ?? environment.deadline(after: plan.timeout)
+        let deadline = deadline ?? environment.deadline(after: timeout)
         return await environment.calls.run(
             overdue: { [plugin, services] operation in
                 let name = phase.rawValue

@@ -48,7 +48,7 @@ extension ConnectorHost {
     /// Returns a function that starts listening to a connector's events on each call.
     private func listener(to path: String) -> @Sendable () -> ConnectorEvents {
         { [events = environment.services.events, current] in
-            events.events(of: current.tree.paths(below: path))
+            events.events(among: current.paths(below: path))
         }
     }
 
@@ -61,7 +61,7 @@ extension ConnectorHost {
     package var operations: OperationList {
         OperationList(
             current.tree.nodes.compactMap { node in
-                node.gate?.manifest.map { (node.path, node.places, $0.capabilities) }
+                node.manifest.map { (node.path, node.places, $0.capabilities) }
             }
         )
     }

@@ -42,6 +42,8 @@ extension ConnectorHost {
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
+    ///   - other: The connector that gets the letters; nil for the one that had each. Those of a connector that a reload has removed can
+    ///     be brought over to another one.
     /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
     ///   error.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
@@ -49,10 +51,12 @@ extension ConnectorHost {
     @discardableResult
     public func replayDeadLetters(
         of path: String? = nil,
-        ids: Set<String>? = nil
+        ids: Set<String>? = nil,
+        to other: String? = nil
     ) async throws(ConnectorError) -> Int {
         let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
         guard try await outbox.isReadable() else { return 0 }
+        if let other { return try await replay(selection, to: other) }
         return try await outbox.outbox.replay(selection)
     }
 
@@ -79,6 +83,8 @@ extension ConnectorHost {
     /// longer in the configuration.
     private func recipients(of path: String?) throws(ConnectorError) -> Set<String>? {
         guard let path else { return nil }
+        // A connector that is no longer in the configuration may have left letters.
+        if current.tree[path] == nil, outbox.outbox.statistics(of: path) != nil { return [path] }
         return Set(try current.node(path).node.allRecipients.map(\.path))
     }
 }

@@ -24,6 +24,22 @@ extension ConnectorHost {
         try await outbox.outbox.replay(selection)
     }
 
+    /// Puts dead letters into the queue of another connector, and delivers them.
+    ///
+    /// - Returns: The number of events.
+    /// - Throws: `unknown-connector` if the other connector has no queue.
+    package func replay(_ selection: RecordSelection, to path: String) async throws(ConnectorError) -> Int {
+        let queues = current.tree.queues.map(\.path)
+        guard queues.contains(path) else {
+            throw ConnectorError(
+                .unknownConnector,
+                "the connector \"\(path)\" has no queue",
+                fix: suggestion(for: path, among: queues)
+            )
+        }
+        return try await outbox.outbox.replay(selection, to: path)
+    }
+
     /// Deletes dead letters or waiting events.
     ///
     /// - Returns: The number of events.

@@ -44,6 +44,8 @@ extension ConnectorHost {
         public var waitsForRequiredGates = true
         /// How long ``ConnectorHost/close()`` waits for vendors to answer batches in flight.
         public var closingGrace: Duration = .seconds(10)
+        /// The longest that each phase of a reload takes.
+        public var reload = ReloadLimits()
         /// Whether failed gates are retried. False suits a command that opens once and prints the report; failures are
         /// then not logged as warnings.
         package var heals = true

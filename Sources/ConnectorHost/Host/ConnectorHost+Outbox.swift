@@ -37,6 +37,6 @@ extension ConnectorHost {
     /// - Throws: `storage` if the servers cannot be used; `conflict` if an existing stream or consumer has a different
     ///   configuration.
     public func migrateOutbox() async throws(ConnectorError) -> [String] {
-        try await outbox.location.migrate(targets: outbox.paths, redactor: environment.redactor)
+        try await outbox.location.migrate(targets: outbox.outbox.targetPaths.sorted(), redactor: environment.redactor)
     }
 }

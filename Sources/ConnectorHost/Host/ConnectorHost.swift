@@ -22,10 +22,14 @@ internal import Synchronization
 /// plugins and opens every gate; ``report`` gives the state of each. A failed gate heals automatically until it is
 /// closed. Use a host from any thread.
 public final class ConnectorHost: Sendable {
-    /// The configuration the host was created from.
-    public let configuration: Configuration
-    /// The configuration, checked against the plugins.
-    package let resolved: ResolvedConfiguration
+    /// The configuration that runs.
+    public var configuration: Configuration { running.resolved.configuration }
+    /// The configuration that runs, checked against the plugins.
+    package var resolved: ResolvedConfiguration { running.resolved }
+
+    private let running: RunningConfiguration
+    /// Takes the host from one configuration to the next.
+    let reloader: Reloader
 
     /// The current tree of connectors.
     let current: CurrentTree
@@ -65,7 +69,7 @@ public final class ConnectorHost: Sendable {
             return lookup.manifest
         }
         let lookup = plugins.withLock(\.self) ?? PluginLookup(configuration: resolved.configuration, options: options)
-        self.init(resolved, plugins: lookup, options: options, logger: logger)
+        self.init(resolved, plugins: lookup, options: options, logger: logger, resolve: Self.resolver(options))
     }
 
     /// Creates a host from a configuration, checked against the plugins it names.
@@ -76,17 +80,32 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        let plugins = PluginLookup(configuration: configuration, options: options)
-        let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
-        self.init(resolved, plugins: plugins, options: options, logger: logger)
+        let (resolved, plugins) = try Self.resolver(options)(configuration)
+        self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: Self.resolver(options))
+    }
+
+    /// Checks a configuration against the plugins that it names, which it looks for.
+    package typealias Resolver =
+        @Sendable (Configuration) throws(ConfigurationErrors) -> (ResolvedConfiguration, PluginLookup)
+
+    /// Looks for plugins in the directories of the configuration and of the options.
+    private static func resolver(_ options: Options) -> Resolver {
+        { configuration throws(ConfigurationErrors) in
+            let plugins = PluginLookup(configuration: configuration, options: options)
+            let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
+            return (resolved, plugins)
+        }
     }
 
     /// Creates a host from a configuration already checked against the plugins.
+    ///
+    /// - Parameter resolve: Checks the configurations of reloads; nil for those that need no more plugins than there are.
     package init(
         _ resolved: ResolvedConfiguration,
         plugins: PluginLookup,
         options: Options = Options(),
-        logger: Logger = Logger(label: "connector-host")
+        logger: Logger = Logger(label: "connector-host"),
+        resolve: Resolver? = nil
     ) {
         let changes = ReportChanges()
         let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
@@ -105,7 +124,7 @@ public final class ConnectorHost: Sendable {
                 cancelThreads: WorkerThreads(isLean: true, clock: ticks),
                 clock: options.clock
             ),
-            loader: PluginLoader(admission: plugins.admission),
+            loader: PluginLoader(),
             services: HostServices(options: services, threads: workers),
             redactor: resolved.redactor,
             logger: logger,
@@ -114,14 +133,15 @@ public final class ConnectorHost: Sendable {
             onChange: { changes.notifyGate() }
         )
         self.waitsForRequiredGates = options.waitsForRequiredGates
-        self.configuration = resolved.configuration
-        self.resolved = resolved
+        let running = RunningConfiguration(resolved, at: options.clock.wallTime())
+        self.running = running
         self.environment = environment
         self.changes = changes
         let connectors = resolved.configuration.connectors
         let metering = Metering(clock: options.clock)
+        let plans = NextConfiguration(resolved, plugins: plugins).plans
         let tree = Tree(connectors, metering: metering, logger: logger, onChange: { changes.notify() }) { connector in
-            Gate(GatePlan(connector, in: resolved, plugins: plugins), environment: environment)
+            Gate(plans[connector.path] ?? .missing(connector), environment: environment)
         }
         let current = CurrentTree(tree)
         self.current = current
@@ -131,7 +151,7 @@ public final class ConnectorHost: Sendable {
             }
         ) { [weak current] use, operation, arguments, options throws(ConnectorError) in
             guard let current else { throw ConnectorError(.notOpen, "the host has closed") }
-            return try await current.node(use.connector).node
+            return try await current.usedNode(use.connector)
                 .call(operation, of: use.use.capability, arguments, options)
         }
         delivers = options.delivers
@@ -146,6 +166,31 @@ public final class ConnectorHost: Sendable {
             onChange: { throttle.note() }
         )
         publisher = MetricsPublisher(metering, workers)
+        let variables = options.environment
+        let next: @Sendable (Configuration) throws(ConfigurationErrors) -> NextConfiguration = {
+            configuration throws(ConfigurationErrors) in
+            guard let resolve else {
+                let checked = try configuration.resolved(environment: variables, manifest: plugins.manifest)
+                return NextConfiguration(checked, plugins: plugins)
+            }
+            let (checked, found) = try resolve(configuration)
+            return NextConfiguration(checked, plugins: found)
+        }
+        reloader = Reloader(
+            Reloader.Environment(
+                current: current,
+                outbox: outbox,
+                gates: environment,
+                running: running,
+                metering: metering,
+                limits: options.reload,
+                source: { () throws(ConfigurationErrors) in
+                    try next(running.resolved.configuration.reread(environment: variables))
+                },
+                resolve: next,
+                onChange: { changes.notifyGate() }
+            )
+        )
         // A gate that opens accepts events again; one that fails accepts none.
         changes.watchGates { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
     }
@@ -176,6 +221,7 @@ public final class ConnectorHost: Sendable {
 
     private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
+        if node == nil { reloader.opensGates = true }
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
         let end = timeout.map(environment.deadline(after:)) ?? .max
@@ -254,10 +300,16 @@ public final class ConnectorHost: Sendable {
     ///   stays in the outbox, and the next host delivers it, possibly for a second time.
     public func close(within grace: Duration) async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
+        reloader.close()
         changes.notify()
         await outbox.outbox.close(within: grace)
-        for gate in current.tree.gates { gate.retire() }
+        // A reload under way has gates that are not published yet, and ends as soon as they are closed.
+        for gate in current.tree.gates + (current.pending?.gates ?? []) { gate.retire() }
         await withTaskExecutorPreference(environment.calls.gateThreads) {
+            if let pending = current.pending { await pending.forEachGate(.closing) { await $0.close() } }
+            await current.tree.forEachGate(.closing) { await $0.close() }
+            await reloader.ended()
+            for gate in current.tree.gates { gate.retire() }
             await current.tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.stop()
@@ -287,7 +339,7 @@ public final class ConnectorHost: Sendable {
     ///     how many.
     /// - Returns: A sequence for one consumer, which ends when the host closes.
     public func events(of path: String? = nil, capacity: Int = 256) -> ConnectorEvents {
-        environment.services.events.events(of: path.map(current.tree.paths), capacity: capacity)
+        environment.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
     }
 
     /// Sends an event as if the plugin of a gate had, if the gate is open.
@@ -309,12 +361,12 @@ public final class ConnectorHost: Sendable {
     package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
 
     /// The current state of every gate.
-    public var report: Report { outbox.report(on: current.tree) }
+    public var report: Report { running.report(outbox.report(on: current.tree)) }
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [current, outbox] in outbox.report(on: current.tree) }
+        changes.stream { [current, outbox, running] in running.report(outbox.report(on: current.tree)) }
     }
 }

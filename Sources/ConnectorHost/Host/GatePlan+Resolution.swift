@@ -19,16 +19,29 @@ extension GatePlan {
     }
 
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
-    init(_ connector: Connector, in resolved: ResolvedConfiguration, plugins: PluginLookup) {
+    ///
+    /// - Parameter found: The plugins found so far, to which this one is added: looking for one takes long.
+    init(
+        _ connector: Connector,
+        in resolved: ResolvedConfiguration,
+        plugins: PluginLookup,
+        found: inout [PluginSpecification: Result<PluginCandidate, ConnectorError>]
+    ) {
         let missing = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
         let leaf = resolved.leaves[connector.path] ?? .failure(missing)
         let plan = try? leaf.get()
-        let plugin = leaf.flatMap { plugins.candidate($0.specification) }
+        let plugin = leaf.flatMap { leaf in
+            if let known = found[leaf.specification] { return known }
+            let candidate = plugins.candidate(leaf.specification)
+            found[leaf.specification] = candidate
+            return candidate
+        }
         self.init(
             path: connector.path,
             plugin: plugin,
             manifest: (try? plugin.get().manifest)
                 ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
+            admission: plugins.admission,
             isLinked: connector.specification?.linked != nil,
             configuration: InstanceConfiguration(plan),
             renewed: { [renew = resolved.renew, path = connector.path] renewal in
@@ -47,5 +60,17 @@ extension GatePlan {
                 + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
             simulated: plan?.simulated
         )
+    }
+}
+
+extension NextConfiguration {
+    /// Finds the plugins of a configuration. Blocks while files are read.
+    init(_ resolved: ResolvedConfiguration, plugins: PluginLookup) {
+        var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
+        var plans: [String: GatePlan] = [:]
+        for (connector, _) in resolved.configuration.enabledLeaves {
+            plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
+        }
+        self.init(resolved: resolved, plans: plans)
     }
 }

@@ -17,10 +17,8 @@ struct HostOutbox: Sendable {
     let outbox: Outbox
     /// The location of the events.
     let location: OutboxLocation
-    /// The connectors that receive events from it.
-    let paths: [String]
-    /// Whether a connector can get events at all.
-    private let isNeeded: Bool
+    /// The tree whose connectors receive events.
+    private let current: CurrentTree
     private let damages = Damages()
 
     private let logger: Logger
@@ -53,23 +51,11 @@ struct HostOutbox: Sendable {
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
         let redactor = environment.redactor
-        let recipients = tree.tree.roots.flatMap(\.allRecipients).unique.filter { $0.delivery != nil }
-        isNeeded = recipients.contains(where: \.takesEvents)
-        let targets = recipients.compactMap { node -> Outbox.Target? in
-            guard let policy = node.delivery else { return nil }
-            let reference = NodeReference(node, in: tree)
-            return Outbox.Target(
-                path: node.path,
-                policy: policy,
-                limits: node.batchLimits,
-                isUsable: { (try? reference.node.isUsable) ?? false },
-                send: { events in await Self.send(events, to: reference) }
-            )
-        }
-        let paths = targets.map(\.path)
-        self.paths = paths
+        current = tree
+        let targets = Self.targets(of: tree.tree, in: tree)
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
-            try await location.open(targets: paths, clock: clock, redactor: redactor) { aside, reason in
+            let paths = tree.tree.queues.map(\.path)
+            return try await location.open(targets: paths, clock: clock, redactor: redactor) { aside, reason in
                 damages.add("the outbox file was damaged or replaced (\(reason)); the old file is kept as \(aside)")
                 logger.error(
                     "the outbox file was damaged or replaced; the old file is kept",
@@ -95,6 +81,52 @@ struct HostOutbox: Sendable {
         )
     }
 
+    /// The connectors of a tree that receive events from the outbox.
+    private static func targets(of tree: Tree, in current: CurrentTree) -> [Outbox.Target] {
+        tree.queues.compactMap { node in
+            guard let policy = node.delivery, let reference = try? NodeReference(node.path, in: current) else {
+                return nil
+            }
+            return Outbox.Target(
+                path: node.path,
+                policy: policy,
+                limits: node.batchLimits,
+                isUsable: { (try? reference.node.isUsable) ?? false },
+                send: { events in await Self.send(events, to: reference) }
+            )
+        }
+    }
+
+    /// Moves the events of connectors to their new paths, before a tree with those paths is published.
+    ///
+    /// - Parameter deadline: When a batch under way is abandoned; it stays stored.
+    func move(_ paths: [String: String], by deadline: UInt64) async {
+        for (path, other) in paths.sorted(by: { $0.key < $1.key }) { await outbox.move(path, to: other, by: deadline) }
+    }
+
+    /// Delivers to the connectors of the tree that has been published, and makes dead letters of the events of those that are gone.
+    ///
+    /// A connector whose calls now reach the vendor directly keeps its queue until that is empty.
+    func follow(by deadline: UInt64) async {
+        let tree = current.tree
+        var targets = Self.targets(of: tree, in: current)
+        let known = Set(targets.map(\.path))
+        for path in outbox.targetPaths.subtracting(known) where outbox.statistics(of: path)?.queued ?? 0 > 0 {
+            guard let node = tree[path], node.path == path, let reference = try? NodeReference(path, in: current)
+            else { continue }
+            targets.append(
+                Outbox.Target(
+                    path: path,
+                    policy: DeliveryPolicy(),
+                    limits: node.batchLimits,
+                    isUsable: { (try? reference.node.isUsable) ?? false },
+                    send: { events in await Self.send(events, to: reference) }
+                )
+            )
+        }
+        await outbox.retarget(targets, by: deadline)
+    }
+
     /// Delivers events to a connector, in a span of its own.
     private static func send(
         _ events: [OutboxEvent],
@@ -113,7 +145,7 @@ struct HostOutbox: Sendable {
 
     /// Checks that events can be stored, and records the fault if not. Opening servers checks this already.
     func prove() async {
-        guard isNeeded else { return }
+        guard current.tree.queues.contains(where: \.takesEvents) else { return }
         do throws(ConnectorError) {
             switch location {
             case .memory, .servers: return
@@ -196,7 +228,7 @@ extension HostOutbox {
     /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
     /// events makes the connector degraded. It stays ready, since its events are stored.
     func add(to report: inout GateReport) {
-        if paths.contains(report.path) { report.warnings += damages.texts }
+        if outbox.targetPaths.contains(report.path) { report.warnings += damages.texts }
         guard let outbox = self.report(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {

@@ -60,6 +60,10 @@ public struct GateReport: Sendable {
     public var secrets: [SecretReport] = []
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
     public var isSimulated = false
+    /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
+    public var generation: UInt64 = 0
+    /// How many earlier instances still wait for their last calls to end.
+    public var drainingCount = 0
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

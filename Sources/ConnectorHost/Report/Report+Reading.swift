@@ -16,6 +16,7 @@ extension Report {
         guard gates.count == elements.count else { return nil }
         self.init(gates: gates, state: state)
         outboxError = json["outbox"]?["error"].flatMap(ConnectorError.init(json:))
+        configuration = json["configuration"].flatMap(ConfigurationReport.init(json:))
     }
 }
 
@@ -51,7 +52,9 @@ extension GateReport {
             warnings: json["warnings"]?.array?.compactMap(\.string) ?? [],
             uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:],
             secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
-            isSimulated: json["simulated"]?.bool ?? false
+            isSimulated: json["simulated"]?.bool ?? false,
+            generation: UInt64(clamping: json.count("generation") ?? 0),
+            drainingCount: json.count("draining") ?? 0
         )
     }
 }

@@ -18,6 +18,9 @@ public struct Report: Sendable {
     /// Why events cannot be stored at the moment; nil if they can, or the configuration has no outbox.
     public var outboxError: ConnectorError?
 
+    /// Which configuration runs, and whether its file says something else; nil in a report of an older host.
+    public var configuration: ConfigurationReport?
+
     /// Creates a report, also for tests of what reads one.
     public init(gates: [GateReport], state: GateState, outboxError: ConnectorError? = nil) {
         self.gates = gates
@@ -78,6 +81,7 @@ extension Report {
             "gates": .array(gates.map(\.json)),
         ]
         object["outbox"] = outboxError.map { ["ready": false, "error": $0.json] }
+        object["configuration"] = configuration.map(\.json)
         return .object(object)
     }
 }
@@ -112,6 +116,8 @@ extension GateReport {
                     capabilities.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map(JSONValue.string))) }
                 )
             )
+            if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
+            if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }
             if !secrets.isEmpty { object["secrets"] = .array(secrets.map(\.json)) }
         }

@@ -9,6 +9,8 @@ final class CurrentTree: Sendable {
     private struct State {
         var tree: Tree
         var number: UInt64
+        /// The snapshot that a reload prepares; nil if none does.
+        var pending: Tree?
     }
 
     private let state: Mutex<State>
@@ -33,9 +35,24 @@ final class CurrentTree: Sendable {
     func publish(_ next: (Tree) -> Tree) {
         state.withLock { state in
             state.tree = next(state.tree)
+            state.pending = nil
             state.number += 1
             published.store(state.number, ordering: .releasing)
         }
+    }
+
+    /// The snapshot that a reload prepares, whose new gates open before it is published; nil if none does.
+    var pending: Tree? {
+        get { state.withLock(\.pending) }
+        set { state.withLock { $0.pending = newValue } }
+    }
+
+    /// Finds a connector for a plugin that uses it: a gate that opens for the next snapshot may need others of that snapshot.
+    ///
+    /// - Throws: `unknown-connector` if no connector has the path.
+    func usedNode(_ path: String) throws(ConnectorError) -> Node {
+        if let node = pending?[path] { return node }
+        return try node(path).node
     }
 
     /// Finds a connector by path.
@@ -43,12 +60,12 @@ final class CurrentTree: Sendable {
     /// - Returns: The node, and the number of its snapshot.
     /// - Throws: `unknown-connector` if no connector has the path.
     func node(_ path: String) throws(ConnectorError) -> (node: Node, number: UInt64) {
-        let state = state.withLock(\.self)
-        if let node = state.tree[path] { return (node, state.number) }
+        let (tree, number) = state.withLock { ($0.tree, $0.number) }
+        if let node = tree[path] { return (node, number) }
         throw ConnectorError(
             .unknownConnector,
             "there is no enabled connector \"\(path)\"",
-            fix: suggestion(for: path, among: state.tree.nodes.map(\.path))
+            fix: suggestion(for: path, among: tree.nodes.map(\.path))
         )
     }
 }

@@ -161,14 +161,8 @@ extension Node {
     ///
     /// A leaf that also stands below another `all` is called once, and its outcome counts at each place.
     private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
-        let children = try able(call.operation)
-        let call = call.calling(once: commonLeaves)
-        let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
-            for (index, child) in children.enumerated() { group.addTask { (index, await child.outcome(call)) } }
-            var outcomes: [Int: ConnectorAnswer.Outcome] = [:]
-            for await (index, outcome) in group { outcomes[index] = outcome }
-            return children.indices.compactMap { outcomes[$0] }
-        }
+        let called = try able(call.operation)
+        let (children, outcomes) = await outcomes(of: call.calling(once: commonLeaves), at: called)
         let asked: [ConnectorAnswer.Child] = zip(children, outcomes).map { ($0.path, $1) }
         func isEnough(_ isWorking: (ConnectorAnswer.Outcome) -> Bool) -> Bool {
             policy?.isSatisfied(by: zip(children, outcomes).map { (isWorking($1), requires($0)) }) ?? false
@@ -188,6 +182,30 @@ extension Node {
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
+    /// The outcomes of children that are called concurrently, in the order of the children.
+    ///
+    /// A child that a reload removes before the call reaches it counts as one that was never there, unless there is no other.
+    private func outcomes(
+        of call: Call,
+        at children: [Node]
+    ) async -> (children: [Node], outcomes: [ConnectorAnswer.Outcome]) {
+        let outcomes = await withTaskGroup(of: (Int, ConnectorAnswer.Outcome).self) { group in
+            for (index, child) in children.enumerated() { group.addTask { (index, await child.outcome(call)) } }
+            var outcomes: [Int: ConnectorAnswer.Outcome] = [:]
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return children.indices.compactMap { outcomes[$0] }
+        }
+        let present = zip(children, outcomes).filter { !$0.isGone($1) }
+        guard !present.isEmpty, present.count < children.count else { return (children, outcomes) }
+        return (present.map(\.0), present.map(\.1))
+    }
+
+    /// Whether a reload removed this leaf before a call reached it.
+    private func isGone(_ outcome: ConnectorAnswer.Outcome) -> Bool {
+        guard case .failure(let error) = outcome, error.code == .unknownConnector else { return false }
+        return gate?.isRemoved ?? false
+    }
+
     /// Calls the first usable child; the next one only after a retryable error, or if the previous one asks for a retry
     /// of the whole batch.
     private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
@@ -205,7 +223,7 @@ extension Node {
                 continue
             }
             failures.append((child.path, outcome))
-            guard error.isRetryable, !Task.isCancelled else {
+            guard error.isRetryable || child.isGone(outcome), !Task.isCancelled else {
                 error.outcomes = ConnectorAnswer.outcomes(of: failures)
                 throw error
             }
@@ -249,6 +267,7 @@ extension Node {
                 if let last { call.arguments = try child.arguments(of: call.operation, after: last) }
                 last = try await child.call(call, isChild: true).after(earlier)
             } catch {
+                guard !child.isGone(.failure(error)) else { continue }
                 var error = error
                 error.outcomes = earlier + ConnectorAnswer.outcomes(of: [(child.path, .failure(error))])
                 throw error

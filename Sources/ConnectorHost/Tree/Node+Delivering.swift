@@ -26,19 +26,19 @@ extension Node {
 
     /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found might.
     var takesEvents: Bool {
-        guard let gate else { return children.contains(where: \.takesEvents) }
-        return gate.manifest?.capabilities.contains { $0.operations.contains(where: \.isDelivered) } ?? true
+        guard gate != nil else { return children.contains(where: \.takesEvents) }
+        return manifest?.capabilities.contains { $0.operations.contains(where: \.isDelivered) } ?? true
     }
 
     /// The operation and its capability, at this leaf or at the first leaf below that has it.
     func definition(of operation: String) -> (capability: Capability, operation: Operation)? {
-        guard let gate else { return children.lazy.compactMap { $0.definition(of: operation) }.first }
-        return gate.manifest?.operation(named: operation)
+        guard gate != nil else { return children.lazy.compactMap { $0.definition(of: operation) }.first }
+        return manifest?.operation(named: operation)
     }
 
     /// The largest batch that every leaf below accepts.
     var batchLimits: BatchLimits {
-        let manifests = leaves.compactMap(\.gate?.manifest)
+        let manifests = leaves.compactMap(\.manifest)
         return BatchLimits(
             count: manifests.compactMap(\.batchCount).min() ?? BatchLimits().count,
             bytes: manifests.compactMap(\.batchBytes).min() ?? BatchLimits().bytes
@@ -114,6 +114,11 @@ extension Node {
         let object = (try? JSONValue(parsing: event.payload, file: event.id))?.object
         return CallArguments(object ?? JSONObject())
     }
+}
+
+extension Tree {
+    /// The connectors with queues of their own in the outbox.
+    var queues: [Node] { roots.flatMap(\.allRecipients).unique.filter { $0.delivery != nil } }
 }
 
 extension EventKind {

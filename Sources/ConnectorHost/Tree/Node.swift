@@ -3,6 +3,7 @@
 
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
+internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorOutbox
 
@@ -26,6 +27,10 @@ final class Node: Sendable {
     let commonLeaves: Set<Int>
     /// The connection of a leaf; nil for a composite.
     let gate: Gate?
+    /// The plan of the leaf in this snapshot; nil for a composite.
+    let plan: GatePlan?
+    /// The manifest of the leaf's plugin; nil for a composite, and if no plugin was found.
+    let manifest: Manifest?
     /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
     let rundown: RundownGuard?
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
@@ -45,6 +50,7 @@ final class Node: Sendable {
         requiredChildren: Set<Int>,
         places: [String],
         gate: Gate?,
+        plan: GatePlan?,
         delivery: DeliveryPolicy?,
         comparison: Comparison,
         tally: CallTally
@@ -58,6 +64,8 @@ final class Node: Sendable {
         self.places = places
         commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, rundown) = (gate, gate?.rundown)
+        self.plan = plan?.withoutRenewal
+        manifest = plan.flatMap { try? $0.plugin.get().manifest }
         self.delivery = delivery
         self.comparison = comparison
         self.tally = tally
@@ -69,27 +77,27 @@ extension Node {
     var isUsable: Bool { gate.map { $0.state.isUsable } ?? children.contains(where: \.isUsable) }
 
     /// Whether this gate, or one below, is simulated.
-    var isSimulated: Bool { gate?.plan.isSimulated ?? children.contains(where: \.isSimulated) }
+    var isSimulated: Bool { plan?.isSimulated ?? children.contains(where: \.isSimulated) }
 
     /// The capabilities of this connector and everything below it.
     var capabilities: [Capability] {
-        guard let gate else { return children.flatMap(\.capabilities) }
-        return gate.manifest?.capabilities ?? []
+        guard gate != nil else { return children.flatMap(\.capabilities) }
+        return manifest?.capabilities ?? []
     }
 
     /// Whether this connector, or one below it, has an operation; nil if unknown because a plugin was not found.
     func offers(_ operation: String) -> Bool? {
-        guard let gate else {
+        guard gate != nil else {
             let answers = children.map { $0.offers(operation) }
             return answers.contains(true) ? true : answers.contains(nil) ? nil : false
         }
-        return gate.manifest.map { $0.operation(named: operation) != nil }
+        return manifest.map { $0.operation(named: operation) != nil }
     }
 
     /// The signature of an operation at this leaf, or at the first leaf below that has it.
     func signature(of operation: String) -> Signature? {
-        guard let gate else { return children.lazy.compactMap { $0.signature(of: operation) }.first }
-        return gate.manifest?.operation(named: operation)?.operation.signature
+        guard gate != nil else { return children.lazy.compactMap { $0.signature(of: operation) }.first }
+        return manifest?.operation(named: operation)?.operation.signature
     }
 
     /// This leaf, or every leaf below, each once.

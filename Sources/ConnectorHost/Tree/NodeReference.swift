@@ -19,11 +19,6 @@ struct NodeReference: Sendable {
         found = try tree.node(path)
     }
 
-    /// Refers to a node of the first snapshot.
-    init(_ node: Node, in tree: CurrentTree) {
-        (path, self.tree, found) = (node.path, tree, (node, tree.number))
-    }
-
     /// The node of the path in the current snapshot; needs a lookup only if the snapshot has changed.
     ///
     /// - Throws: `unknown-connector` if the connector no longer exists.

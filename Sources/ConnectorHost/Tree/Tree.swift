@@ -31,13 +31,15 @@ struct Tree: Sendable {
     ///   - metering: The clock and the metrics system.
     ///   - logger: Logs calls that fail below a composite.
     ///   - onChange: Called after a logged failure or a comparison of answers.
-    ///   - makeGate: Creates the gate of a leaf.
+    ///   - plan: Returns the plan of a leaf in this snapshot; by default, the one that its gate has.
+    ///   - makeGate: Creates or finds the gate of a leaf.
     init(
         _ connectors: [Connector],
         after previous: Tree? = nil,
         metering: Metering,
         logger: Logger,
         onChange: @escaping @Sendable () -> Void = {},
+        plan makePlan: (Connector, Gate) -> GatePlan = { $1.plan },
         makeGate: (Connector) -> Gate
     ) {
         var plan = Plan()
@@ -55,7 +57,8 @@ struct Tree: Sendable {
             let (indices, required) = plan.children(connector.children, of: connector.policy)
             let children = indices.compactMap { nodes[$0] }
             let gate = connector.policy == nil ? makeGate(connector) : nil
-            let isSimulated = gate?.plan.isSimulated ?? children.contains(where: \.isSimulated)
+            let gatePlan = gate.map { makePlan(connector, $0) }
+            let isSimulated = gatePlan?.isSimulated ?? children.contains(where: \.isSimulated)
             nodes[index] = Node(
                 path: connector.path,
                 index: index,
@@ -65,6 +68,7 @@ struct Tree: Sendable {
                 requiredChildren: required,
                 places: plan.places[index] ?? [],
                 gate: gate,
+                plan: gatePlan,
                 delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
                 tally: counted?.tally
@@ -83,7 +87,7 @@ struct Tree: Sendable {
         self.requiredRoots = requiredRoots
         waits = Self.waits(connectors, indices, self.nodes)
         reportOrder = Self.reportOrder(self.nodes, indices)
-        hasUses = self.nodes.contains { $0.gate?.plan.uses.isEmpty == false }
+        hasUses = self.nodes.contains { $0.plan?.uses.isEmpty == false }
     }
 
     /// Which connectors wait for which: because of `after`, because a plugin uses a gate, or because a policy opens in order.
@@ -91,7 +95,7 @@ struct Tree: Sendable {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.selvesAndDescendants {
             guard let index = indices[connector.path] else { continue }
-            let uses = connector.same == nil ? nodes[index].gate?.plan.uses ?? [] : []
+            let uses = connector.same == nil ? nodes[index].plan?.uses ?? [] : []
             let targets = (connector.after + uses.map(\.connector)).compactMap { indices[$0] }
             if !targets.isEmpty { waits[index, default: []] += targets }
             guard connector.policy?.opensInOrder == true else { continue }
@@ -115,7 +119,7 @@ struct Tree: Sendable {
             isSeen[root] = true
             while let (node, next) = stack.last {
                 let children = nodes[node].children
-                let uses = nodes[node].gate?.plan.uses ?? []
+                let uses = nodes[node].plan?.uses ?? []
                 guard next < children.count + uses.count else {
                     order.append(node)
                     stack.removeLast()
@@ -142,11 +146,11 @@ struct Tree: Sendable {
     /// The gates whose plugins use a gate, directly or as part of a composite.
     func users(of path: String) -> [Gate] {
         guard hasUses, let used = self[path] else { return [] }
-        return gates.filter { gate in
-            gate.plan.uses.contains { use in
+        return nodes.filter { node in
+            node.plan?.uses.contains { use in
                 self[use.connector]?.leaves.contains { $0.index == used.index } ?? false
-            }
-        }
+            } ?? false
+        }.compactMap(\.gate)
     }
 
     /// Every gate, in the order of the file.

@@ -8,6 +8,14 @@ internal import ConnectorConsoleWeb
 internal import ConnectorHost
 internal import Logging
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// `connector-host run`: opens every gate, and delivers the outbox, until it is stopped.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +23,8 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Open every gate, and deliver the outbox, until it is stopped.",
         discussion: """
             Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate,
-            and exits with 0; undelivered events stay in the outbox for the next run.
+            and exits with 0; undelivered events stay in the outbox for the next run. On SIGHUP it takes up the file again, as
+            connector-host reload does.
 
             Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations
             and outbox query it. Unless it is simulated, it serves HTTP on the socket "control" in that directory: /livez, /readyz,
@@ -92,6 +101,7 @@ struct RunCommand: AsyncParsableCommand {
         // A simulated host does not report the state of the file's real gates.
         let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
+        Interruption.handle([SIGHUP]) { _ in Task { await host.reload() } }
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }

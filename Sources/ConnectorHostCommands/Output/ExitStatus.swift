@@ -9,4 +9,6 @@ enum ExitStatus {
     static let failed = ExitCode(1)
     /// The configuration is invalid; no gate was opened.
     static let invalidConfiguration = ExitCode(2)
+    /// A plan has changes.
+    static let changes = ExitCode(3)
 }

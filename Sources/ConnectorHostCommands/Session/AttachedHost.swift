@@ -20,9 +20,27 @@ struct AttachedHost: Sendable {
         guard let configuration = try? Configuration.read(file: file.file, environment: .process),
             let directory = configuration.hostDirectory()
         else { return nil }
+        return try await find(file, in: directory)
+    }
+
+    /// Finds the host that runs on a file which may have become invalid since.
+    ///
+    /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be told.
+    /// - Throws: The error of a host that does not respond.
+    static func findDespiteFaults(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
+        let read = Configuration.examine(file: file.file, environment: .process).configuration
+        let other = try? Configuration(parsing: #"{"version": 1, "connectors": []}"#, file: file.file)
+        guard let directory = (read ?? other)?.hostDirectory() else { return nil }
+        return try await find(file, in: directory)
+    }
+
+    private static func find(
+        _ file: ConfigurationOption,
+        in directory: String
+    ) async throws(ConnectorError) -> AttachedHost? {
         let client = ControlClient(directory)
         guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),
-            identity.file == configuration.file.realPath
+            identity.file == file.file.realPath
         else { return nil }
         return AttachedHost(identity: identity, client: client)
     }
@@ -76,6 +94,23 @@ struct AttachedHost: Sendable {
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
         guard let document = try await client.post(path, body, within: nil) else { throw ended }
         return document
+    }
+
+    /// Makes the host reload, and returns how that ended.
+    ///
+    /// - Parameter basis: What the plan was made from that may be applied; nil to apply whatever there is.
+    func reload(_ basis: Plan.Basis? = nil) async throws(ConnectorError) -> Reload {
+        var body = JSONObject()
+        body["basis"] = basis?.json
+        guard let document = try await client.attempt("/api/v1/reload", body) else { throw ended }
+        if let reload = Reload(json: document) { return reload }
+        throw document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
+    }
+
+    /// Returns what a reload of the host would change.
+    func plan() async throws(ConnectorError) -> Plan {
+        if let plan = Plan(json: try await document("/api/v1/plan")) { return plan }
+        throw incompatible("a plan")
     }
 
     /// The error if the host no longer listens.

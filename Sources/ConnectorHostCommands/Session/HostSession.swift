@@ -80,7 +80,16 @@ struct HostSession: Sendable {
             throw ExitStatus.failed
         }
         let opened = simulation?.pointing(resolved) ?? resolved
-        let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger)
+        let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
+            [options] configuration throws(ConfigurationErrors) in
+            let lookup = PluginLookup(configuration: configuration, options: options)
+            let next = try configuration.resolved(
+                environment: options.environment,
+                isSimulated: simulating,
+                manifest: simulating ? lookup.interface : lookup.manifest
+            )
+            return (simulation?.pointing(next) ?? next, lookup)
+        }
         interruption.explain { [weak host] in host?.unfinished ?? [] }
         let timelines = simulation?.timelines(of: host) ?? []
         for timeline in timelines { timeline.start() }

@@ -35,8 +35,12 @@ final class Interruption: Sendable {
     ///
     /// - Parameter others: Further signals to handle in the same way.
     init(others: [Int32] = []) {
+        Self.handle([SIGINT, SIGTERM] + others) { [self] number in receive(number) }
+    }
+
+    /// Calls a function on each of some signals, on a Dispatch thread, until the process ends.
+    static func handle(_ numbers: [Int32], _ receive: @escaping @Sendable (Int32) -> Void) {
         let registered = DispatchSemaphore(value: 0)
-        let numbers = [SIGINT, SIGTERM] + others
         for number in numbers {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
@@ -45,7 +49,7 @@ final class Interruption: Sendable {
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             // The handler retains the source, which would otherwise be cancelled when released.
-            source.setEventHandler { [self] in withExtendedLifetime(source) { receive(number) } }
+            source.setEventHandler { withExtendedLifetime(source) { receive(number) } }
             // Dispatch registers the signal on another thread: until then it would end the process.
             source.setRegistrationHandler { registered.signal() }
             source.activate()

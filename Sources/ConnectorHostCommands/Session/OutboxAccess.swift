@@ -23,9 +23,11 @@ protocol OutboxAccess: Sendable {
     ) async throws(ConnectorError) -> (letters: [OutboxRecord], next: RecordCursor?)
     /// Puts dead letters back in the queue.
     ///
-    /// - Parameter ids: Nil for all.
+    /// - Parameters:
+    ///   - ids: Nil for all.
+    ///   - path: The connector that gets them; nil for the one that had each.
     /// - Throws: `missing` if none of the ids is that of a dead letter.
-    func replay(_ ids: [String]?) async throws(ConnectorError) -> Int
+    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int
     /// Drops dead letters, and with `queued` waiting events, for good.
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int
 }
@@ -61,8 +63,17 @@ struct StoredOutbox: OutboxAccess {
         return (letters, letters.next(limit: limit))
     }
 
-    func replay(_ ids: [String]?) async throws(ConnectorError) -> Int {
-        try check(try await engine?.replay(try await selection(ids, [.dead])) ?? 0, ids)
+    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {
+        let selection = try await selection(ids, [.dead])
+        guard let path else { return try check(try await engine?.replay(selection) ?? 0, ids) }
+        guard paths.contains(path) else {
+            throw ConnectorError(
+                .unknownConnector,
+                "there is no connector \"\(path)\"",
+                fix: suggestion(for: path, among: paths)
+            )
+        }
+        return try check(try await engine?.replay(selection, to: path) ?? 0, ids)
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {
@@ -117,8 +128,12 @@ struct AttachedOutbox: OutboxAccess {
         return try read(await host.document("/api/v1/dead", query), OutboxDocument.dead(json:))
     }
 
-    func replay(_ ids: [String]?) async throws(ConnectorError) -> Int {
-        try read(await host.act("/api/v1/dead/replay", body(ids))) { $0["replayed"]?.integer.map { Int(clamping: $0) } }
+    func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {
+        var body = body(ids)
+        body["to"] = path.map(JSONValue.string)
+        return try read(await host.act("/api/v1/dead/replay", body)) {
+            $0["replayed"]?.integer.map { Int(clamping: $0) }
+        }
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {

@@ -15,8 +15,13 @@ struct Simulation: Sendable {
     /// The port of the simulators, which also accepts faults.
     let port: Int
     private let serving: Task<Void, any Error>
-    /// The simulator of each leaf, by path.
+    /// The simulator of each leaf that there was at the start, by path.
     private let targets: [String: SimulationTarget]
+    /// The plugin of each of those leaves.
+    private let plugins: [String: String]
+    /// The simulator of each vendor in the catalogue that is simulated, by the plugin's id.
+    private let servers: [String: SimulationTarget]
+
     /// What happens by itself at each gate that has a timeline.
     private let happenings: [Happening]
     private let clock: any HostClock
@@ -87,6 +92,8 @@ struct Simulation: Sendable {
             port: port,
             serving: serving,
             targets: targets,
+            plugins: plans.mapValues(\.manifest.id),
+            servers: Dictionary(served.map { ($1, targets[$0] ?? .local) }) { first, _ in first },
             happenings: happenings,
             clock: clock
         )
@@ -108,8 +115,12 @@ struct Simulation: Sendable {
     /// The same connectors, with simulators in place of the vendors.
     func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
         resolved.pointing { path, plan in
-            let missing = ConnectorError(.notSimulated, "not opened: nothing simulates the plugin \(plan.manifest.id)")
-            return targets[path] ?? .none(missing)
+            // A reload may have brought another plugin.
+            let id = plan.manifest.id
+            if plugins[path] == id, let target = targets[path] { return target }
+            if let server = servers[id] { return server }
+            if plan.makesNoRequests { return .local }
+            return .none(ConnectorError(.notSimulated, "not opened: nothing simulates the plugin \(id)"))
         }
     }
 

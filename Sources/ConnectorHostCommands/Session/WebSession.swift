@@ -37,12 +37,11 @@ struct WebSession: Sendable {
 extension HostSession {
     /// Creates the model for a console.
     func consoleModel(_ file: ConfigurationOption) -> HostConsoleModel {
-        let configuration = resolved.configuration
-        return HostConsoleModel(
+        HostConsoleModel(
             host,
             commands: CommandLines(file: file.isExplicit ? file.file : nil, isSimulated: simulatorPort != nil)
-        ) {
-            PluginLookup(configuration: configuration, options: ConnectorHost.Options()).everything.entries.map {
+        ) { [host] in
+            PluginLookup(configuration: host.configuration, options: ConnectorHost.Options()).everything.entries.map {
                 entry in
                 PluginSummary(path: entry.path, manifest: entry.manifest, problem: entry.error?.message)
             }

@@ -72,8 +72,19 @@ extension ConnectorHost {
         for (path, answers) in worlds {
             simulated.append(try SimulatedLeaf(path, answers, in: resolved, lookup, clock: clock))
         }
-        let replaced = resolved.replacing(Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first })
-        let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger)
+        let standIns = Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first }
+        let replaced = resolved.replacing(standIns)
+        let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger) {
+            configuration throws(ConfigurationErrors) in
+            // The files may have changed since.
+            let lookup = PluginLookup(files: plugins)
+            let resolved = try configuration.resolved(
+                environment: environment,
+                isSimulated: !standIns.isEmpty,
+                manifest: standIns.isEmpty ? lookup.manifest : lookup.interface
+            )
+            return (resolved.replacing(standIns), lookup)
+        }
         for leaf in simulated { leaf.startTimeline(of: host, clock: clock) }
         return host
     }

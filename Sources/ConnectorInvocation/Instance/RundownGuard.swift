@@ -179,14 +179,31 @@ package final class RundownGuard: @unchecked Sendable {
     /// - Returns: The instance's seat, for ``vacate(_:)``; nil if instances whose callers never return occupy all seats.
     package func lead(to channel: any Channel) -> Int? {
         state.withLock { state in
-            guard let seat = state.empty.indices.first(where: { state.empty[$0] == nil }) else { return nil }
-            state.empty[seat] = OneShot()
-            let instance = unsafe channel.instance.map { unsafe Unmanaged.passUnretained($0) }
-            unsafe occupants[seat] = Occupant(channel: channel, instance: instance)
-            unsafe counts[seat].bitwiseAnd(~Self.leaving, ordering: .sequentiallyConsistent)
+            guard let seat = take(channel, &state) else { return nil }
             change(&state, to: seat)
             return seat
         }
+    }
+
+    /// Takes a seat for an instance that receives no calls yet.
+    ///
+    /// - Returns: The seat, for ``lead(toSeat:)`` or ``vacate(_:)``; nil as for ``lead(to:)``.
+    package func reserve(for channel: any Channel) -> Int? {
+        state.withLock { take(channel, &$0) }
+    }
+
+    /// Directs new calls to the instance of a reserved seat; cannot fail.
+    package func lead(toSeat seat: Int) {
+        state.withLock { change(&$0, to: seat) }
+    }
+
+    private func take(_ channel: any Channel, _ state: inout State) -> Int? {
+        guard let seat = state.empty.indices.first(where: { state.empty[$0] == nil }) else { return nil }
+        state.empty[seat] = OneShot()
+        let instance = unsafe channel.instance.map { unsafe Unmanaged.passUnretained($0) }
+        unsafe occupants[seat] = Occupant(channel: channel, instance: instance)
+        unsafe counts[seat].bitwiseAnd(~Self.leaving, ordering: .sequentiallyConsistent)
+        return seat
     }
 
     /// Admits no more calls. Calls already inside are not affected.

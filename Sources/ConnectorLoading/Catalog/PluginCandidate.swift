@@ -18,6 +18,8 @@ package final class PluginCandidate: Sendable {
     /// The libraries that the image named when it was examined; nil if finding out would have meant reading a large
     /// file.
     package let neededLibraries: [String]?
+    /// The identity of the image's file when it was examined; nil if the image is no file.
+    package let identity: FileIdentity?
 
     /// Creates a candidate from an examination.
     package init(
@@ -26,7 +28,8 @@ package final class PluginCandidate: Sendable {
         sidecar: String?,
         image: Image,
         embeddedText: [UInt8]?,
-        neededLibraries: [String]? = nil
+        neededLibraries: [String]? = nil,
+        identity: FileIdentity? = nil
     ) {
         self.manifest = manifest
         self.path = path
@@ -34,6 +37,7 @@ package final class PluginCandidate: Sendable {
         self.image = image
         self.embeddedText = embeddedText
         self.neededLibraries = neededLibraries
+        self.identity = identity
     }
 
     /// Creates a candidate from a plugin that the application links.

@@ -92,7 +92,8 @@ extension PluginEntry {
                     sidecar: sidecar,
                     image: .file,
                     embeddedText: reading.embeddedText,
-                    neededLibraries: image.bytes.isWhole ? image.neededNames : nil
+                    neededLibraries: image.bytes.isWhole ? image.neededNames : nil,
+                    identity: image.bytes.identity
                 )
             )
         } catch {

@@ -55,6 +55,7 @@ extension JSONReader {
     private static let manifestKeys = [
         "manifest", "id", "version", "abi", "entry", "documentation", "language", "thread", "capabilities",
         "configuration", "services", "uses", "scenes", "egress", "batch", "library", "lifecycle", "swiftType",
+        "exclusive",
     ]
 
     /// Reads the root of a manifest; nil if an essential member is missing.
@@ -117,7 +118,8 @@ extension JSONReader {
             batchBytes: integer("bytes", in: batch, at: batchPath, within: 1...(1 << 30)).map { Int($0) },
             library: library,
             lifecycle: lifecycle,
-            swiftType: string("swiftType", in: object, at: root)
+            swiftType: string("swiftType", in: object, at: root),
+            isExclusive: bool("exclusive", in: object, at: root) ?? false
         )
     }
 

@@ -45,6 +45,10 @@ public struct Manifest: Sendable, Hashable {
     public var lifecycle: ForeignLifecycle?
     /// The Swift type that implements the plugin, for generated code only.
     public var swiftType: String?
+    /// Whether two instances with one configuration cannot be open at the same time, because each holds what the other needs.
+    ///
+    /// A reload then closes the instance before it opens its successor, instead of opening the successor beside it.
+    public var isExclusive = false
 
     /// Which functions may run concurrently.
     public enum ThreadClass: String, Sendable, Hashable, CaseIterable {

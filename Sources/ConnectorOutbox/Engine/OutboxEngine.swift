@@ -88,6 +88,11 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: How many.
     func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int
 
+    /// Gives a connector another path, with everything that is stored for it, in one step.
+    ///
+    /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
+    func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool
+
     /// A number that changes when another process has changed the store.
     func version() async throws(ConnectorError) -> Int64
 
@@ -108,6 +113,9 @@ extension OutboxEngine {
         to targets: [String],
         within bounds: [String: QueueBound]
     ) async throws(ConnectorError) -> Admission? { nil }
+
+    /// Returns false: right for engines whose connectors are set up beforehand.
+    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }
 
     /// Does nothing: right for engines whose opening shows it.
     package func prove() async throws(ConnectorError) {}

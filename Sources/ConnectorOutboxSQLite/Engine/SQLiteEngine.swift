@@ -190,6 +190,10 @@ package final class SQLiteEngine: OutboxEngine {
         }
     }
 
+    package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool {
+        try await perform { tables throws(Database.Failure) in try tables.rename(target, to: path) }
+    }
+
     /// Changes every event in a selection, a thousand per transaction, so that other callers do not wait for all of them.
     ///
     /// - Returns: The number of changed events.

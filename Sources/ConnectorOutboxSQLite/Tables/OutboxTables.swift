@@ -205,6 +205,29 @@ final class OutboxTables {
         return route
     }
 
+    /// Gives a connector another path, with everything stored for it.
+    ///
+    /// - Returns: False, without a change, if the other path has or had events of its own.
+    func rename(_ path: String, to other: String) throws(Database.Failure) -> Bool {
+        guard try target(other) == nil else { return false }
+        var lists: [(route: Int64, targets: String)] = []
+        try statement("SELECT route, targets FROM routes").run { row throws(Database.Failure) in
+            lists.append((try row.integer(0, in: Schema.routes), row.text(1)))
+        }
+        for (route, text) in lists {
+            guard let names = try? JSONValue(parsing: Array(text.utf8), file: "").array?.compactMap(\.string),
+                names.contains(path)
+            else { continue }
+            let renamed = names.map { $0 == path ? other : $0 }
+            try statement("UPDATE routes SET targets = ?, turn = ? WHERE route = ?")
+                .run(.text(Self.list(renamed)), revisionValue(), .integer(route))
+        }
+        try statement("UPDATE targets SET path = ?, turn = ? WHERE path = ?")
+            .run(.text(other), revisionValue(), .text(path))
+        routes = [:]
+        return true
+    }
+
     // MARK: Appending
 
     /// Stores events. An event whose id already exists is only added for connectors that did not have it.

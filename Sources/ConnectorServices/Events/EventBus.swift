@@ -7,12 +7,12 @@ internal import Synchronization
 package final class EventBus: Sendable {
     /// One listener.
     private struct Listener: Sendable {
-        /// The paths of the connectors and composites that it listens to; nil for all.
-        let paths: Set<String>?
+        /// Returns the paths of the connectors and composites that it listens to; nil for all.
+        let paths: (@Sendable () -> Set<String>)?
         let mailbox: EventMailbox
 
         func receives(_ connector: String) -> Bool {
-            guard let paths, !paths.contains("") else { return true }
+            guard let paths = paths?(), !paths.contains("") else { return true }
             return paths.contains { connector == $0 || connector.hasPrefix($0 + "/") }
         }
     }
@@ -37,6 +37,16 @@ package final class EventBus: Sendable {
     ///   - paths: Connectors, and composites for all connectors below them; nil for all.
     ///   - capacity: The most events that may wait; above it, the oldest are lost.
     package func events(of paths: Set<String>? = nil, capacity: Int = 256) -> ConnectorEvents {
+        guard let paths else { return events(among: nil, capacity: capacity) }
+        return events(among: { paths }, capacity: capacity)
+    }
+
+    /// Begins to listen to connectors that may change.
+    ///
+    /// - Parameters:
+    ///   - paths: Returns the paths for each event; nil for all. Must not use the bus.
+    ///   - capacity: The most events that may wait; above it, the oldest are lost.
+    package func events(among paths: (@Sendable () -> Set<String>)?, capacity: Int = 256) -> ConnectorEvents {
         let id = ServiceIdentifier.next()
         let mailbox = EventMailbox(capacity: capacity)
         let isFinished = state.withLock { state in

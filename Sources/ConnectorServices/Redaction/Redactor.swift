@@ -36,6 +36,11 @@ package final class Redactor: Sendable {
         }
     }
 
+    /// Adds the secrets of another redactor.
+    package func add(from other: Redactor) {
+        add(other.state.withLock(\.secrets))
+    }
+
     private var finder: SecretFinder { state.withLock(\.finder) }
 
     /// Whether there are no secrets to remove.

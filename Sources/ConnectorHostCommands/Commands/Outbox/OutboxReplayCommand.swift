@@ -14,8 +14,15 @@ struct OutboxReplayCommand: AsyncParsableCommand {
             Examples:
               connector-host outbox replay 01963a7e-4b5c-7d8e-9f01-23456789abcd
               connector-host outbox replay --all --gate analytics/segment
+              connector-host outbox replay --all --gate analytics/segment --to analytics/posthog
             """
     )
+
+    @Option(
+        name: .customLong("to"),
+        help: ArgumentHelp("The connector that gets them. (default: the one that had each)", valueName: "path")
+    )
+    var other: String?
 
     @OptionGroup var selection: OutboxSelection
 
@@ -23,7 +30,11 @@ struct OutboxReplayCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.run { outbox throws(ConnectorError) in
-            CountDocument(verb: "replayed", count: try await outbox.replay(selection.selectedIDs), noun: "dead letter")
+            CountDocument(
+                verb: "replayed",
+                count: try await outbox.replay(selection.selectedIDs, to: other),
+                noun: "dead letter"
+            )
         }
     }
 }

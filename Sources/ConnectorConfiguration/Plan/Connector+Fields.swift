@@ -1,0 +1,99 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorManifest
+internal import ConnectorOutbox
+internal import ConnectorServices
+
+/// The settings of a connector as texts, to be compared and shown.
+extension Connector {
+    /// The settings that do not belong to an instance of a plugin: changing them opens nothing. Absent ones are left out.
+    var gateFields: [(name: String, text: String)] {
+        var fields: [(name: String, text: String)] = []
+        func add(_ name: String, _ text: String?) {
+            if let text { fields.append((name, text)) }
+        }
+        add("same", same)
+        add("required", isRequired.map { "\($0)" })
+        add("after", after.isEmpty ? nil : after.joined(separator: ", "))
+        if let policy {
+            add("policy", policy.description)
+            add("quorum", policy.quorum.map { "\($0)" })
+            add("order", children.filter(\.isEnabled).map(\.name).joined(separator: ", "))
+        } else if same == nil {
+            add("timeout", timeout?.brief)
+            add("retry", retry.map { "\($0.attempts) attempts, \($0.initial.brief) to \($0.max.brief)" })
+            add("heal", heal.map { "\($0.initial.brief) to \($0.max.brief)" } ?? "off")
+            add("probe", probeInterval?.brief ?? "off")
+        }
+        add("delivery", deliveryMode.rawValue)
+        add("outbox", delivery.flatMap(\.text))
+        return fields
+    }
+}
+
+extension DeliveryPolicy {
+    /// The settings that differ from the defaults; nil if none does.
+    fileprivate var text: String? {
+        let defaults = DeliveryPolicy()
+        guard self != defaults else { return nil }
+        var parts: [String] = []
+        if let batchCount { parts.append("batch.count \(batchCount)") }
+        if let batchBytes { parts.append("batch.bytes \(batchBytes)") }
+        if batchAge != defaults.batchAge { parts.append("batch.age \(batchAge.brief)") }
+        if let maximumAge { parts.append("maxAge \(maximumAge.brief)") }
+        if let maximumBytes { parts.append("maxBytes \(maximumBytes)") }
+        if whenFull != defaults.whenFull { parts.append("whenFull \(whenFull.rawValue)") }
+        if let pace { parts.append("pace \(pace)/s") }
+        if initialWait != defaults.initialWait || longestWait != defaults.longestWait {
+            parts.append("retry \(initialWait.brief) to \(longestWait.brief)")
+        }
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// The settings that belong to an instance of the leaf's plugin: changing one needs another instance.
+struct InstanceFields {
+    /// Each setting with its text for readers.
+    var fields: [(name: String, text: String)] = []
+
+    /// Lists the settings of a leaf.
+    ///
+    /// - Parameters:
+    ///   - leaf: The resolved leaf, or why its plugin cannot be used.
+    ///   - shown: Makes a value fit to be shown.
+    ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
+    init(
+        _ connector: Connector,
+        _ leaf: Result<LeafPlan, ConnectorError>?,
+        _ image: PlannedImage?,
+        shown: (JSONValue) -> String,
+        fingerprint: (String) -> String
+    ) {
+        if case .leaf(let written) = connector.kind { add("plugin", written.plugin.description) }
+        switch leaf {
+        case nil: break
+        case .failure(let error): add("plugin", "\(error.message) [\(error.code)]")
+        case .success(let plan):
+            add("version", plan.manifest.version.description)
+            for member in plan.config.members {
+                if let secret = plan.secrets[member.name] {
+                    add("config.\(member.name)", "secret \(fingerprint(secret.reveal()))")
+                } else {
+                    add("config.\(member.name)", shown(member.value))
+                }
+            }
+            add("hosts", plan.egress.map(\.description).joined(separator: ", "))
+            add("with", plan.uses.map { "\($0.use.name): \($0.connector)" }.joined(separator: ", "))
+            if plan.isSimulated { add("simulate", "a simulator") }
+        }
+        add("image", image?.mark ?? "")
+        add("http.propagateTrace", connector.propagatesTrace ? "true" : "")
+        add("http.cacheBytes", connector.cacheBytes > 0 ? "\(connector.cacheBytes)" : "")
+    }
+
+    private mutating func add(_ name: String, _ text: String) {
+        if !text.isEmpty { fields.append((name, text)) }
+    }
+}

@@ -1,0 +1,224 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorManifest
+internal import ConnectorServices
+
+extension Plan {
+    /// Compares the configuration that runs with another one.
+    ///
+    /// - Parameters:
+    ///   - running: What runs, with the leaves as they run.
+    ///   - next: What would run.
+    ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
+    package init(from running: PlanSide, to next: PlanSide, fingerprint: @escaping (String) -> String) {
+        self.init(running: running.digest, target: next.digest)
+        let (old, new) = (running.resolved.configuration, next.resolved.configuration)
+        let before = old.enabledConnectors
+        let after = new.enabledConnectors
+        let known = Dictionary(before.map { ($0.path, $0) }) { first, _ in first }
+        let moves = new.moves(from: known, to: Set(after.map(\.path)))
+        let fields = FieldComparison(running, next, fingerprint)
+        var left = Set(before.map(\.path))
+        for connector in after {
+            let was = moves[connector.path]
+            guard let earlier = known[was ?? connector.path], earlier.isLike(connector) else {
+                changes.append(addition(of: connector, in: next))
+                continue
+            }
+            left.remove(earlier.path)
+            let (own, instance) = fields.differences(earlier, connector)
+            guard was != nil || !own.isEmpty || !instance.isEmpty else {
+                kept.append(connector.path)
+                continue
+            }
+            var change = Change(
+                path: connector.path,
+                kind: was == nil ? .changed : .moved,
+                isLeaf: connector.isOwnLeaf
+            )
+            (change.was, change.fields) = (was, own + instance)
+            if connector.isOwnLeaf, was != nil || !instance.isEmpty {
+                change.cost = Self.isExclusive(earlier, connector, running, next) ? .stopsFirst : .opensBeside
+                change.wants = Wants(next.leaf(connector.path), beyond: running.leaf(earlier.path))
+                change.image = next.images[connector.path].flatMap(Image.init)
+            }
+            change.events = Events(running.queued[earlier.path], was == nil ? .stay : .move)
+            changes.append(change)
+        }
+        for connector in before where left.contains(connector.path) {
+            let isReplaced = changes.contains { $0.path == connector.path }
+            var change = Change(path: connector.path, kind: .removed, isLeaf: connector.isOwnLeaf)
+            change.cost = connector.isOwnLeaf ? .closes : .nothing
+            change.events = Events(running.queued[connector.path], isReplaced ? .stay : .die)
+            changes.append(change)
+        }
+        settings = Self.settings(old, new)
+        restarts = Self.restarts(old, new)
+    }
+
+    private func addition(of connector: Connector, in next: PlanSide) -> Change {
+        var change = Change(path: connector.path, kind: .added, isLeaf: connector.isOwnLeaf)
+        guard connector.isOwnLeaf else { return change }
+        change.cost = .opens
+        change.wants = Wants(next.leaf(connector.path), beyond: nil)
+        change.image = next.images[connector.path].flatMap(Image.init)
+        return change
+    }
+
+    private static func isExclusive(_ old: Connector, _ new: Connector, _ running: PlanSide, _ next: PlanSide) -> Bool {
+        let (old, new) = (running.leaf(old.path)?.manifest, next.leaf(new.path)?.manifest)
+        // Another plugin holds something else.
+        return old?.id == new?.id && (old?.isExclusive ?? false || new?.isExclusive ?? false)
+    }
+
+    /// The settings of the file as a whole that differ and can be changed while a host runs.
+    private static func settings(_ old: Configuration, _ new: Configuration) -> [Field] {
+        [
+            ("plugins", old.pluginDirectories.joined(separator: ", "), new.pluginDirectories.joined(separator: ", ")),
+            ("trust", old.requiresTrust ? "strict" : "warn", new.requiresTrust ? "strict" : "warn"),
+            ("reload", old.reloadMode.rawValue, new.reloadMode.rawValue),
+        ].compactMap { name, from, to in from == to ? nil : Field(name: name, from: from, to: to) }
+    }
+
+    private static func restarts(_ old: Configuration, _ new: Configuration) -> [String] {
+        var names: [String] = []
+        if old.name != new.name { names.append("name") }
+        if old.stateDirectory != new.stateDirectory { names.append("state") }
+        if old.servers?.settings != new.servers?.settings { names.append("outbox") }
+        return names
+    }
+}
+
+/// Compares the settings of connectors of two configurations.
+private struct FieldComparison {
+    let running: PlanSide
+    let next: PlanSide
+    let fingerprint: (String) -> String
+
+    init(_ running: PlanSide, _ next: PlanSide, _ fingerprint: @escaping (String) -> String) {
+        (self.running, self.next, self.fingerprint) = (running, next, fingerprint)
+    }
+
+    /// The settings that differ: those of the gate, and those that need another instance.
+    func differences(_ old: Connector, _ new: Connector) -> (gate: [Plan.Field], instance: [Plan.Field]) {
+        let gate = Self.differences(old.gateFields, new.gateFields)
+        guard new.isOwnLeaf else { return (gate, []) }
+        return (gate, Self.differences(fields(old, running), fields(new, next)))
+    }
+
+    private func fields(_ connector: Connector, _ side: PlanSide) -> [(name: String, text: String)] {
+        InstanceFields(
+            connector,
+            side.resolved.leaves[connector.path],
+            side.images[connector.path],
+            shown: side.resolved.shown,
+            fingerprint: fingerprint
+        ).fields
+    }
+
+    private static func differences(
+        _ old: [(name: String, text: String)],
+        _ new: [(name: String, text: String)]
+    ) -> [Plan.Field] {
+        if old.elementsEqual(new, by: ==) { return [] }
+        let before = Dictionary(old) { $0 + "; " + $1 }
+        let after = Dictionary(new) { $0 + "; " + $1 }
+        var names = new.map(\.name)
+        for (name, _) in old where after[name] == nil { names.append(name) }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted && before[$0] != after[$0] }.map { name in
+            Plan.Field(name: name, from: before[name], to: after[name])
+        }
+    }
+}
+
+extension Configuration {
+    /// The connectors that are part of the tree, parents first.
+    package var enabledConnectors: [Connector] {
+        var result: [Connector] = []
+        func add(_ siblings: [Connector]) {
+            for connector in siblings where connector.isEnabled {
+                result.append(connector)
+                add(connector.children)
+            }
+        }
+        add(connectors)
+        return result
+    }
+
+    /// The old paths of connectors that have moved, by their new ones: as `was` says, also of a composite above.
+    ///
+    /// - Parameters:
+    ///   - known: The connectors that run.
+    ///   - present: The paths of the new configuration, from which nothing has moved away.
+    package func moves(from known: [String: Connector], to present: Set<String>) -> [String: String] {
+        var moves: [String: String] = [:]
+        func add(_ siblings: [Connector], below old: String?) {
+            for connector in siblings where connector.isEnabled {
+                let was = connector.was ?? old.map { "\($0)/\(connector.name)" }
+                if let was, let earlier = known[was], !present.contains(was), earlier.isLike(connector) {
+                    moves[connector.path] = was
+                }
+                add(connector.children, below: was)
+            }
+        }
+        add(connectors, below: nil)
+        return moves
+    }
+}
+
+extension Connector {
+    /// Whether this is a leaf at its own place.
+    package var isOwnLeaf: Bool {
+        if case .leaf = kind { true } else { false }
+    }
+
+    /// Whether both are leaves, composites, or further places of leaves.
+    package func isLike(_ other: Connector) -> Bool {
+        switch (kind, other.kind) {
+        case (.leaf, .leaf), (.composite, .composite), (.same, .same): true
+        default: false
+        }
+    }
+}
+
+extension PlanSide {
+    fileprivate func leaf(_ path: String) -> LeafPlan? { try? resolved.leaves[path]?.get() }
+}
+
+extension Plan.Events {
+    /// Describes waiting events; nil if there are none.
+    fileprivate init?(_ queued: Int?, _ outcome: Outcome) {
+        guard let queued, queued > 0 else { return nil }
+        self.init(queued: queued, outcome: outcome)
+    }
+}
+
+extension Plan.Wants {
+    /// What a leaf wants that another one did not.
+    fileprivate init(_ leaf: LeafPlan?, beyond other: LeafPlan?) {
+        guard let leaf else { return }
+        let (manifest, earlier) = (leaf.manifest, other?.manifest)
+        let known = Set(other?.egress ?? [])
+        hosts = leaf.egress.filter { !known.contains($0) }.map(\.description)
+        let services = Set((earlier?.requiredServices ?? []) + (earlier?.optionalServices ?? []))
+        self.services = (manifest.requiredServices + manifest.optionalServices).filter { !services.contains($0) }
+        let capabilities = Set((earlier?.capabilities ?? []).map(\.id.description))
+        self.capabilities = manifest.capabilities.map(\.id.description).filter { !capabilities.contains($0) }
+    }
+}
+
+extension Plan.Image {
+    /// The image that a change loads; nil if it is loaded already.
+    fileprivate init?(_ image: PlannedImage) {
+        guard !image.isLoaded else { return nil }
+        self.init(
+            path: image.path,
+            size: image.size,
+            staticTLS: image.staticTLS,
+            staticTLSLeft: image.staticTLS > 0 ? image.staticTLSLeft - image.staticTLS : nil
+        )
+    }
+}

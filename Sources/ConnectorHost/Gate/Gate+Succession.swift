@@ -1,0 +1,228 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorLoading
+internal import ConnectorPlatform
+internal import Logging
+internal import Synchronization
+
+/// How a gate takes up another plan: a successor opens beside the current generation, and calls are directed to it only once it has
+/// given evidence.
+extension Gate {
+    /// A generation of another plan that has opened, and has a seat. It is either switched to, or given up.
+    struct Succession: Sendable {
+        let plan: GatePlan
+        let generation: Generation
+        let evidence: [Evidence]
+    }
+
+    /// How many earlier generations may wait for their last calls. One more, and the calls of the oldest are ended.
+    static let drainingLimit = 2
+
+    /// Opens a successor beside the current generation, as often as the plan's `retry` allows.
+    ///
+    /// It must prove at least as much as the same plugin proved last, by a probe if opening proved less.
+    ///
+    /// - Parameter deadline: In the clock's monotonic time.
+    /// - Returns: Why there is no successor; `not-open` if the gate has been closed.
+    func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Succession, ConnectorError> {
+        var attempt = 1
+        while true {
+            let result = await openOnce(plan, by: deadline)
+            guard case .failure(let error) = result, error.isTransient, attempt < plan.retry.attempts else {
+                return result
+            }
+            let wait = max(
+                environment.jitter(plan.retry.bound(afterAttempt: attempt).nanoseconds),
+                min(error.retryAfter ?? .zero, plan.retry.max).nanoseconds
+            )
+            let end = environment.calls.deadline(after: wait)
+            guard end < deadline else { return result }
+            _ = await OneShot<Void>().wait(by: end, on: environment.clock)
+            attempt += 1
+        }
+    }
+
+    private func openOnce(_ plan: GatePlan, by deadline: UInt64) async -> Result<Succession, ConnectorError> {
+        environment.redactor.add(plan.configuration.secrets.values)
+        let successor = generation(of: plan)
+        let isWanted = storage.withLock { storage in
+            guard storage.machine.target == .open, storage.prepared == nil else { return false }
+            storage.prepared = successor
+            return true
+        }
+        guard isWanted else {
+            await successor.end()
+            return .failure(closed)
+        }
+        let end = min(deadline, environment.deadline(after: plan.timeout))
+        var result = await successor.open(by: end)
+        if case .success(let evidence) = result { result = await prove(successor, evidence) }
+        do throws(ConnectorError) {
+            let evidence = try result.get()
+            try storage.withLock { storage throws(ConnectorError) in
+                guard storage.prepared === successor else { throw closed }
+                try successor.takeSeat()
+            }
+            return .success(Succession(plan: plan, generation: successor, evidence: evidence))
+        } catch {
+            abandon(successor)
+            return .failure(shown(error))
+        }
+    }
+
+    /// The evidence of a successor, which must be as strong as what the same plugin proved last.
+    private func prove(
+        _ successor: Generation,
+        _ evidence: [Evidence]
+    ) async -> Result<[Evidence], ConnectorError> {
+        let (last, id) = storage.withLock { ($0.evidence.last?.kind, $0.current?.pluginID) }
+        guard let last, id == successor.pluginID, let opened = evidence.last?.kind, opened < last else {
+            return .success(evidence)
+        }
+        if successor.canProbe {
+            let probed = await successor.probe()
+            guard case .success(let evidence) = probed, let kind = evidence.last?.kind, kind < last else {
+                return probed
+            }
+        }
+        return .failure(
+            ConnectorError(
+                .failed,
+                "the successor proves only that it is \(opened.rawValue), and the instance that it would replace is \(last.rawValue)",
+                fix: "check the credentials; to accept the weaker proof, close the gate, reload, and open it again",
+                connector: path
+            )
+        )
+    }
+
+    /// Directs calls to a successor, and lets the calls of its predecessor finish.
+    ///
+    /// - Returns: The end of the predecessor; nil if there is none. If the gate has been closed meanwhile, it stays closed, and has the new
+    ///   plan.
+    @discardableResult
+    func take(_ succession: Succession) -> OneShot<Void>? {
+        let successor = succession.generation
+        let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
+            _ = adopt(succession.plan, &storage)
+            guard storage.prepared === successor else { return (false, nil) }
+            storage.prepared = nil
+            guard storage.machine.succeeded() else { return (false, successor) }
+            let predecessor = storage.current
+            storage.successor.take()?.giveUp(superseded)
+            successor.lead()
+            storage.take(successor, succession.evidence)
+            storage.outageStart = nil
+            stopTimer(&storage)
+            return (true, predecessor)
+        }
+        if isTaken {
+            logger.info(
+                "gate uses its successor",
+                metadata: ["evidence": "\(succession.evidence.last?.kind.rawValue ?? "")"]
+            )
+            scheduleProbe()
+            environment.uses.opened(path)
+        }
+        environment.onChange()
+        return predecessor.map { predecessor in
+            let ended = OneShot<Void>()
+            Task(executorPreference: environment.calls.gateThreads) {
+                await self.drain(predecessor)
+                ended.send()
+            }
+            return ended
+        }
+    }
+
+    /// Ends a successor that is not wanted. The gate goes on as it was.
+    func abandon(_ succession: Succession) {
+        abandon(succession.generation)
+    }
+
+    private func abandon(_ successor: Generation) {
+        storage.withLock { storage in
+            if storage.prepared === successor { storage.prepared = nil }
+        }
+        Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
+    }
+
+    /// Takes up another plan without opening anything. A generation in use goes on.
+    func adopt(_ plan: GatePlan) {
+        storage.withLock { storage in
+            // An attempt under the earlier plan would only be discarded.
+            if adopt(plan, &storage) { storage.successor?.giveUp(superseded) }
+            if plan.probeInterval == nil, storage.machine.isProved { stopTimer(&storage) }
+        }
+        scheduleProbe()
+        environment.onChange()
+    }
+
+    /// - Returns: Whether an instance of the plan would be another one.
+    private func adopt(_ plan: GatePlan, _ storage: inout Storage) -> Bool {
+        let isOther = planned.withLock { planned in
+            defer { planned = plan }
+            return !planned.opensLike(plan)
+        }
+        if isOther { storage.planNumber += 1 }
+        storage.configuration = plan.configuration
+        storage.machine.retry = plan.retry
+        storage.current?.use(timeout: plan.timeout)
+        return isOther
+    }
+
+    /// Takes up a plan of which an instance would be the same, so that the earlier configuration is released.
+    func refresh(_ plan: GatePlan) {
+        planned.withLock { $0 = plan }
+    }
+
+    /// Closes the gate, and opens it with another plan. Calls fail meanwhile.
+    func restart(_ plan: GatePlan, by deadline: UInt64) async {
+        await close()
+        adopt(plan)
+        await open(by: deadline)
+    }
+
+    /// Opens a gate that is not open, after it has taken up another plan.
+    func reopen(by deadline: UInt64) async {
+        await open(by: deadline)
+        if state == .failed { await retry() }
+    }
+
+    /// Ends a generation that receives no more calls, after the calls in flight, and counts it until then.
+    func drain(_ generation: Generation) async {
+        let oldest = storage.withLock { storage in
+            storage.draining.append(generation)
+            return storage.draining.count > Self.drainingLimit
+                ? storage.draining[storage.draining.count - 1 - Self.drainingLimit] : nil
+        }
+        oldest?.cut()
+        await generation.end()
+        storage.withLock { $0.draining.removeAll { $0 === generation } }
+        environment.onChange()
+    }
+
+    /// The error of an attempt to open under a plan that the gate no longer has.
+    var superseded: ConnectorError {
+        ConnectorError(.unavailable, "the configuration has changed", connector: path, isRetryable: true)
+    }
+}
+
+extension Gate.Storage {
+    /// Records the generation that receives calls from now on.
+    mutating func take(_ generation: Generation, _ evidence: [Evidence]) {
+        current = generation
+        content = generation.content
+        self.evidence = evidence
+        error = nil
+        successCount += 1
+        generationCount += 1
+    }
+}
+
+extension Generation {
+    /// The plugin's id; nil if no plugin was found.
+    fileprivate var pluginID: String? { try? plan.plugin.get().manifest.id }
+}

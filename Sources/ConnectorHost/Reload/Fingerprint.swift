@@ -1,0 +1,17 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorDigest
+
+/// Makes texts that differ with a secret, and tell nothing else of it: their key never leaves the process.
+struct Fingerprint: Sendable {
+    private let key: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+
+    /// The fingerprint of a text, 16 hexadecimal digits.
+    func callAsFunction(_ text: String) -> String {
+        HMACSHA256.code(of: Array(text.utf8), key: key).prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0\(digits)" : digits
+        }.joined()
+    }
+}

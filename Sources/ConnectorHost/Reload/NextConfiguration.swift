@@ -1,0 +1,12 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConfiguration
+
+/// A configuration that was read and checked, with the plans of its leaves.
+struct NextConfiguration: Sendable {
+    /// The configuration.
+    let resolved: ResolvedConfiguration
+    /// The plan of each enabled leaf, by path, with the plugin that was found for it.
+    let plans: [String: GatePlan]
+}

@@ -1,0 +1,107 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Opening, before anything changes.
+extension ReloadRun {
+    /// What has opened, and what has not.
+    struct Opened: Sendable {
+        /// The successors that wait for the switch, by path.
+        var successions: [String: Gate.Succession] = [:]
+        /// Why gates did not open, by path.
+        var failures: [String: ConnectorError] = [:]
+    }
+
+    /// Opens new gates and successors, each after those that it waits for.
+    ///
+    /// - Throws: If a gate that decides did not open. Everything that did is then ended.
+    func open(_ work: ReloadWork) async throws(Stop) -> Opened {
+        let steps = Dictionary(work.opening.map { ($0.plan.path, $0) }) { first, _ in first }
+        guard !steps.isEmpty else { return Opened() }
+        let result = Mutex(Opened())
+        let deadline = environment.gates.deadline(after: environment.limits(.open))
+        environment.current.pending = work.tree
+        let opensGates = reloader.opensGates
+        await work.tree.forEachGate(.opening) { gate in
+            guard let leaf = steps[gate.path], leaf.gate === gate else { return }
+            switch leaf.step {
+            case .add where opensGates && work.opens(leaf):
+                await gate.open(by: deadline)
+                guard !gate.state.isUsable else { return }
+                let error = gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
+                result.withLock { $0.failures[gate.path] = error }
+            case .succeed:
+                switch await gate.openSuccessor(leaf.plan, by: deadline) {
+                case .success(let succession): result.withLock { $0.successions[gate.path] = succession }
+                case .failure(let error): result.withLock { $0.failures[gate.path] = error }
+                }
+            case .add, .keep, .adopt, .reopen, .stopFirst: return
+            }
+        }
+        let opened = result.withLock(\.self)
+        let decisive = work.opening.compactMap { leaf in
+            opened.failures[leaf.plan.path].flatMap { error in
+                // A gate that was closed by hand meanwhile stays closed, and stops nothing.
+                work.isDecisive(leaf) && (leaf.step == .add || leaf.gate.target == .open) ? named(error, leaf) : nil
+            }
+        }
+        guard decisive.isEmpty, !reloader.isClosed else {
+            await giveUp(work, opened)
+            let errors = decisive.isEmpty ? [Reloader.closed] : decisive
+            throw Stop(phase: .open, errors: errors, plan: work.plan)
+        }
+        return opened
+    }
+
+    private func named(_ error: ConnectorError, _ leaf: ReloadWork.Leaf) -> ConnectorError {
+        var error = error
+        error.connector = error.connector ?? leaf.plan.path
+        return error
+    }
+
+    /// Ends everything that was opened: the gates go on as they were.
+    private func giveUp(_ work: ReloadWork, _ opened: Opened) async {
+        environment.current.pending = nil
+        for leaf in work.leaves {
+            if let succession = opened.successions[leaf.plan.path] { leaf.gate.abandon(succession) }
+        }
+        await withTaskGroup { group in
+            for leaf in work.leaves where leaf.step == .add { group.addTask { await leaf.gate.remove() } }
+        }
+    }
+
+    // MARK: Gates that stop first
+
+    /// Closes each gate whose instances exclude each other, and opens it with its new plan: with the earlier one, if that fails.
+    ///
+    /// This comes last, when everything else has opened.
+    ///
+    /// - Throws: If a gate that decides did not open.
+    func stopFirst(_ work: ReloadWork, _ opened: inout Opened) async throws(Stop) {
+        var replaced: [(gate: Gate, plan: GatePlan)] = []
+        for leaf in work.leaves where leaf.step == .stopFirst && leaf.gate.target == .open {
+            let earlier = leaf.gate.plan
+            let deadline = environment.gates.deadline(after: environment.limits(.open))
+            await leaf.gate.restart(leaf.plan, by: deadline)
+            guard !leaf.gate.state.isUsable else {
+                replaced.append((leaf.gate, earlier))
+                continue
+            }
+            let error = leaf.gate.report.error ?? ConnectorError(.timedOut, "the gate did not open in time")
+            await leaf.gate.restart(earlier, by: environment.gates.deadline(after: environment.limits(.open)))
+            guard work.isDecisive(leaf) else {
+                opened.failures[leaf.plan.path] = named(error, leaf)
+                continue
+            }
+            for (gate, plan) in replaced {
+                await gate.restart(plan, by: environment.gates.deadline(after: environment.limits(.open)))
+            }
+            await giveUp(work, opened)
+            throw Stop(phase: .open, errors: [named(error, leaf)], plan: work.plan)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorPlatform
+internal import Logging
+internal import Synchronization
+
+/// Switching, which cannot fail, and draining.
+extension ReloadRun {
+    /// Directs calls to the successors, publishes the new tree, and lets the last calls of what is replaced end.
+    func `switch`(_ work: ReloadWork, _ opened: Opened) async -> Reload {
+        let deadline = environment.gates.deadline(after: environment.limits(.switch))
+        let origins = Dictionary(work.moves.map { ($0.value, $0.key) }) { first, _ in first }
+        await environment.outbox.move(origins, by: deadline)
+        let kept = work.keptBack(opened)
+        var ends: [(path: String, ended: OneShot<Void>)] = []
+        for leaf in work.leaves {
+            switch leaf.step {
+            case .succeed:
+                guard let succession = opened.successions[leaf.plan.path] else {
+                    if leaf.gate.target == .closed { leaf.gate.adopt(leaf.plan) }
+                    continue
+                }
+                if let ended = leaf.gate.take(succession) { ends.append((leaf.plan.path, ended)) }
+            case .adopt, .reopen: leaf.gate.adopt(leaf.plan)
+            case .keep: leaf.gate.refresh(leaf.plan)
+            case .stopFirst where leaf.gate.target == .closed: leaf.gate.adopt(leaf.plan)
+            case .stopFirst, .add: break
+            }
+        }
+        environment.gates.redactor.add(from: work.next.resolved.redactor)
+        let tree = work.tree(keeping: kept, environment)
+        environment.current.publish { _ in tree }
+        var resolved = work.next.resolved
+        let earlier = environment.running.resolved
+        for path in kept { resolved.leaves[path] = earlier.leaves[path] }
+        let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
+        environment.running.replace(by: resolved, at: environment.clock.wallTime(), errors: errors)
+        ends += finish(work, kept: kept)
+        environment.onChange()
+        return await drained(ends, work.plan, kept, errors)
+    }
+
+    private func named(_ error: ConnectorError, _ path: String) -> ConnectorError {
+        var error = environment.gates.redactor.redact(error)
+        error.connector = error.connector ?? path
+        return error
+    }
+
+    /// Starts what follows the switch: removed gates close, failed ones open, and the outbox follows.
+    private func finish(_ work: ReloadWork, kept: Set<String>) -> [(path: String, ended: OneShot<Void>)] {
+        var ends: [(path: String, ended: OneShot<Void>)] = []
+        let limit = environment.gates.deadline(after: environment.limits(.open))
+        func begin(_ path: String, _ body: @escaping @Sendable () async -> Void) {
+            let ended = OneShot<Void>()
+            ends.append((path, ended))
+            Task(executorPreference: environment.gates.calls.gateThreads) {
+                await body()
+                ended.send()
+            }
+        }
+        for gate in work.removed { begin(gate.path) { await gate.remove() } }
+        for leaf in work.leaves {
+            switch leaf.step {
+            case .reopen: begin(leaf.plan.path) { await leaf.gate.reopen(by: limit) }
+            case .add: environment.gates.uses.opened(leaf.plan.path)
+            case .keep, .adopt, .succeed, .stopFirst: break
+            }
+        }
+        let outbox = environment.outbox
+        let changed = work.leaves.filter { $0.step != .keep && !kept.contains($0.plan.path) }.map(\.plan.path)
+        begin("the outbox") {
+            await outbox.follow(by: limit)
+            // What waited because the earlier vendor took nothing is tried at the new one now.
+            for path in changed { outbox.outbox.wake(path) }
+            outbox.outbox.gatesChanged()
+        }
+        return ends
+    }
+
+    /// Waits for the last calls, but not long: they may go on after the reload.
+    private func drained(
+        _ ends: [(path: String, ended: OneShot<Void>)],
+        _ plan: Plan,
+        _ kept: Set<String>,
+        _ errors: [ConnectorError]
+    ) async -> Reload {
+        let deadline = environment.gates.deadline(after: environment.limits(.drain))
+        var reload = Reload(digest: environment.running.digest)
+        (reload.plan, reload.errors, reload.rolledBack) = (plan, errors, kept.sorted())
+        for (path, ended) in ends {
+            guard await ended.wait(by: deadline, on: environment.clock) == nil else { continue }
+            reload.draining.append(path)
+        }
+        environment.gates.logger.info(
+            "configuration reloaded",
+            metadata: [
+                "changed": "\(plan.changes.count)", "kept": "\(plan.kept.count)", "sha256": "\(reload.digest)",
+                "rolled back": "\(reload.rolledBack.joined(separator: ", "))",
+            ]
+        )
+        return reload
+    }
+}
+
+extension ReloadWork {
+    /// The leaves that go on as they were, because their successors failed, or a gate that stops first opened again with its earlier plan.
+    fileprivate func keptBack(_ opened: ReloadRun.Opened) -> Set<String> {
+        var paths: Set<String> = []
+        for leaf in leaves {
+            switch leaf.step {
+            case .succeed where opened.successions[leaf.plan.path] == nil && leaf.gate.target == .open:
+                paths.insert(leaf.plan.path)
+            case .stopFirst where !leaf.gate.plan.opensLike(leaf.plan) && leaf.gate.target == .open:
+                paths.insert(leaf.plan.path)
+            default: break
+            }
+        }
+        return paths
+    }
+}

@@ -1,0 +1,143 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConfiguration
+internal import ConnectorManifest
+
+/// What one reload does to each leaf: derived from the plan, and from the gates as they are when it begins.
+struct ReloadWork: Sendable {
+    let plan: Plan
+    let next: NextConfiguration
+    /// The tree that runs.
+    let before: Tree
+    /// The leaves of the new tree, in the order of the file.
+    let leaves: [Leaf]
+    /// The gates that are no longer in the tree.
+    let removed: [Gate]
+    /// The old paths of the connectors that move, by the new ones.
+    let moves: [String: String]
+    /// The gates of all leaves, by path.
+    let gates: [String: Gate]
+    /// The new tree, if every successor opens.
+    let tree: Tree
+
+    /// One leaf of the new tree.
+    struct Leaf: Sendable {
+        let gate: Gate
+        let plan: GatePlan
+        let step: Step
+    }
+
+    /// What happens to the gate of a leaf.
+    enum Step: Sendable {
+        /// Nothing.
+        case keep
+        /// The gate has new settings, for which nothing is opened; nor is it if the gate is closed.
+        case adopt
+        /// The gate is not open: it has new settings, and opens with them after the switch.
+        case reopen
+        /// A successor opens beside the instance.
+        case succeed
+        /// The instance closes before its successor opens.
+        case stopFirst
+        /// The gate is new.
+        case add
+    }
+
+    /// Decides what happens to each leaf.
+    init(_ plan: Plan, _ next: NextConfiguration, _ environment: Reloader.Environment) {
+        (self.plan, self.next) = (plan, next)
+        before = environment.current.tree
+        var leaves: [Leaf] = []
+        var gates: [String: Gate] = [:]
+        let changes = Dictionary(plan.changes.filter { $0.kind != .removed }.map { ($0.path, $0) }) { first, _ in first
+        }
+        for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
+            guard let gatePlan = next.plans[connector.path] else { continue }
+            let node = before[connector.path]
+            let known = node?.path == connector.path ? node?.gate : nil
+            let change = changes[connector.path]
+            let isNew = known == nil || change?.kind == .added || change?.kind == .moved
+            let gate = isNew ? Gate(gatePlan, environment: environment.gates) : known
+            guard let gate else { continue }
+            let leaf = Leaf(gate: gate, plan: gatePlan, step: isNew ? .add : Self.step(change, gate))
+            leaves.append(leaf)
+            gates[connector.path] = gate
+        }
+        let staying = Set(leaves.map { ObjectIdentifier($0.gate) })
+        removed = before.gates.filter { !staying.contains(ObjectIdentifier($0)) }
+        moves = plan.changes.reduce(into: [:]) { moves, change in
+            if let was = change.was { moves[change.path] = was }
+        }
+        (self.leaves, self.gates) = (leaves, gates)
+        tree = Self.tree(next, leaves, after: before, environment)
+    }
+
+    private static func step(_ change: Plan.Change?, _ gate: Gate) -> Step {
+        guard let change else { return .keep }
+        guard change.cost != .nothing, gate.target == .open else { return .adopt }
+        guard gate.state.isUsable else { return .reopen }
+        return change.cost == .stopsFirst ? .stopFirst : .succeed
+    }
+
+    /// Makes the new tree.
+    private static func tree(
+        _ next: NextConfiguration,
+        _ leaves: [Leaf],
+        after before: Tree,
+        _ environment: Reloader.Environment
+    ) -> Tree {
+        let known = Dictionary(leaves.map { ($0.plan.path, $0) }) { first, _ in first }
+        let onChange = environment.onChange
+        return Tree(
+            next.resolved.configuration.connectors,
+            after: before,
+            metering: environment.metering,
+            logger: environment.gates.logger,
+            onChange: onChange,
+            plan: { connector, gate in known[connector.path]?.plan ?? gate.plan },
+            makeGate: { connector in
+                // Every enabled leaf is among them.
+                known[connector.path]?.gate ?? Gate(.missing(connector), environment: environment.gates)
+            }
+        )
+    }
+
+    /// The tree in which some leaves keep their earlier plans.
+    func tree(keeping paths: Set<String>, _ environment: Reloader.Environment) -> Tree {
+        guard !paths.isEmpty else { return tree }
+        let leaves = leaves.map { leaf in
+            paths.contains(leaf.plan.path) ? Leaf(gate: leaf.gate, plan: leaf.gate.plan, step: .keep) : leaf
+        }
+        return Self.tree(next, leaves, after: before, environment)
+    }
+
+    /// The leaves whose gates open before the switch.
+    var opening: [Leaf] {
+        leaves.filter { leaf in
+            switch leaf.step {
+            case .succeed, .stopFirst, .add: true
+            case .keep, .adopt, .reopen: false
+            }
+        }
+    }
+
+    /// Whether a failure of this leaf ends the reload.
+    func isDecisive(_ leaf: Leaf) -> Bool {
+        next.resolved.configuration.reloadMode == .atomic && tree[leaf.plan.path]?.isRequired ?? true
+    }
+
+    /// Whether a new gate opens: not if it moved from one that was closed by hand, or all others below its parent were.
+    func opens(_ leaf: Leaf) -> Bool {
+        if let was = moves[leaf.plan.path], let gate = before[was]?.gate { return gate.target == .open }
+        guard let slash = leaf.plan.path.lastIndex(of: "/"),
+            let siblings = before[String(leaf.plan.path[..<slash])]?.leaves.compactMap(\.gate), !siblings.isEmpty
+        else { return true }
+        return siblings.contains { $0.target == .open }
+    }
+
+    /// Gives every kept gate the plan that was just read, so that nothing of the earlier configuration stays in memory.
+    func refreshKept() {
+        for leaf in leaves where leaf.step == .keep { leaf.gate.refresh(leaf.plan) }
+    }
+}

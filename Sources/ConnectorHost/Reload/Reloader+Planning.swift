@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorLoading
+
+/// What a plan is made from. Blocks while files are read.
+extension Reloader.Environment {
+    /// Compares what runs with another configuration.
+    func plan(to next: NextConfiguration) -> Plan {
+        let tree = current.tree
+        var before = running.resolved
+        var after = PlanSide(next.resolved, digest: RunningConfiguration.digest(next.resolved.configuration))
+        var images: [String: PlannedImage] = [:]
+        let known = LoadedFiles(tree)
+        for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
+            guard case .success(let candidate)? = next.plans[connector.path]?.plugin, case .file = candidate.image
+            else {
+                continue
+            }
+            let node = tree[connector.path] ?? connector.was.flatMap { tree[$0] }
+            let earlier = node.flatMap { try? $0.plan?.plugin.get() }
+            let isSame = earlier?.path == candidate.path && earlier?.identity == candidate.identity
+            let content = node?.gate?.content
+            // Only a file that has changed is read.
+            let mark = isSame ? "" : digests.digest(of: candidate) ?? ""
+            let running = isSame ? "" : content?.sha256 ?? "not loaded"
+            if let node {
+                images[node.path] = PlannedImage(path: candidate.path, mark: String(running.prefix(16)), isLoaded: true)
+            }
+            after.images[connector.path] = PlannedImage(
+                path: candidate.path,
+                mark: String(mark.prefix(16)),
+                isLoaded: known.contains(candidate) || (content != nil && mark == running),
+                size: candidate.identity?.size ?? 0
+            )
+        }
+        // Secrets may have been read again since the configuration was.
+        for node in tree.nodes {
+            guard let gate = node.gate, case .success(var leaf)? = before.leaves[node.path] else { continue }
+            leaf.use(gate.secrets)
+            before.leaves[node.path] = .success(leaf)
+        }
+        var side = PlanSide(before, digest: running.digest, images: images)
+        for path in Set(tree.queues.map(\.path)).union(outbox.outbox.targetPaths) {
+            side.queued[path] = outbox.outbox.statistics(of: path)?.queued
+        }
+        return Plan(from: side, to: after, fingerprint: fingerprint.callAsFunction)
+    }
+
+    /// The digests of everything that a plan depends on.
+    func basis(of next: NextConfiguration) -> Plan.Basis {
+        var files: [String: String] = [:]
+        for (index, text) in next.resolved.configuration.texts.enumerated() {
+            let name = text.file.isEmpty ? "of the application, part \(index + 1)" : text.file
+            files[name] = RunningConfiguration.digest(of: text.bytes)
+        }
+        var images: [String: String] = [:]
+        for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
+            guard let candidate = try? next.plans[connector.path]?.plugin.get(), images[candidate.path] == nil else {
+                continue
+            }
+            images[candidate.path] = digests.digest(of: candidate)
+        }
+        return Plan.Basis(
+            running: running.digest,
+            files: files,
+            variables: next.resolved.variables(fingerprint.callAsFunction),
+            secrets: next.resolved.secrets(fingerprint.callAsFunction),
+            images: images
+        )
+    }
+}
+
+/// The image files that gates of a tree have loaded.
+private struct LoadedFiles {
+    private var files: Set<FileState> = []
+
+    private struct FileState: Hashable {
+        var path: String
+        var identity: FileIdentity?
+    }
+
+    init(_ tree: Tree) {
+        for node in tree.nodes {
+            guard let gate = node.gate, gate.content != nil, let candidate = try? gate.plan.plugin.get() else {
+                continue
+            }
+            files.insert(FileState(path: candidate.path, identity: candidate.identity))
+        }
+    }
+
+    /// Whether a gate has loaded this file in this state.
+    func contains(_ candidate: PluginCandidate) -> Bool {
+        files.contains(FileState(path: candidate.path, identity: candidate.identity))
+    }
+}

@@ -1,0 +1,139 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorPlatform
+internal import Logging
+internal import Synchronization
+
+/// Takes a host from one configuration to the next, one reload at a time.
+///
+/// Requests that come while a reload is under way are served together by the next one, for the last configuration that was asked for.
+final class Reloader: Sendable {
+    /// What a reload works on.
+    struct Environment: Sendable {
+        let current: CurrentTree
+        let outbox: HostOutbox
+        let gates: GateEnvironment
+        let running: RunningConfiguration
+        let metering: Metering
+        let limits: ReloadLimits
+        /// Reads the file again; throws every fault in it.
+        let source: @Sendable () throws(ConfigurationErrors) -> NextConfiguration
+        /// Checks a configuration against the plugins.
+        let resolve: @Sendable (Configuration) throws(ConfigurationErrors) -> NextConfiguration
+        /// Called after a change of the tree or of the report.
+        let onChange: @Sendable () -> Void
+        let fingerprint = Fingerprint()
+        let digests = ImageDigests()
+
+        /// The clock.
+        var clock: any HostClock { gates.clock }
+    }
+
+    /// What a caller asks for.
+    struct Request: Sendable {
+        /// The configuration; nil for the one in the file.
+        var configuration: Configuration?
+        /// What the plan was made from that the caller has seen; nil to apply whatever there is.
+        var basis: Plan.Basis?
+    }
+
+    private struct State {
+        /// The requests that the next reloads serve, each with the end of its reload, and how many callers await it.
+        var waiting: [(request: Request, ended: OneShot<Reload>, count: Int)] = []
+        var isRunning = false
+        /// Whether the host is closing.
+        var isClosed = false
+        /// Whether gates open when they are added.
+        var opensGates = false
+        /// Sent when the reload under way has ended.
+        var idle = OneShot<Void>()
+    }
+
+    let environment: Environment
+    private let state = Mutex(State())
+
+    /// Begins with nothing to do.
+    init(_ environment: Environment) {
+        self.environment = environment
+    }
+
+    /// Whether the host has opened its gates, so that added ones open, too.
+    var opensGates: Bool {
+        get { state.withLock(\.opensGates) }
+        set { state.withLock { $0.opensGates = newValue } }
+    }
+
+    /// Whether the host is closing.
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// Whether a reload is under way.
+    var isRunning: Bool { state.withLock(\.isRunning) }
+
+    /// How many callers wait for reloads that have not begun.
+    var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.count } } }
+
+    /// Reloads, together with others who ask meanwhile.
+    func reload(_ request: Request) async -> Reload {
+        let (ended, begins) = state.withLock { state -> (OneShot<Reload>?, Bool) in
+            guard !state.isClosed else { return (nil, false) }
+            if let last = state.waiting.indices.last, state.waiting[last].request.basis == nil, request.basis == nil {
+                state.waiting[last].request = request
+                state.waiting[last].count += 1
+                return (state.waiting[last].ended, false)
+            }
+            let ended = OneShot<Reload>()
+            state.waiting.append((request, ended, 1))
+            defer { state.isRunning = true }
+            return (ended, !state.isRunning)
+        }
+        guard let ended else { return refused() }
+        if begins { Task(executorPreference: environment.gates.calls.gateThreads) { await self.run() } }
+        return await ended.wait()
+    }
+
+    private func run() async {
+        while true {
+            let next = state.withLock { state -> (request: Request, ended: OneShot<Reload>)? in
+                guard state.waiting.isEmpty else {
+                    let first = state.waiting.removeFirst()
+                    return (first.request, first.ended)
+                }
+                state.isRunning = false
+                state.idle.send(())
+                state.idle = OneShot()
+                return nil
+            }
+            guard let (request, ended) = next else { return }
+            ended.send(isClosed ? refused() : await ReloadRun(self, environment).run(request))
+        }
+    }
+
+    /// The end of a reload of a host that is closing.
+    private func refused() -> Reload {
+        var reload = Reload(digest: environment.running.digest)
+        reload.phase = .read
+        reload.errors = [Self.closed]
+        return reload
+    }
+
+    /// The error of a reload of a host that is closing.
+    static var closed: ConnectorError {
+        ConnectorError(.notOpen, "the host has closed", fix: "create a new host from the same file")
+    }
+
+    // MARK: Closing
+
+    /// Refuses further reloads. The one under way ends at its next step.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    /// Returns once no reload is under way.
+    func ended() async {
+        let idle = state.withLock { $0.isRunning ? $0.idle : nil }
+        await idle?.wait()
+    }
+}

@@ -1,0 +1,25 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+extension CurrentTree {
+    /// Returns a function for the paths of the leaves at and below a path, which follows the tree as it changes.
+    func paths(below path: String) -> @Sendable () -> Set<String> {
+        let known = KnownPaths()
+        return { [self] in known.paths(number) { self.tree.paths(below: path) } }
+    }
+}
+
+/// The paths below a connector in the snapshot in which they were last looked up.
+private final class KnownPaths: Sendable {
+    private let state = Mutex<(number: UInt64, paths: Set<String>)>((0, []))
+
+    /// The paths, looked up if there is another snapshot.
+    func paths(_ number: UInt64, _ find: () -> Set<String>) -> Set<String> {
+        if let known = state.withLock({ $0.number == number ? $0.paths : nil }) { return known }
+        let found = find()
+        state.withLock { $0 = (number, found) }
+        return found
+    }
+}

@@ -1,0 +1,39 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorHost
+
+/// How a reload of a running host ended.
+struct ReloadDocument: Document {
+    /// The end to show.
+    var reload: Reload
+
+    var json: JSONValue { reload.json }
+
+    func lines(_ style: TextStyle) -> [String] {
+        let errors = reload.errors.flatMap { ErrorLines(error: $0).lines(style) }
+        let digest = style.paint("sha256 \(reload.digest.prefix(12))", .faint)
+        guard reload.isActive else {
+            let phase = reload.phase?.rawValue ?? ""
+            return errors + [
+                style.paint(style.sign(.bad), .bad)
+                    + " nothing changed: the reload ended in the phase \(phase)  \(digest)"
+            ]
+        }
+        var lines = errors
+        if !reload.rolledBack.isEmpty {
+            lines.append(
+                "rolled back, and go on as they were: \(style.shown(reload.rolledBack.joined(separator: ", ")))"
+            )
+        }
+        if !reload.draining.isEmpty {
+            lines.append(
+                "earlier instances still finish calls: \(style.shown(reload.draining.joined(separator: ", ")))"
+            )
+        }
+        let changed = reload.plan?.changes.count ?? 0
+        let summary = changed == 0 ? "nothing to do" : "\(changed) changed, \(reload.plan?.kept.count ?? 0) kept"
+        return lines + [style.paint(style.sign(.good), .good) + " active: \(summary)  \(digest)"]
+    }
+}

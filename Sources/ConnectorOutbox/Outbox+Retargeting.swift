@@ -1,0 +1,131 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Following a tree of connectors that changes while events wait.
+extension Outbox {
+    /// Delivers to these connectors from now on.
+    ///
+    /// A connector that stays keeps its queue. Its delivery begins anew, after the batch under way, if its policy has changed. The
+    /// events of a connector that is gone become dead letters; this returns once they have.
+    ///
+    /// - Parameter deadline: When batches under way are abandoned, on the time of the outbox's clock. They stay stored.
+    package func retarget(_ targets: [Target], by deadline: UInt64) async {
+        let (previous, done) = state.withLock { state in
+            state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
+            for path in state.targets.keys { state.renames[path] = nil }
+            let done = OneShot<Void>()
+            defer { state.retargeting = done }
+            return (state.retargeting, done)
+        }
+        await previous?.wait()
+        let ended = state.withLock { state in state.deliveries.values.filter { !state.keeps($0) } }
+        await end(ended, by: deadline)
+        // An outbox that nothing was stored in stays as it is.
+        if isOpen { await deliver() }
+        let gone = state.withLock { state in
+            state.statistics.targets.filter { state.targets[$0] == nil && state.statistics[$0]?.queued ?? 0 > 0 }
+        }
+        if !gone.isEmpty { await settleLateEvents(of: gone) }
+        done.send()
+    }
+
+    /// Moves everything that waits at a connector to another path, to which later events go. Call it before the other path gets events.
+    ///
+    /// - Parameter deadline: When a batch under way is abandoned, on the time of the outbox's clock.
+    package func move(_ path: String, to other: String, by deadline: UInt64) async {
+        let delivery = state.withLock { state in
+            state.renames[path] = other
+            state.targets[path] = nil
+            return state.deliveries[path]
+        }
+        await end(delivery.map { [$0] } ?? [], by: deadline)
+        await settleLateEvents(of: [path])
+    }
+
+    /// Ends deliveries, so that others of the same connectors can begin.
+    private func end(_ deliveries: [Delivery], by deadline: UInt64) async {
+        await stop(deliveries, by: deadline)
+        state.withLock { state in
+            for delivery in deliveries where state.deliveries[delivery.target] === delivery {
+                state.deliveries[delivery.target] = nil
+            }
+        }
+    }
+
+    /// Takes care of events that are stored for connectors that are not there: those of a moved connector follow it, and others become
+    /// dead letters.
+    ///
+    /// Only the process that delivers does so: another one may have an older tree.
+    func settleLateEvents(of paths: [String]) async {
+        guard let engine = openEngine, state.withLock({ $0.lock != nil }) else { return }
+        for path in paths {
+            let (isGone, other) = state.withLock { ($0.targets[path] == nil, $0.renames[path]) }
+            guard isGone else { continue }
+            do throws(ConnectorError) {
+                if let other { try await carry(path, to: other, engine) } else { try await bury(path, engine) }
+            } catch {
+                if !isClosing { setFault(error) }
+            }
+        }
+    }
+
+    /// Moves what waits at a path to another one.
+    private func carry(_ path: String, to other: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
+        if try await engine.reassign(path, to: other) { return try await takeUp(engine) }
+        let selection = RecordSelection(targets: [path], states: [.queued], limit: 1000)
+        while true {
+            let records = try await engine.records(selection)
+            guard !records.isEmpty else { break }
+            _ = try await engine.append(records.map(\.event), to: [other])
+            let ids = Set(records.map(\.event.id))
+            guard try await engine.drop(RecordSelection(targets: [path], ids: ids, states: [.queued])) > 0 else {
+                break
+            }
+        }
+        try await takeUp(engine)
+    }
+
+    /// Makes dead letters of everything that waits at a path.
+    private func bury(_ path: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
+        let failure = DeliveryFailure(.unknownConnector, "the connector is no longer in the configuration")
+        // Those that wait for a retry are due at the end of time.
+        let end = Timestamp(nanoseconds: UInt64(Int64.max))
+        while state.withLock({ $0.targets[path] == nil && !$0.isClosing }) {
+            let limits = BatchLimits(count: 1000, bytes: 16 << 20)
+            let batch = try await engine.batch(for: path, upTo: limits, now: end)
+            guard !batch.isEmpty else { return }
+            let outcomes = batch.entries.map { _ in DeliveryOutcome.dead }
+            let failures = batch.entries.map { _ in DeliveryFailure?.some(failure) }
+            let attempt = Attempt(at: environment.clock.wallTime(), failures: failures)
+            settled(batch, outcomes, failures, try await engine.settle(batch, outcomes, attempt))
+        }
+    }
+}
+
+extension Outbox.State {
+    /// Whether a delivery goes on unchanged.
+    fileprivate func keeps(_ delivery: Delivery) -> Bool {
+        guard let target = targets[delivery.target] else { return false }
+        return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits
+    }
+
+    /// The path to which a connector has moved; its own if it has not.
+    func currentPath(of path: String) -> String {
+        var current = path
+        // Each step leaves a path that is gone, so there are at most as many.
+        for _ in renames.indices {
+            guard let next = renames[current] else { break }
+            current = next
+        }
+        return current
+    }
+
+    /// The paths that a connector had before it moved.
+    func names(of path: String) -> [String] {
+        renames.keys.filter { currentPath(of: $0) == path }
+    }
+}

@@ -1,0 +1,64 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// The commands that change a host while it runs.
+@Suite(.timeLimit(.minutes(5))) struct ReloadCommandTests {
+    private func write(_ workspace: Workspace, _ replies: String, others: [JSONValue] = []) throws {
+        let gate: JSONValue = [
+            "name": "gate", "plugin": .string(FixturePlugins.contract("calls")), "probe": "off",
+            "config": ["replies": .string(replies)],
+        ]
+        let file: JSONValue = ["version": 1, "state": "state", "connectors": .array([gate] + others)]
+        try workspace.write(file.serialized(), to: "connectors.json")
+    }
+
+    private func answer(_ workspace: Workspace) async throws -> String {
+        try await workspace.program.run("call", "gate", "answer", "value=0", "--attach").output
+    }
+
+    @Test func `a plan is shown, applied and refused, and SIGHUP reloads`() async throws {
+        let workspace = try Workspace()
+        try write(workspace, "1")
+        let program = workspace.program
+        let alone = try await program.run("plan")
+        #expect(alone.status == 1 && alone.error.contains("no host runs on connectors.json"))
+        let host = try program.start(["run", "--json"])
+        while try await program.run("status", "--attach", "--json").status != 0 {}
+
+        let nothing = try await program.run("plan")
+        #expect(nothing.status == 0 && nothing.output == "nothing to do: 1 connector runs as the file says\n")
+        try write(workspace, "2", others: [["name": "new", "plugin": .string(FixturePlugins.good("sync"))]])
+        let plan = try await program.run("plan")
+        #expect(plan.status == 3)
+        #expect(plan.output.contains("~ gate  opens beside the one that runs\n    config.replies: 1 "))
+        #expect(plan.output.contains("+ new  opens\n"))
+        #expect(plan.output.hasSuffix("1 added, 1 changed, 0 kept\n"))
+        let document = try await program.run("plan", "--json")
+        #expect(document.status == 3)
+        try workspace.write(document.output, to: "plan.json")
+        let applied = try await program.run("apply", "plan.json")
+        #expect(applied.status == 0 && applied.output.contains("active: 2 changed, 0 kept"))
+        #expect(try await answer(workspace).contains("2"))
+
+        let refused = try await program.run("apply", "plan.json")
+        #expect(refused.status == 1 && refused.output.contains("the configuration that runs"))
+        try workspace.write("{", to: "connectors.json")
+        #expect(try await program.run("plan").status == 2)
+        #expect(try await program.run("reload").status == 2)
+
+        try write(workspace, "3")
+        let reloaded = try await program.run("reload", "--json")
+        #expect(reloaded.status == 0)
+        #expect(try JSONValue(parsing: reloaded.output)["active"] == true)
+        #expect(try await answer(workspace).contains("3"))
+        try write(workspace, "4")
+        host.signal(1)
+        while try await !answer(workspace).contains("4") {}
+        #expect(try await program.run("plan").status == 0)
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
+}

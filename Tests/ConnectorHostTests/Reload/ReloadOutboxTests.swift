@@ -1,0 +1,85 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorConfiguration
+@testable import ConnectorHost
+@testable import ConnectorOutbox
+
+/// What becomes of waiting events when their connectors change, move or go.
+@Suite(.timeLimit(.minutes(5))) struct ReloadOutboxTests {
+    private static let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+
+    private func leaf(_ name: String, away: Int64 = 0, settings: String = queued) -> String {
+        TestHost.leaf(name, plugin: "deliveries", ["away": .integer(away)], settings: settings)
+    }
+
+    /// Sends events to a vendor that is away.
+    private func queued(_ count: Int, at path: String, _ test: TestHost) async throws -> [Receipt] {
+        var receipts: [Receipt] = []
+        for _ in 1...count { receipts.append(try await test.host.analytics(path).track("Seen")) }
+        _ = await test.host.report { $0[path]?.outbox?.queued == count && $0[path]?.outbox?.code != nil }
+        return receipts
+    }
+
+    @Test func `the successor inherits the queue of a vendor that takes nothing`() async throws {
+        let test = try await TestHost.opened(leaf("a", away: 1_000_000))
+        let receipts = try await queued(5, at: "a", test)
+        let plan = try await test.host.plan(try TestHost.configuration([leaf("a")]))
+        #expect(plan["a"]?.events == .init(queued: 5, outcome: .stay))
+        #expect(try await test.reload(leaf("a")).isActive)
+        for receipt in receipts { try await receipt.delivered() }
+        #expect(test.host.outbox(of: "a")?.delivered == 5)
+        await test.host.close()
+    }
+
+    @Test func `the events of a removed connector become dead letters, which another one can get`() async throws {
+        let test = try await TestHost.opened(leaf("a", away: 1_000_000), leaf("b"))
+        let receipts = try await queued(3, at: "a", test)
+        let plan = try await test.host.plan(try TestHost.configuration([leaf("b")]))
+        #expect(plan["a"]?.events == .init(queued: 3, outcome: .die))
+        #expect(try await test.reload(leaf("b")).isActive)
+        let letters = try await test.host.deadLetters(of: "a")
+        #expect(letters.map(\.id) == receipts.map(\.id))
+        #expect(letters.first?.code == .unknownConnector)
+        let error = try await failure { () throws(ConnectorError) in try await receipts[0].delivered() }
+        #expect(error.code == .partial)
+        #expect(try await test.host.replayDeadLetters(of: "a", to: "b") == 3)
+        _ = await test.host.report { $0["b"]?.outbox?.delivered == 3 }
+        #expect(try await test.host.deadLetters().isEmpty)
+        await test.host.close()
+    }
+
+    @Test func `a moved connector keeps its events, with their ids and receipts`() async throws {
+        let test = try await TestHost.opened(leaf("old", away: 1_000_000))
+        let receipts = try await queued(3, at: "old", test)
+        let next = leaf("new", settings: Self.queued + #", "was": "old""#)
+        let plan = try await test.host.plan(try TestHost.configuration([next]))
+        #expect(plan["new"]?.kind == .moved && plan["new"]?.was == "old")
+        #expect(plan["new"]?.events == .init(queued: 3, outcome: .move))
+        #expect(try await test.reload(next).isActive)
+        for receipt in receipts { try await receipt.delivered() }
+        #expect(test.host.outbox(of: "new")?.delivered == 3)
+        #expect(try await test.host.deadLetters().isEmpty)
+        // The key may stay in the file.
+        #expect(try await test.reload(next).plan?.isEmpty == true)
+        await test.host.close()
+    }
+
+    @Test func `another policy of delivery takes effect at once, and keeps the queue`() async throws {
+        let test = try await TestHost.opened(leaf("a", away: 3, settings: Self.queued + #", "heal": "off""#))
+        let receipts = try await queued(2, at: "a", test)
+        let settings = #""probe": "off", "outbox": {"batch": {"count": 1}, "maxBytes": 100000}"#
+        #expect(try await test.reload(leaf("a", away: 3, settings: settings)).isActive)
+        #expect(try test.gate("a").generation == 1)
+        while test.host.outbox(of: "a")?.delivered != 2 {
+            test.clock.advance(by: .seconds(5))
+            await Task.yield()
+        }
+        for receipt in receipts { try await receipt.delivered() }
+        await test.host.close()
+    }
+}

@@ -1,0 +1,35 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorConfiguration
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+extension TestHost {
+    /// Takes up a configuration with these connectors.
+    @discardableResult
+    func reload(_ connectors: String..., mode: String = "atomic") async throws -> Reload {
+        await host.reload(try Self.configuration(connectors, mode: mode))
+    }
+
+    /// A configuration with these connectors.
+    static func configuration(_ connectors: [String], mode: String = "atomic") throws -> Configuration {
+        try Configuration(
+            parsing: #"{"version": 1, "reload": "\#(mode)", "connectors": [\#(connectors.joined(separator: ","))]}"#,
+            environment: Configuration.Environment([:])
+        )
+    }
+
+    /// How many instances of the gates that a test named were created, closed and destroyed, as another gate of the plugin knows.
+    func lives(_ name: String) async throws -> [String: Int64] {
+        let counts = try await call("other", "lives", ["name": .string(name)])
+        return (counts.object?.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.integer }
+    }
+
+    /// Waits until instances have been created, closed and destroyed.
+    func lives(_ name: String, become expected: [String: Int64]) async throws {
+        while try await lives(name) != expected { await Task.yield() }
+    }
+}
