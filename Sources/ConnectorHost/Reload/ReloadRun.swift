@@ -106,7 +106,8 @@ struct ReloadRun {
             for leaf in leaves {
                 do throws(ConnectorError) {
                     let candidate = try leaf.plan.plugin.get()
-                    if loaded.insert(candidate.path).inserted { _ = try loader.admitting(leaf.plan.admission).load(candidate) }
+                    guard loaded.insert(candidate.path).inserted else { continue }
+                    _ = try loader.admitting(leaf.plan.admission).load(candidate)
                 } catch {
                     var error = error
                     error.connector = leaf.plan.path

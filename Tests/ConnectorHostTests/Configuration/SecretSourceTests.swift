@@ -34,7 +34,7 @@ import Testing
         _ certificate: String = "\"\"",
         directory: String = "/",
         environment: [String: String] = [:],
-        isSimulated: Bool = false
+        simulation: SimulationRequest? = nil
     ) throws -> ResolvedConfiguration {
         let environment = Configuration.Environment(environment)
         let configuration = try Configuration(
@@ -46,8 +46,7 @@ import Testing
             environment: environment
         )
         let manifest = try Self.manifest.get()
-        return try configuration.resolved(environment: environment, isSimulated: isSimulated) { _ in .success(manifest)
-        }
+        return try configuration.resolved(environment: environment, simulation: simulation) { _ in .success(manifest) }
     }
 
     /// The value of the field `key`.
@@ -133,7 +132,7 @@ import Testing
         try withTemporaryDirectory { directory in
             let file = "\(directory.path)/ran"
             let key = #"{"secret": {"exec": ["touch", "\#(file)"]}}"#
-            let plan = try resolved(key, isSimulated: true).leaves["a"]?.get()
+            let plan = try resolved(key, simulation: SimulationRequest()).leaves["a"]?.get()
             #expect(plan?.placeholders == ["key"])
             #expect(access(file, F_OK) != 0)
         }

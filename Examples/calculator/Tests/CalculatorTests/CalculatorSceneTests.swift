@@ -73,7 +73,8 @@ import Testing
     @Test func `each key has its shortcut, and each place its route`() async throws {
         let keys = await scene(.part(.keypad)).components.flatMap(\.rows).flatMap(\.acts)
         #expect(keys.count == 20 && Set(keys.compactMap(\.shortcut)).count == 20)
-        let places: [CalculatorRoute] = [.desk(.history), .desk(.info)] + CalculatorRoute.Part.allCases.map { .part($0) }
+        let places: [CalculatorRoute] =
+            [.desk(.history), .desk(.info)] + CalculatorRoute.Part.allCases.map { .part($0) }
         for place in places { #expect(Route(place).value(as: CalculatorRoute.self) == place) }
         #expect(CalculatorRoute(parts: ["with", "keypad"]) == nil && CalculatorRoute(parts: ["other"]) == nil)
     }
