@@ -86,7 +86,7 @@ struct InstanceFields {
             }
             add("hosts", plan.egress.map(\.description).joined(separator: ", "))
             add("with", plan.uses.map { "\($0.use.name): \($0.connector)" }.joined(separator: ", "))
-            if plan.isSimulated { add("simulate", "a simulator") }
+            if plan.simulated != nil { add("simulate", "a simulator") }
         }
         add("image", image?.mark ?? "")
         add("http.propagateTrace", connector.propagatesTrace ? "true" : "")

@@ -85,8 +85,8 @@ struct HostSession: Sendable {
             let lookup = PluginLookup(configuration: configuration, options: options)
             let next = try configuration.resolved(
                 environment: options.environment,
-                isSimulated: simulating,
-                manifest: simulating ? lookup.interface : lookup.manifest
+                simulation: request,
+                manifest: request == nil ? lookup.manifest : lookup.interface
             )
             return (simulation?.pointing(next) ?? next, lookup)
         }

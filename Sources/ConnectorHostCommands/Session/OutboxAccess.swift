@@ -66,14 +66,15 @@ struct StoredOutbox: OutboxAccess {
     func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int {
         let selection = try await selection(ids, [.dead])
         guard let path else { return try check(try await engine?.replay(selection) ?? 0, ids) }
-        guard paths.contains(path) else {
+        let connectors = configuration.enabledConnectors
+        guard let connector = connectors.first(where: { $0.path == path }) else {
             throw ConnectorError(
                 .unknownConnector,
                 "there is no connector \"\(path)\"",
-                fix: suggestion(for: path, among: paths)
+                fix: suggestion(for: path, among: connectors.map(\.path))
             )
         }
-        return try check(try await engine?.replay(selection, to: path) ?? 0, ids)
+        return try check(try await engine?.replay(selection, to: connector.same ?? path) ?? 0, ids)
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {

@@ -80,7 +80,7 @@ extension ConnectorHost {
             let lookup = PluginLookup(files: plugins)
             let resolved = try configuration.resolved(
                 environment: environment,
-                isSimulated: !standIns.isEmpty,
+                simulation: standIns.isEmpty ? nil : SimulationRequest(paths: Set(standIns.keys)),
                 manifest: standIns.isEmpty ? lookup.manifest : lookup.interface
             )
             return (resolved.replacing(standIns), lookup)
