@@ -127,8 +127,8 @@ package enum HTTPTable {
         of request: connector_http_request,
         limit: Int
     ) throws(ServiceFailure) -> (bytes: [UInt8], length: Int64?) {
-        let length = request.body_length
-        if request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
+        let length = unsafe request.body_length
+        if unsafe request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 {
             guard unsafe request.body == nil else {
                 throw .misuse("the request has a body, and says that it comes in parts")
             }

@@ -124,7 +124,7 @@ import Testing
 
     @Test func `a host reads the lock beside its file, and a damaged one is a fault of the file`() async throws {
         try await Fixtures.withDirectory { directory in
-            let path = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")
+            _ = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")
             let file = "\(directory)/connectors.json"
             let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "./liblocked.so", "heal": "off"}]}"#
             try Fixtures.write(Array(text.utf8), to: file)

@@ -117,7 +117,7 @@ extension PluginSide {
             var error = connector_error()
             error.struct_size = UInt32(MemoryLayout<connector_error>.size)
             var id: UInt64 = 0
-            let status = lend(method, url, fields, body, flags, deadline) { request in
+            let status = unsafe lend(method, url, fields, body, flags, deadline) { request in
                 guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
                 return unsafe http.pointee.request(
                     http.pointee.context,
@@ -155,12 +155,12 @@ extension PluginSide {
         var error = connector_error()
         error.struct_size = UInt32(MemoryLayout<connector_error>.size)
         var receiver = unsafe recorder.receiver(silence: silence)
-        let status = lend(method, url, [], [], 0, deadline) { request in
+        let status = unsafe lend(method, url, [], [], 0, deadline) { request in
             guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
             var request = unsafe request.pointee
             if let length {
-                request.flags = CONNECTOR_HTTP_BODY_IN_PARTS
-                request.body_length = length
+                unsafe request.flags = CONNECTOR_HTTP_BODY_IN_PARTS
+                unsafe request.body_length = length
                 unsafe request.body = nil
             }
             return unsafe http.pointee.stream(http.pointee.context, &request, &receiver, &recorder.id, &error)
