@@ -82,12 +82,10 @@ public struct TextSession {
 
     /// Passes an event to the coordinator, performs the actions that it returns, and prints what the operator should see.
     private mutating func pass(_ event: Coordinator.Event) async -> [String] {
-        var lines: [String] = []
-        for action in coordinator.handle(event) {
-            if let sentence = action.message { lines.append("> \(sentence)") }
-            if let dialog = action.presented {
-                lines.append("? \(dialog.confirmed?.question ?? "") (yes, no)")
-            }
+        let actions = coordinator.handle(event)
+        var lines = actions.compactMap(\.message).map { "> \($0)" }
+        lines += actions.compactMap(\.presented).map { "? \($0.confirmed?.question ?? "") (yes, no)" }
+        for action in actions {
             if let act = action.performed {
                 // The scene is shown once before the act ends, so that it says what is pending.
                 let running = console.begin(act)
