@@ -198,7 +198,7 @@ extension Gate {
     /// The gate's part of the report.
     var report: GateReport {
         let plan = plan
-        let manifest = try? plan.plugin.get().manifest
+        let manifest = plan.manifest
         return storage.withLock { storage in
             GateReport(
                 path: path,

@@ -65,7 +65,7 @@ final class Node: Sendable {
         commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, rundown) = (gate, gate?.rundown)
         self.plan = plan?.withoutRenewal
-        manifest = plan.flatMap { try? $0.plugin.get().manifest }
+        manifest = plan?.manifest
         self.delivery = delivery
         self.comparison = comparison
         self.tally = tally

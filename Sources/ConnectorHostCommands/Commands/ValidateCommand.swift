@@ -40,7 +40,11 @@ struct ValidateCommand: AsyncParsableCommand {
         let resolved: ResolvedConfiguration
         let plugins: PluginLookup
         do throws(ConfigurationErrors) {
-            (resolved, plugins) = try file.resolve(options, simulation: answers.request(isSimulated: simulate))
+            (resolved, plugins) = try file.resolve(
+                options,
+                simulation: answers.request(isSimulated: simulate),
+                opensNothing: true
+            )
         } catch {
             answer.report(error.errors, omitted: error.omitted, isValidation: true)
             throw ExitStatus.invalidConfiguration

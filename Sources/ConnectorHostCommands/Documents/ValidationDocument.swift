@@ -40,6 +40,13 @@ struct ValidationDocument: Document {
             problems += answers
             // A simulated interface needs no image.
             if case .interface? = gate?.substitute { continue }
+            // Nor does one whose answers have faults.
+            if case .nothing? = gate?.substitute, case .failure(let error) = plugins.candidate(leaf.plugin),
+                error.code == .notFound
+            {
+                failingCount += 1
+                continue
+            }
             let known = examined[leaf.plugin]
             let found = known ?? Self.problems(of: leaf.plugin, plan, plugins)
             examined[leaf.plugin] = found

@@ -105,21 +105,24 @@ import Testing
         }
     }
 
-    @Test func `a library that the plugin brings along is locked with it`() throws {
-        let candidate = try PluginCatalog.candidate(path: Fixtures.plugin("sibling"))
-        let entry = try #require(try LockedPlugin(of: candidate))
-        #expect(!entry.dependencies.isEmpty)
-        var changed = entry
-        changed.dependencies = Set(
-            entry.dependencies.map { .init(name: $0.name, sha256: String(repeating: "0", count: 64)) }
-        )
-        var lock = PluginLock(file: "l")
-        lock.set(entry)
-        #expect(PluginAdmission(lock: lock).problem(of: candidate) == nil)
-        lock.set(changed)
-        let problem = try #require(PluginAdmission(lock: lock).problem(of: candidate))
-        #expect(problem.code == .notLocked)
-        #expect(problem.message.contains(String(repeating: "0", count: 64)))
+    /// In a process of its own: a library that is loaded already is used as it is, and not loaded with the plugin.
+    @Test func `a library that the plugin brings along is locked with it`() async {
+        await #expect(processExitsWith: .success) {
+            let candidate = try PluginCatalog.candidate(path: Fixtures.plugin("sibling"))
+            let entry = try #require(try LockedPlugin(of: candidate))
+            #expect(!entry.dependencies.isEmpty)
+            var changed = entry
+            changed.dependencies = Set(
+                entry.dependencies.map { .init(name: $0.name, sha256: String(repeating: "0", count: 64)) }
+            )
+            var lock = PluginLock(file: "l")
+            lock.set(entry)
+            #expect(PluginAdmission(lock: lock).problem(of: candidate) == nil)
+            lock.set(changed)
+            let problem = try #require(PluginAdmission(lock: lock).problem(of: candidate))
+            #expect(problem.code == .notLocked)
+            #expect(problem.message.contains(String(repeating: "0", count: 64)))
+        }
     }
 
     @Test func `a host reads the lock beside its file, and a damaged one is a fault of the file`() async throws {

@@ -35,7 +35,7 @@ import Testing
         #expect(
             good.names == [
                 "path", "state", "target", "required", "ready", "plugin", "evidence", "attempts", "capabilities",
-                "openMilliseconds",
+                "generation", "openMilliseconds",
             ]
         )
         #expect(good["path"] == "group/good")
