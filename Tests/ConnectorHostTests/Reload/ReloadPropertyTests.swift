@@ -69,24 +69,9 @@ import Testing
             TestHost.composite("group", "all", leaf("a", 0), leaf("b", 0)),
             leaf("c", 0)
         )
-        let callers = (1...4).map { number in
-            Task {
-                let path = ["group", "group/a", "c", "group"][number - 1]
-                let gate = try test.host.gate(path)
-                var count = 0
-                while !Task.isCancelled {
-                    do throws(ConnectorError) {
-                        _ = try await gate.call("answer", ["value": 0])
-                    } catch {
-                        // The test cancels the last call.
-                        if Task.isCancelled { break }
-                        throw error
-                    }
-                    count += 1
-                    await Task.yield()
-                }
-                return count
-            }
+        let callers = try ["group", "group/a", "c", "group"].map { path in
+            let gate = try test.host.gate(path)
+            return repeating { _ = try await gate.call("answer", ["value": 0]) }
         }
         for round in 1...100 {
             // A second child comes and goes, and two leaves change.

@@ -223,14 +223,7 @@ import Testing
         )
         await host.open()
         let gate = try host.gate("gate")
-        let calls = Task {
-            var count = 0
-            while !Task.isCancelled {
-                _ = try await gate.call("answer", ["value": 0])
-                count += 1
-            }
-            return count
-        }
+        let calls = repeating { _ = try await gate.call("answer", ["value": 0]) }
         var random = SeededGenerator(seed: 19)
         for _ in 1...50 {
             var broken = text
