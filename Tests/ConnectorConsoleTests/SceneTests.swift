@@ -148,7 +148,7 @@ struct SceneTests {
             }
         }
         var snapshot = Mock.snapshot(route)
-        snapshot.dead = records(1...HostConsoleModel.recordLimit)
+        snapshot.dead = records(1...LaterRecords.limit)
         snapshot.waiting = snapshot.dead
         let first = ConsoleRegistry.standard.scene(for: route, of: snapshot)
         let link = try #require(first.components.last?.rows.last?.link)

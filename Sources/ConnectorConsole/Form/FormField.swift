@@ -88,12 +88,3 @@ public struct FormField: Sendable, Hashable, Identifiable {
         public static func choice(_ words: [String]) -> Kind { Kind(name: "choice", choices: words) }
     }
 }
-
-/// The errors in a form's values.
-public struct FormFault: Error, Sendable, Hashable {
-    /// The message for each invalid field, by the field's name.
-    public let errors: [String: String]
-
-    /// Creates an error from messages by field name.
-    public init(_ errors: [String: String]) { self.errors = errors }
-}

@@ -5,6 +5,8 @@ internal import ConnectorOutbox
 
 /// A later page of the list of waiting events or dead letters: `/outbox/after/CURSOR`, `/dead/after/CURSOR`.
 struct LaterRecords {
+    /// The maximum number of outbox records in one list.
+    static let limit = 200
     /// The state of the listed events.
     let state: OutboxRecord.State
     /// Where the previous page ended.
@@ -29,6 +31,6 @@ struct LaterRecords {
     ///
     /// - Parameter root: The route of the first page.
     static func route(after records: [OutboxRecord], in root: Route) -> Route? {
-        records.next(limit: HostConsoleModel.recordLimit).map { Route([root.root, word, $0.description]) }
+        records.next(limit: limit).map { Route([root.root, word, $0.description]) }
     }
 }

@@ -21,11 +21,6 @@ package struct PluginFeed: Sendable {
     /// Nothing yet.
     package static let loading = PluginFeed(state: .loading, rows: [])
 
-    /// The name of a component's feed in snapshots.
-    static func key(_ scene: PluginScene, _ gate: String, _ component: ManifestScene.Component) -> String {
-        "\(scene.root) \(gate) \(component.id)"
-    }
-
     /// The cells of an answer's or a payload's rows.
     package static func rows(of value: JSONValue, _ component: ManifestScene.Component) -> [[String]] {
         guard let found = value.member(component.rows) else { return [] }

@@ -124,3 +124,10 @@ extension ManifestScene.Component {
         return PluginFeed(state: state, rows: rows.suffix(PluginFeed.rowLimit), dropped: dropped)
     }
 }
+
+extension PluginFeed {
+    /// The name of a component's feed in snapshots.
+    static func key(_ scene: PluginScene, _ gate: String, _ component: ManifestScene.Component) -> String {
+        "\(scene.root) \(gate) \(component.id)"
+    }
+}

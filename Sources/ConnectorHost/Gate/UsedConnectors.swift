@@ -16,12 +16,12 @@ final class UsedConnectors: Sendable {
     typealias Call =
         @Sendable (BoundUse, _ operation: String, CallArguments, CallOptions) async throws(ConnectorError) -> [UInt8]
 
-    private struct Tree {
+    private struct Routes {
         var call: Call
         var opened: @Sendable (_ path: String) -> Void
     }
 
-    private let tree = Mutex<Tree?>(nil)
+    private let tree = Mutex<Routes?>(nil)
 
     /// Directs calls to a tree, which the closures must refer to weakly.
     ///
@@ -29,7 +29,7 @@ final class UsedConnectors: Sendable {
     ///   - opened: Learns that a gate has opened.
     ///   - call: Calls a connector.
     func connect(opened: @escaping @Sendable (_ path: String) -> Void, _ call: @escaping Call) {
-        tree.withLock { $0 = Tree(call: call, opened: opened) }
+        tree.withLock { $0 = Routes(call: call, opened: opened) }
     }
 
     /// Tells the gates that use a gate that it has opened.

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-internal import ConnectorConfiguration
-internal import ConnectorServices
 
 /// A secret of a gate, without its value.
 public struct SecretReport: Sendable, Hashable {
@@ -30,28 +28,6 @@ public struct SecretReport: Sendable, Hashable {
 }
 
 extension SecretReport {
-    /// Compares the secrets that were last read with those that the current generation uses.
-    static func reports(
-        read: GatePlan.InstanceConfiguration,
-        used: GatePlan.InstanceConfiguration?,
-        evidence: [Evidence]
-    ) -> [SecretReport] {
-        guard !read.origins.isEmpty else { return [] }
-        // The evidence is that of the current generation, so it is newer than the secrets that the generation uses. Times of
-        // files are not compared with it: they may come from another clock.
-        let isAccepted = evidence.contains { $0.kind >= .authenticated }
-        return read.origins.sorted { $0.key < $1.key }.map { field, origin in
-            let isInUse = used.map { $0.secrets[field] == read.secrets[field] } ?? false
-            return SecretReport(
-                field: field,
-                source: origin.source,
-                changedAt: origin.changedAt,
-                isInUse: isInUse,
-                isProved: isInUse && isAccepted
-            )
-        }
-    }
-
     /// The secret's part of the report's document.
     var json: JSONValue {
         var object: JSONObject = ["field": .string(field)]

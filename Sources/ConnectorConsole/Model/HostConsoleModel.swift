@@ -40,8 +40,6 @@ public final class HostConsoleModel: ConsoleModel {
     package static let eventLimit = 500
     /// The minimum time between two reports that are recorded.
     private static let interval: Duration = .milliseconds(100)
-    /// The maximum number of outbox records in one list.
-    package static let recordLimit = 200
 
     /// Creates a model, which follows the host while ``run()`` runs.
     public convenience init(_ host: ConnectorHost) { self.init(host, commands: CommandLines()) }
@@ -188,7 +186,7 @@ public final class HostConsoleModel: ConsoleModel {
         _ state: OutboxRecord.State,
         after cursor: RecordCursor? = nil
     ) async throws(ConnectorError) -> [OutboxRecord] {
-        try await host.outboxRecords(RecordSelection(states: [state], limit: Self.recordLimit, after: cursor))
+        try await host.outboxRecords(RecordSelection(states: [state], limit: LaterRecords.limit, after: cursor))
     }
 
     private func plugins() async -> [PluginSummary] {

@@ -1,0 +1,29 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConfiguration
+internal import ConnectorServices
+
+extension SecretReport {
+    /// Compares the secrets that were last read with those that the current generation uses.
+    static func reports(
+        read: GatePlan.InstanceConfiguration,
+        used: GatePlan.InstanceConfiguration?,
+        evidence: [Evidence]
+    ) -> [SecretReport] {
+        guard !read.origins.isEmpty else { return [] }
+        // The evidence is that of the current generation, so it is newer than the secrets that the generation uses. Times of
+        // files are not compared with it: they may come from another clock.
+        let isAccepted = evidence.contains { $0.kind >= .authenticated }
+        return read.origins.sorted { $0.key < $1.key }.map { field, origin in
+            let isInUse = used.map { $0.secrets[field] == read.secrets[field] } ?? false
+            return SecretReport(
+                field: field,
+                source: origin.source,
+                changedAt: origin.changedAt,
+                isInUse: isInUse,
+                isProved: isInUse && isAccepted
+            )
+        }
+    }
+}
