@@ -5,6 +5,7 @@ import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorPlatform
 import ConnectorServices
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorConsole
@@ -117,7 +118,8 @@ import Testing
         #expect(screen.contains("loading") && !screen.contains("\u{1B}"))
     }
 
-    @Test func `a plugin that is dropped in has its tab, and its values come from a call`() async throws {
+    @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+    func `a plugin that is dropped in has its tab, and its values come from a call`() async throws {
         let host = try ConnectorHost.testing(
             #"[{"name": "machine", "plugin": "system-sensor"}]"#,
             plugins: ["\(ConnectorHost.Options.executableDirectory ?? "")/libsystem-sensor.so"]
@@ -127,7 +129,6 @@ import Testing
         #expect(console.registry.tabs.last?.title == "System")
         let route = Route(["system"])
         var scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
-        #expect(scene.component("machine now")?.state == .loading)
         while scene.components.contains(where: { $0.state == .loading }) {
             await Task.yield()
             scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
