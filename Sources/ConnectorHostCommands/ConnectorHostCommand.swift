@@ -30,7 +30,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
             RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SendCommand.self,
-            OutboxCommand.self, ConsoleCommand.self,
+            OutboxCommand.self, ConsoleCommand.self, ExplainCommand.self,
         ]
     )
 

@@ -24,13 +24,10 @@ package struct PluginLoader: Sendable {
     /// in memory.
     package static let keepVariable = "CONNECTOR_KEEP_IMAGES"
 
-    /// Creates a loader; all loaders share the images of the process.
-    ///
-    /// - Parameter admission: Which images may be loaded.
-    package init(admission: PluginAdmission = PluginAdmission()) {
+    /// Creates a loader that admits every image; all loaders share the images of the process.
+    package init() {
         let directory = unsafe getenv(Self.keepVariable).map { unsafe String(cString: $0) } ?? ""
         storage = directory.hasPrefix("/") ? .kept(directory) : .automatic
-        self.admission = admission
     }
 
     /// Creates a loader that puts sealed images in the given place.

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: [
         "status", "validate", "schema", "plugins", "inspect", "diff", "lock", "simulate", "operations", "call", "watch",
-        "run", "plan", "apply", "reload",
+        "run", "plan", "apply", "reload", "explain",
     ])
     func `the help of every command has an example`(command: String) async throws {
         let result = try await Program(directory: "/").run(command, "--help")

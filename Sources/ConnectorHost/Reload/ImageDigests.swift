@@ -15,9 +15,7 @@ final class ImageDigests: Sendable {
         guard case .file = candidate.image else { return nil }
         let path = candidate.path
         if let known = known.withLock({ $0[path] }), known.identity == candidate.identity { return known.digest }
-        guard let bytes = try? ImageBytes(path: path),
-            let digest = unsafe bytes.withAllBytes({ unsafe SHA256Digest(of: $0) })?.description
-        else { return nil }
+        guard let bytes = try? ImageBytes(path: path), let digest = try? bytes.sha256().description else { return nil }
         known.withLock { $0[path] = (bytes.identity, digest) }
         return digest
     }

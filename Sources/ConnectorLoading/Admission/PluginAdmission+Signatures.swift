@@ -46,10 +46,9 @@ extension PluginAdmission {
         let isValid = unsafe bytes.withAllBytes { unsafe signature.isValid(for: $0, key) }
         guard let isValid else { throw Preflight.changed(bytes.path) }
         guard !isValid else { return }
-        let content = unsafe bytes.withAllBytes { unsafe SHA256Digest(of: $0).description } ?? ""
         throw ConnectorError(
             .badSignature,
-            "\(bytes.path) (SHA-256 \(content)) is not what the key \(key) signed in "
+            "\(bytes.path) (SHA-256 \(try bytes.sha256())) is not what the key \(key) signed in "
                 + "\(bytes.path)\(Self.ending) (SHA-256 \(digest))",
             fix: "install the plugin again with its signature, the signature first; or sign it: "
                 + "minisign -S -m \(bytes.path.lastPathComponent)"

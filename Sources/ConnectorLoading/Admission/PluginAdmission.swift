@@ -78,7 +78,7 @@ package struct PluginAdmission: Sendable {
         against lock: PluginLock
     ) throws(ConnectorError) {
         let manifest = candidate.manifest
-        let digest = try Self.digest(bytes)
+        let digest = try bytes.sha256().description
         guard let entry = lock.entry(of: manifest.id, manifest.version) else {
             let entries = lock.entries(of: manifest.id)
             let locked = entries.map { "version \($0.version) (SHA-256 \($0.sha256))" }.joined(separator: " and ")
@@ -91,11 +91,11 @@ package struct PluginAdmission: Sendable {
             )
         }
         try compare(bytes.path, digest, entry.sha256, manifest.id, lock)
-        if let sidecar { try compare(sidecar.path, Self.digest(sidecar), entry.sidecar, manifest.id, lock) }
+        if let sidecar { try compare(sidecar.path, sidecar.sha256().description, entry.sidecar, manifest.id, lock) }
         for library in libraries {
             let name = library.path.lastPathComponent
             let locked = entry.dependencies.first { $0.name == name }?.sha256
-            try compare(library.path, Self.digest(library), locked, manifest.id, lock)
+            try compare(library.path, library.sha256().description, locked, manifest.id, lock)
         }
     }
 
@@ -120,11 +120,5 @@ package struct PluginAdmission: Sendable {
                 : "if the change is wanted, run connector-host lock --update \(id), which shows what it newly wants; "
                     + "else restore the file"
         )
-    }
-
-    private static func digest(_ bytes: ImageBytes) throws(ConnectorError) -> String {
-        let digest = unsafe bytes.withAllBytes { unsafe SHA256Digest(of: $0).description }
-        guard let digest else { throw Preflight.changed(bytes.path) }
-        return digest
     }
 }

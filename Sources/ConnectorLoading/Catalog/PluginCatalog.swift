@@ -1,7 +1,6 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorDigest
 package import ConnectorManifest
 package import ConnectorPlatform
 
@@ -127,13 +126,7 @@ package struct PluginCatalog: Sendable {
     /// Whether two files are copies of one plugin.
     private static func isSame(_ first: PluginCandidate, _ second: PluginCandidate) throws(ConnectorError) -> Bool {
         guard case .file = first.image, case .file = second.image else { return first.manifest == second.manifest }
-        return try digest(first.path) == digest(second.path)
-    }
-
-    private static func digest(_ path: String) throws(ConnectorError) -> SHA256Digest {
-        let digest = unsafe try ImageBytes(path: path).withAllBytes { unsafe SHA256Digest(of: $0) }
-        guard let digest else { throw Preflight.changed(path) }
-        return digest
+        return try ImageBytes(path: first.path).sha256() == ImageBytes(path: second.path).sha256()
     }
 }
 

@@ -68,16 +68,9 @@ package struct CodeLocations {
 
     private func lines(at addresses: [UInt64]) -> [String?] {
         var found = [String?](repeating: nil, count: addresses.count)
-        guard let first = addresses.min(), let last = addresses.max(), var section = bytes(of: ".debug_line") else {
-            return found
-        }
-        let texts = LineProgram.Texts(
-            lines: bytes(of: ".debug_line_str") ?? DebugBytes([]),
-            strings: bytes(of: ".debug_str") ?? DebugBytes([])
-        )
-        while section.remaining > 0, !section.isExhausted, found.contains(nil) {
-            guard var program = LineProgram(&section, texts) else { continue }
-            let unit = program
+        guard let first = addresses.min(), let last = addresses.max() else { return found }
+        forEachUnit { unit in
+            var program = unit
             program.run { row, end in
                 guard end > first, row.address <= last, row.line > 0 else { return }
                 for place in addresses.indices
@@ -85,8 +78,33 @@ package struct CodeLocations {
                     found[place] = unit.path(of: row).map { "\($0):\(row.line)" }
                 }
             }
+            return found.contains(nil)
         }
         return found
+    }
+
+    /// The source files that the image was compiled from, each once, as far as the debugging information names them.
+    package func sourceFiles() -> [String] {
+        var seen: Set<String> = []
+        var files: [String] = []
+        forEachUnit { unit in
+            files += unit.paths.filter { seen.insert($0).inserted }
+            return true
+        }
+        return files
+    }
+
+    /// Visits the units of the line table until the closure returns false.
+    private func forEachUnit(_ body: (LineProgram) -> Bool) {
+        guard var section = bytes(of: ".debug_line") else { return }
+        let texts = LineProgram.Texts(
+            lines: bytes(of: ".debug_line_str") ?? DebugBytes([]),
+            strings: bytes(of: ".debug_str") ?? DebugBytes([])
+        )
+        while section.remaining > 0, !section.isExhausted {
+            guard let unit = LineProgram(&section, texts) else { continue }
+            guard body(unit) else { return }
+        }
     }
 
     /// A section of debugging information; nil if it is absent, too large, or compressed.

@@ -138,9 +138,16 @@ struct LineProgram {
         return .other
     }
 
+    /// The paths of the unit's files.
+    var paths: [String] { files.indices.compactMap(path(ofFile:)) }
+
     /// The path of a row's file; nil if the unit has no file of that number.
     func path(of row: Row) -> String? {
-        guard let index = Int(exactly: row.file), files.indices.contains(index) else { return nil }
+        Int(exactly: row.file).flatMap(path(ofFile:))
+    }
+
+    private func path(ofFile index: Int) -> String? {
+        guard files.indices.contains(index) else { return nil }
         let (name, directory) = files[index]
         guard !name.isEmpty else { return nil }
         guard !name.hasPrefix("/"), let place = Int(exactly: directory), directories.indices.contains(place),

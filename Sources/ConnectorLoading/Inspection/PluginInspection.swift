@@ -80,7 +80,7 @@ package struct PluginInspection: Sendable {
             if place.image == nil, let sidecar { try resolveLibrary(of: sidecar) }
             let bytes = try ImageBytes(path: self.path)
             size = bytes.count
-            sha256 = unsafe bytes.withAllBytes { unsafe SHA256Digest(of: $0).description }
+            sha256 = try? bytes.sha256().description
             try examine(PluginImage(bytes))
         } catch {
             problems.append(error)

@@ -29,9 +29,7 @@ extension LockedPlugin {
             )
         case .file:
             let bytes = try ImageBytes(path: candidate.path)
-            guard let digest = unsafe bytes.withAllBytes({ unsafe SHA256Digest(of: $0) }) else {
-                throw Preflight.changed(candidate.path)
-            }
+            let digest = try bytes.sha256()
             let image = try PluginImage(bytes)
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             self.init(
@@ -88,10 +86,7 @@ extension PluginImage {
 extension LockedPlugin.Dependency {
     /// Describes the bytes of a library.
     init(_ bytes: ImageBytes) throws(ConnectorError) {
-        guard let digest = unsafe bytes.withAllBytes({ unsafe SHA256Digest(of: $0) }) else {
-            throw Preflight.changed(bytes.path)
-        }
-        self.init(name: bytes.path.lastPathComponent, sha256: digest.description)
+        self.init(name: bytes.path.lastPathComponent, sha256: try bytes.sha256().description)
     }
 }
 
@@ -110,7 +105,6 @@ extension PluginCandidate {
 
     /// The SHA-256 of those bytes.
     func sidecarDigest() throws(ConnectorError) -> String? {
-        guard let bytes = try sidecarBytes() else { return nil }
-        return unsafe bytes.withAllBytes { unsafe SHA256Digest(of: $0).description }
+        try sidecarBytes()?.sha256().description
     }
 }

@@ -25,7 +25,7 @@ package struct ManifestReading {
             embeddedText = text
             let read = Manifest.read(text, file: path)
             embedded = read.manifest
-            problems = read.problems
+            problems = Self.inSource(read.problems, text, image)
             if texts.count > 1 { problems.append(Self.several(texts, path)) }
         }
         guard let sidecar else {
@@ -44,6 +44,22 @@ package struct ManifestReading {
                     fix: "build the plugin again, or remove the sidecar: an image with a manifest needs none"
                 )
             )
+        }
+    }
+
+    /// The problems of an embedded manifest, with their positions in the source of `CONNECTOR_MANIFEST` if it can be found.
+    private static func inSource(
+        _ problems: [ConnectorError],
+        _ text: [UInt8],
+        _ image: some ManifestCarrier
+    ) -> [ConnectorError] {
+        guard problems.contains(where: { $0.position != nil }), let image = image as? ELFImage,
+            let source = ManifestSource(of: text, in: image)
+        else { return problems }
+        return problems.map { problem in
+            var problem = problem
+            problem.position = problem.position.map { source.position(of: $0) ?? $0 }
+            return problem
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
     private func error(_ path: String, _ admission: PluginAdmission) throws -> ConnectorError? {
         let candidate = try PluginCatalog.candidate(path: path)
         do {
-            _ = try PluginLoader(admission: admission).load(candidate)
+            _ = try PluginLoader().admitting(admission).load(candidate)
             return nil
         } catch {
             return error

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Testing
+
+/// `connector-host explain`.
+@Suite struct ExplainCommandTests {
+    /// The codes that the sources declare.
+    private static func declaredCodes() throws -> [String] {
+        try readFile("Sources/ConnectorBase/Errors/ConnectorError+Code.swift").matches(
+            of: /= Self\(rawValue: "([a-z-]+)"\)/
+        ).map { String($0.output.1) }
+    }
+
+    @Test func `every code is explained, and no other`() async throws {
+        let document = try JSONValue(parsing: try await Program(directory: "/").run("explain", "--json").output)
+        let codes = try #require(document["codes"]?.array)
+        let names = codes.compactMap { $0["code"]?.string }
+        #expect(try names == Self.declaredCodes())
+        for code in codes {
+            for key in ["causes", "fixes"] { #expect(code[key]?.array?.isEmpty == false, "\(code)") }
+            #expect(code["meaning"]?.string?.hasSuffix(".") == true, "\(code)")
+        }
+    }
+
+    @Test func `a code is explained with its causes and fixes`() async throws {
+        let result = try await Program(directory: "/").run("explain", "not-locked")
+        #expect(result.status == 0)
+        #expect(result.lines.first?.hasPrefix("not-locked: The lock beside the configuration") == true)
+        #expect(result.output.contains("\n  cause: "))
+        #expect(result.output.contains("\n  fix: "))
+        let document = try JSONValue(
+            parsing: try await Program(directory: "/").run("explain", "not-locked", "--json").output
+        )
+        #expect(document["codes"]?.array?.count == 1)
+        #expect(document["codes"]?[0]?["code"] == "not-locked")
+    }
+
+    @Test func `without a code, each is a line`() async throws {
+        let result = try await Program(directory: "/").run("explain")
+        #expect(result.status == 0)
+        #expect(try result.lines.count { !$0.isEmpty } == Self.declaredCodes().count)
+    }
+
+    @Test func `an unknown code is refused, with the nearest`() async throws {
+        let result = try await Program(directory: "/").start(["explain", "not-loked"]).finish()
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.error.contains("did you mean \"not-locked\"?"))
+        let usage = try await Program(directory: "/").start(["explain", "not-locked", "--markdown"]).finish()
+        #expect(usage.status == 64)
+    }
+
+    @Test func `the page of codes is what the program prints`() async throws {
+        let result = try await Program(directory: "/").run("explain", "--markdown")
+        #expect(try result.output == readFile("docs/errors.md"), "connector-host explain --markdown > docs/errors.md")
+    }
+}
