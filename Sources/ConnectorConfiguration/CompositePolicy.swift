@@ -13,9 +13,13 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
     case fastest
     /// The first child answers, and the answers of the others are compared with it.
     case compare
+    /// The first child receives the calls, except for a share that the second one receives.
+    case canary(CanaryPolicy)
+    /// The first child receives the calls, and the others copies of those that have no effect.
+    case shadow
 
     /// The names in the file.
-    package static let names = ["all", "first", "sequence", "fastest", "compare"]
+    package static let names = ["all", "first", "sequence", "fastest", "compare", "canary", "shadow"]
 
     /// The policy of a name, with default settings; nil if the name is unknown.
     package init?(name: String) {
@@ -25,6 +29,8 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         case "sequence": self = .sequence
         case "fastest": self = .fastest
         case "compare": self = .compare
+        case "canary": self = .canary(CanaryPolicy())
+        case "shadow": self = .shadow
         default: return nil
         }
     }
@@ -37,6 +43,8 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
         case .sequence: "sequence"
         case .fastest: "fastest"
         case .compare: "compare"
+        case .canary: "canary"
+        case .shadow: "shadow"
         }
     }
 
@@ -47,9 +55,20 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
     package var requiresChildren: Bool {
         switch self {
         case .all(quorum: nil), .sequence, .compare: true
-        case .all, .first, .fastest: false
+        case .all, .first, .fastest, .canary, .shadow: false
         }
     }
+
+    /// Whether the first child is the one in use, which is required by default.
+    package var firstIsRequired: Bool {
+        switch self {
+        case .canary, .shadow: true
+        case .all, .first, .sequence, .fastest, .compare: false
+        }
+    }
+
+    /// Whether the answers of children are compared with those of the first.
+    package var comparesAnswers: Bool { self == .compare || self == .shadow }
 
     /// Whether a child works, and whether the composite requires it.
     package typealias Child = (isWorking: Bool, isRequired: Bool)
@@ -64,6 +83,11 @@ package enum CompositePolicy: Sendable, Hashable, CustomStringConvertible {
 
     /// The minimum number of working children.
     package var fewest: Int { max(1, quorum ?? 1) }
+
+    /// How a canary divides calls; nil for another policy.
+    package var canary: CanaryPolicy? {
+        if case .canary(let canary) = self { canary } else { nil }
+    }
 
     /// The quorum of `all`; nil without one.
     package var quorum: Int? {

@@ -131,6 +131,7 @@ extension Connector {
         case .composite(let policy, let children):
             object["policy"] = .string(policy.description)
             if case .all(let quorum?) = policy { object["quorum"] = .integer(Int64(quorum)) }
+            object["canary"] = policy.canary?.json
             object["connectors"] = .array(children.map(\.json))
         case .same(let path): object["same"] = .string(path)
         }

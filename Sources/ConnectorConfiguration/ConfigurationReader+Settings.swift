@@ -21,7 +21,7 @@ extension ConfigurationReader {
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
     ]
-    private static let compositeKeys = ["policy", "quorum", "connectors"]
+    private static let compositeKeys = ["policy", "quorum", "canary", "connectors"]
 
     /// Determines whether a connector is a leaf or a composite; nil, with an error reported, if it is both or neither.
     mutating func kind(of object: JSONObject, at path: JSONPath) -> ConnectorKind? {
@@ -124,7 +124,7 @@ extension ConfigurationReader {
         return bindings
     }
 
-    /// Reads the policy and its quorum.
+    /// Reads the policy and its settings.
     mutating func policy(in object: JSONObject, at path: JSONPath, of children: [Connector]) -> CompositePolicy {
         let here = path.appending("policy")
         let name = json.string("policy", in: object, at: path) ?? "all"
@@ -137,7 +137,11 @@ extension ConfigurationReader {
                 at: here
             )
         }
-        guard object["quorum"] != nil else { return policy ?? .all(quorum: nil) }
+        let canary = canary(in: object, at: path, policy)
+        guard object["quorum"] != nil else {
+            if case .canary? = policy { return .canary(canary) }
+            return policy ?? .all(quorum: nil)
+        }
         let maximum = Int64(max(1, children.count { $0.isEnabled }))
         let quorum = json.integer("quorum", in: object, at: path, within: 1...maximum)
         guard case .all? = policy else {

@@ -298,6 +298,7 @@ struct ConfigurationReader {
         json.connector = name
         json.origin = path
         let policy = policy(in: object, at: path, of: children)
+        checkRoles(policy, &children, at: path)
         return .composite(policy: policy, children: children)
     }
 }

@@ -30,6 +30,33 @@ extension ConfigurationSchema {
             "description":
                 "With the policy \"all\": the minimum number of connectors that must succeed; by default, every required one.",
         ],
+        "canary": [
+            "type": "object", "patternProperties": annotations, "additionalProperties": false,
+            "description": "With the policy \"canary\": how calls are divided between the two connectors, and when that ends.",
+            "properties": [
+                "share": [
+                    "type": "number", "minimum": 0, "maximum": 100, "default": 5,
+                    "description": "The share of calls that the second connector receives, in percent.",
+                ],
+                "key": [
+                    "type": "string", "pattern": "^(/.*)?$",
+                    "description":
+                        "Where the arguments have the key by which calls are divided, as a JSON pointer; by default, each call by itself.",
+                ],
+                "failures": [
+                    "type": "number", "minimum": 0, "maximum": 100, "default": 5,
+                    "description": "How many percentage points more of the second connector's calls may fail.",
+                ],
+                "slower": [
+                    "type": "number", "minimum": 1, "maximum": 1_000_000, "default": 2,
+                    "description": "How many times longer the second connector may take on average.",
+                ],
+                "calls": [
+                    "type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 50,
+                    "description": "How many calls the second connector receives before it is judged.",
+                ],
+            ],
+        ],
         "connectors": [
             "type": "array", "minItems": 1, "items": reference("connector"),
             "description": "The child connectors.",
@@ -37,7 +64,7 @@ extension ConfigurationSchema {
         "required": [
             "type": "boolean",
             "description":
-                "Whether the parent fails without this connector; by default, false below \"first\", \"fastest\" and a quorum.",
+                "Whether the parent fails without this connector; by default, false below \"first\", \"fastest\" and a quorum, and for all but the first below \"canary\" and \"shadow\".",
         ],
         "was": [
             "type": "string", "minLength": 1,

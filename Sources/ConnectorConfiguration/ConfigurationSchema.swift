@@ -91,7 +91,7 @@ package struct ConfigurationSchema: Sendable {
         let leaf = [
             "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
         ]
-        let composite = ["policy", "quorum", "connectors"]
+        let composite = ["policy", "quorum", "canary", "connectors"]
         let kind: JSONValue = [
             "if": ["required": ["plugin"]],
             "then": ["properties": Self.forbidden(composite + ["same"])],

@@ -12,6 +12,8 @@ extension Connector {
         package let name: String
         /// The quorum of `all`; nil without one.
         package var quorum: Int?
+        /// How `canary` divides calls; nil for other policies.
+        package var canary: CanaryPolicy?
 
         /// Every child receives every call, and every required child must succeed.
         public static let all = Self(name: "all")
@@ -25,6 +27,12 @@ extension Connector {
         public static let sequence = Self(name: "sequence")
         /// The first child answers, and the answers of the others are compared with it.
         public static let compare = Self(name: "compare")
+        /// The first of two children receives the calls, except for a share that the second one receives until it does worse.
+        public static func canary(_ canary: CanaryPolicy = CanaryPolicy()) -> Self {
+            Self(name: "canary", canary: canary)
+        }
+        /// The first child receives the calls, and the others copies of those that have no effect; answers are compared.
+        public static let shadow = Self(name: "shadow")
     }
 
     /// Creates a leaf. It is validated as part of a ``Configuration``.
@@ -196,7 +204,8 @@ extension Connector {
         after: [String] = [],
         delivery: DeliveryPolicy? = DeliveryPolicy()
     ) {
-        let kept = CompositePolicy(name: policy.name) ?? .all(quorum: nil)
+        let named = CompositePolicy(name: policy.name) ?? .all(quorum: nil)
+        let kept = policy.quorum.map { .all(quorum: $0) } ?? policy.canary.map { .canary($0) } ?? named
         self.init(
             name: name,
             path: name,
@@ -210,7 +219,7 @@ extension Connector {
             allowedHosts: nil,
             delivery: delivery,
             simulator: nil,
-            kind: .composite(policy: policy.quorum.map { .all(quorum: $0) } ?? kept, children: connectors),
+            kind: .composite(policy: kept, children: connectors),
             location: JSONPath()
         )
     }

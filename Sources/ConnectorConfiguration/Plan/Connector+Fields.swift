@@ -20,6 +20,7 @@ extension Connector {
         if let policy {
             add("policy", policy.description)
             add("quorum", policy.quorum.map { "\($0)" })
+            add("canary", policy.canary?.text)
             add("order", children.filter(\.isEnabled).map(\.name).joined(separator: ", "))
         } else if same == nil {
             add("timeout", timeout?.brief)

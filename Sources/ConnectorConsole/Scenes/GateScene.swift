@@ -77,6 +77,15 @@ struct GateScene {
         )
         details.add("misbehaviour", gate.misbehaviourCount > 0 ? StyledText("\(gate.misbehaviourCount)", .bad) : nil)
         details.add("differences", gate.differences.map { "\($0.different) of \($0.compared) answers" })
+        details.add("last difference", gate.differences?.last.map { StyledText($0) })
+        if let canary = gate.canary {
+            details.add("canary share", "\(canary.share) %")
+            details.add("withdrawn", canary.withdrawal.map { StyledText($0, .warning) })
+            for child in [canary.first, canary.second] {
+                let mean = child.mean.map { ", \($0.brief) on average" } ?? ""
+                details.add(child.path, "\(child.calls) calls, \(child.failures) failed\(mean)")
+            }
+        }
         for secret in gate.secrets {
             let text = "\(secret.source), \(time.age(of: secret.changedAt)) old, "
             details.add(

@@ -42,8 +42,10 @@ public struct GateReport: Sendable {
     public var http: HTTPCounters?
     /// How many times the plugin has broken a rule of the ABI.
     public var misbehaviourCount: Int
-    /// How often the children of a composite with the policy `compare` disagreed; nil for other policies.
+    /// How often the children of a composite with the policy `compare` or `shadow` disagreed; nil for other policies.
     public var differences: Differences?
+    /// How the children of a composite with the policy `canary` do; nil for other policies.
+    public var canary: CanaryReport?
     /// The state of the connector's outbox; nil if it never had an event.
     public var outbox: OutboxReport?
     /// How many calls by name the connector received, and how many failed; nil before the first.

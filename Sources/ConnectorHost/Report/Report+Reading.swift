@@ -47,6 +47,7 @@ extension GateReport {
             http: json["http"].map(HTTPCounters.init(json:)),
             misbehaviourCount: json.count("misbehaviours") ?? 0,
             differences: json["differences"].map(Differences.init(json:)),
+            canary: json["canary"].map(CanaryReport.init(json:)),
             outbox: json["outbox"].map(OutboxReport.init(json:)),
             calls: json["calls"].map(CallCounters.init(json:)),
             warnings: json["warnings"]?.array?.compactMap(\.string) ?? [],
@@ -106,7 +107,30 @@ extension Differences {
         self.init(
             compared: json.count("compared") ?? 0,
             different: json.count("different") ?? 0,
+            skipped: json.count("skipped") ?? 0,
             last: json["last"]?.string
+        )
+    }
+}
+
+extension CanaryReport {
+    fileprivate init(json: JSONValue) {
+        self.init(
+            share: json["share"]?.number ?? 0,
+            withdrawal: json["withdrawal"]?.string,
+            first: Child(json: json["first"] ?? .null),
+            second: Child(json: json["second"] ?? .null)
+        )
+    }
+}
+
+extension CanaryReport.Child {
+    fileprivate init(json: JSONValue) {
+        self.init(
+            path: json["path"]?.string ?? "",
+            calls: json.count("calls") ?? 0,
+            failures: json.count("failures") ?? 0,
+            mean: json.milliseconds("meanMilliseconds")
         )
     }
 }

@@ -130,6 +130,7 @@ extension GateReport {
         object["error"] = error.map(\.json)
         object["http"] = http.map(\.json)
         object["differences"] = differences.map(\.json)
+        object["canary"] = canary.map(\.json)
         object["calls"] = calls.map(\.json)
         object["outbox"] = outbox.map(\.json)
         if !warnings.isEmpty { object["warnings"] = .array(warnings.map(JSONValue.string)) }

@@ -5,9 +5,12 @@ internal import ConnectorBase
 internal import ConnectorServices
 internal import Synchronization
 
-/// Collects the differences between the children of one `compare` composite.
+/// Collects the differences between the children of one `compare` or `shadow` composite.
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
+    private let outstanding = Atomic<Int>(0)
+    /// The most calls that may be compared at once: a child that does not answer must not collect them.
+    private static let limit = 1024
     private let onChange: @Sendable () -> Void
 
     /// Creates a comparison without results.
@@ -20,8 +23,19 @@ final class Comparison: Sendable {
     /// The differences so far.
     var differences: Differences { state.withLock(\.self) }
 
+    /// Counts a call in whose answer will be compared; ``note(_:expected:got:from:)`` counts it out.
+    ///
+    /// - Returns: False if too many are under way.
+    func begin() -> Bool {
+        guard outstanding.add(1, ordering: .relaxed).newValue > Self.limit else { return true }
+        outstanding.subtract(1, ordering: .relaxed)
+        state.withLock { $0.skipped += 1 }
+        return false
+    }
+
     /// Compares an answer with the first child's: JSON by value, failures by code.
     func note(_ operation: String, expected: ConnectorAnswer.Outcome, got: ConnectorAnswer.Outcome, from path: String) {
+        outstanding.subtract(1, ordering: .relaxed)
         let (expectation, answer) = (Self.text(expected), Self.text(got))
         state.withLock { state in
             state.compared += 1

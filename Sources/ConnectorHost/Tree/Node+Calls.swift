@@ -103,12 +103,14 @@ extension Node {
         case .first?: try await first(call)
         case .fastest?: try await fastest(call)
         case .sequence?: try await sequence(call)
-        case .compare?: try await compare(call)
+        case .compare?: try await compare(call, with: Array(try able(call.operation).dropFirst()))
+        case .shadow?: try await compare(call, with: shadows(of: call.operation))
+        case .canary?: try await divided(call)
         case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
         }
     }
 
-    private func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
+    func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
         guard let common = call.common else { return await ownOutcome(call) }
         guard gate != nil else {
             var call = call
@@ -295,29 +297,6 @@ extension Node {
         }
         let names = Set(inputs.map(\.name))
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
-    }
-
-    /// Returns the first child's answer. The others' answers are compared with it, and the report counts the
-    /// differences.
-    private func compare(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
-        let children = try able(call.operation)
-        // Only the first child reports progress, since its answer is the result.
-        var silent = call
-        silent.options.onProgress = nil
-        let others = children.dropFirst().map { child in
-            Task { [silent] in (child.path, await child.outcome(silent)) }
-        }
-        let answer = await children[0].outcome(call)
-        // The comparison continues after the caller has its answer.
-        Task {
-            for other in others {
-                let (path, outcome) = await other.value
-                comparison.note(call.operation, expected: answer, got: outcome, from: path)
-            }
-        }
-        guard case .failure(var error) = answer else { return try answer.get() }
-        error.outcomes = ConnectorAnswer.outcomes(of: [(children[0].path, answer)])
-        throw error
     }
 }
 

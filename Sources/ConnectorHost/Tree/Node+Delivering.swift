@@ -53,6 +53,7 @@ extension Node {
     /// - Returns: An answer for each event, or one error for all.
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
         guard let kind = events.first?.kind else { return .success([]) }
+        if let canary { return await deliverDivided(events, by: canary) }
         let batch = definition(of: "\(kind.capabilityName)/deliver")
         if let batch, let parameter = batch.operation.batchParameter {
             return await deliver(events, to: "\(kind.capabilityName)/deliver", as: parameter)
@@ -123,7 +124,7 @@ extension Tree {
 
 extension EventKind {
     /// The capability without its version.
-    fileprivate var capabilityName: Substring { capability.prefix { $0 != "/" } }
+    var capabilityName: Substring { capability.prefix { $0 != "/" } }
 }
 
 extension Signature {

@@ -37,6 +37,8 @@ final class Node: Sendable {
     let delivery: DeliveryPolicy?
     /// Collects how the answers of a `compare` composite differ.
     let comparison: Comparison
+    /// Divides the calls of a `canary` composite; nil for another policy.
+    let canary: Canary?
     /// Counts calls and failures.
     let tally: CallTally
 
@@ -53,6 +55,7 @@ final class Node: Sendable {
         plan: GatePlan?,
         delivery: DeliveryPolicy?,
         comparison: Comparison,
+        canary: Canary?,
         tally: CallTally
     ) {
         self.path = path
@@ -68,6 +71,7 @@ final class Node: Sendable {
         manifest = plan?.manifest
         self.delivery = delivery
         self.comparison = comparison
+        self.canary = canary
         self.tally = tally
     }
 }

@@ -67,7 +67,8 @@ extension Node {
             attempts: 0,
             capabilities: [:],
             misbehaviourCount: 0,
-            differences: policy == .compare ? comparison.differences : nil
+            differences: policy?.comparesAnswers ?? false ? comparison.differences : nil,
+            canary: canary?.report(children)
         )
     }
 

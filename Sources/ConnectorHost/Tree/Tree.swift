@@ -71,6 +71,10 @@ struct Tree: Sendable {
                 plan: gatePlan,
                 delivery: connector.delivery,
                 comparison: counted?.comparison ?? Comparison(onChange: onChange),
+                canary: connector.policy?.canary.map { policy in
+                    Canary.continuing(counted, policy, on: children)
+                        ?? Canary(policy, of: connector.path, metering.clock, logger: logger, onChange: onChange)
+                },
                 tally: counted?.tally
                     ?? CallTally(
                         connector.path,

@@ -51,6 +51,8 @@ public struct Operation: Sendable, Hashable {
     public var isDelivered = false
     /// Whether the function returns without waiting, within microseconds, so that it runs on its caller's thread.
     public var isPrompt = false
+    /// Whether a call has no effect, so that it may be made twice, or on a vendor that is only tried.
+    public var isSafe = false
     /// How a foreign library's function reports success; nil for a plugin's function, which follows the ABI.
     public var foreign: ForeignConvention?
 
@@ -62,6 +64,7 @@ public struct Operation: Sendable, Hashable {
         documentation: String,
         isDelivered: Bool = false,
         isPrompt: Bool = false,
+        isSafe: Bool = false,
         foreign: ForeignConvention? = nil
     ) {
         self.name = name
@@ -70,6 +73,7 @@ public struct Operation: Sendable, Hashable {
         self.documentation = documentation
         self.isDelivered = isDelivered
         self.isPrompt = isPrompt
+        self.isSafe = isSafe
         self.foreign = foreign
     }
 }

@@ -25,17 +25,21 @@ public struct CapabilityDefinition: Sendable, Hashable {
         public var documentation: String
         /// Whether the outbox delivers the operation's events.
         public var isDelivered = false
+        /// Whether a call has no effect: it only reads.
+        public var isSafe = false
         /// The data that a call destroys, in a few words; nil if none.
         package var loss: String?
     }
 
     /// - Parameters:
     ///   - delivered: The operations whose events the outbox delivers.
+    ///   - safe: The operations that only read.
     ///   - losses: The data that calls of some operations destroy.
     private init(
         _ id: String,
         _ documentation: String,
         delivered: [String] = [],
+        safe: [String] = [],
         losses: [String: String] = [:],
         _ operations: [(String, String, String)]
     ) {
@@ -47,6 +51,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
                 signature: signature,
                 documentation: documentation,
                 isDelivered: delivered.contains(name),
+                isSafe: safe.contains(name),
                 loss: losses[name]
             )
         }
@@ -94,6 +99,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let database = CapabilityDefinition(
         "database/1",
         "Records, which are JSON objects, in collections.",
+        safe: ["get", "query"],
         losses: ["replace": "The current record is lost.", "delete": "The record is lost."],
         [
             ("create", "(collection: string, record: json, id: string?) async -> json", "Stores a new record."),
@@ -121,6 +127,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let geocoder = CapabilityDefinition(
         "geocoder/1",
         "Places by name, and names by coordinate.",
+        safe: ["geocode", "reverse"],
         [
             ("geocode", "(request: json) async -> json", "Finds places by free text or by the parts of an address."),
             ("reverse", "(request: json) async -> json", "Finds what is at a coordinate."),
@@ -131,6 +138,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let settings = CapabilityDefinition(
         "settings/1",
         "Settings, which are JSON values by key, with the event settings-changed for each change.",
+        safe: ["get", "list"],
         losses: ["remove": "The value is lost."],
         [
             ("get", "(key: string) async -> json", "Reads a setting; null if it has no value."),
@@ -145,6 +153,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let sensor = CapabilityDefinition(
         "sensor/1",
         "Readings with unit, time and quality, with the event sensor-readings for new ones.",
+        safe: ["latest", "range"],
         [
             ("latest", "(sensor: string?) async -> json", "Reads the newest reading of each sensor, or of one."),
             ("range", "(range: json) async -> json", "Reads the readings of a sensor between two moments."),
@@ -155,6 +164,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
     public static let files = CapabilityDefinition(
         "files/1",
         "Files by path, put and read in parts of at most 8 MiB.",
+        safe: ["head", "list", "get"],
         losses: [
             "completeUpload": "The file that is at the path, if any, is lost.",
             "remove": "The file is lost.",

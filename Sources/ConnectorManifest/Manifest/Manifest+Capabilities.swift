@@ -171,7 +171,7 @@ extension JSONReader {
             let object = members(
                 of: value,
                 at: path,
-                allowed: ["symbol", "signature", "documentation", "delivered", "prompt"]
+                allowed: ["symbol", "signature", "documentation", "delivered", "prompt", "safe"]
                     + (isForeign ? ["status", "codes", "releases"] : [])
             )
         else {
@@ -204,6 +204,7 @@ extension JSONReader {
             documentation: string("documentation", in: object, at: path) ?? defined?.documentation ?? "",
             isDelivered: bool("delivered", in: object, at: path) ?? defined?.isDelivered ?? false,
             isPrompt: bool("prompt", in: object, at: path) ?? false,
+            isSafe: bool("safe", in: object, at: path) ?? defined?.isSafe ?? false,
             foreign: isForeign ? convention(of: signature, in: object, at: path) : nil
         )
     }

@@ -33,6 +33,7 @@
             "calls/1": {                                                                                               \
                 "begin": {"symbol": "calls_begin", "signature": "(name: string) async -> json"},                       \
                 "answer": {"symbol": "calls_answer", "signature": "(value: json) async -> json"},                      \
+                "read": {"symbol": "calls_answer", "signature": "(value: json) async -> json", "safe": true},          \
                 "refuse": {"symbol": "calls_refuse", "signature": "(status: i32) async"},                              \
                 "both": {"symbol": "calls_both", "signature": "() async -> json"},                                     \
                 "finish": {"symbol": "calls_finish", "signature": "(name: string, value: json) -> i32"},               \

@@ -1,0 +1,142 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorManifest
+internal import ConnectorOutbox
+
+/// Policies that try a child beside the one in use: `compare`, `shadow` and `canary`.
+extension Node {
+    // MARK: compare, shadow
+
+    /// Returns the first child's answer. The others' answers are compared with it, and the report counts the
+    /// differences.
+    func compare(_ call: Call, with others: [Node]) async throws(ConnectorError) -> ConnectorAnswer {
+        let first = try able(call.operation)[0]
+        // Only the first child reports progress, since its answer is the result.
+        var silent = call
+        silent.options.onProgress = nil
+        let others = others.filter { _ in comparison.begin() }.map { child in
+            Task { [silent] in (child.path, await child.outcome(silent)) }
+        }
+        let answer = await first.outcome(call)
+        // The comparison continues after the caller has its answer.
+        if !others.isEmpty {
+            Task {
+                for other in others {
+                    let (path, outcome) = await other.value
+                    comparison.note(call.operation, expected: answer, got: outcome, from: path)
+                }
+            }
+        }
+        guard case .failure(var error) = answer else { return try answer.get() }
+        error.outcomes = ConnectorAnswer.outcomes(of: [(first.path, answer)])
+        throw error
+    }
+
+    /// The children that receive copies of a call: those that are open, if the operation has no effect.
+    func shadows(of operation: String) throws(ConnectorError) -> [Node] {
+        guard definition(of: operation)?.operation.isSafe ?? false else { return [] }
+        return try able(operation).dropFirst().filter(\.isUsable)
+    }
+
+    // MARK: canary
+
+    /// The child that a canary gives a call with these arguments, and whether it is the second one.
+    ///
+    /// A second child that is not open, or does not have the operation, receives nothing.
+    private func chosen(_ canary: Canary, _ operation: String, tries: Bool) -> (child: Node, isSecond: Bool) {
+        guard tries, children.count > 1, children[1].isUsable, children[1].offers(operation) ?? false else {
+            return (children[0], false)
+        }
+        return (children[1], true)
+    }
+
+    /// Calls the child that the canary chooses.
+    func divided(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        _ = try able(call.operation)
+        guard let canary else { return try await children[0].call(call, isChild: true) }
+        let tries = canary.tries { key in
+            signature(of: call.operation).flatMap { call.arguments.subject($0) }.flatMap(key.value(in:))
+        }
+        let (child, isSecond) = chosen(canary, call.operation, tries: tries)
+        let start = canary.clock.now()
+        let outcome = await child.outcome(call)
+        canary.note(isSecond, outcome.error, took: canary.clock.now() - start)
+        guard case .failure(var error) = outcome else { return try outcome.get() }
+        error.outcomes = ConnectorAnswer.outcomes(of: [(child.path, outcome)])
+        throw error
+    }
+
+    /// Delivers events to the children that the canary chooses, each event to one of them.
+    ///
+    /// The choice depends on the event alone, so that it is the same when the event is delivered again.
+    func deliverDivided(_ events: [OutboxEvent], by canary: Canary) async -> Result<[DeliveryAnswer], ConnectorError> {
+        guard let first = events.first else { return .success([]) }
+        let operation = "\(first.kind.capabilityName)/\(first.kind.operation)"
+        var parts: [[Int]] = [[], []]
+        for (index, event) in events.enumerated() {
+            let tries = canary.tries(event: event.id) { key in
+                (try? JSONValue(parsing: event.payload, file: event.id)).flatMap(key.value(in:))
+            }
+            parts[chosen(canary, operation, tries: tries).isSecond ? 1 : 0].append(index)
+        }
+        func answers(_ part: Int) async -> Result<[DeliveryAnswer], ConnectorError> {
+            guard !parts[part].isEmpty else { return .success([]) }
+            let start = canary.clock.now()
+            let result = await children[part].deliver(parts[part].map { events[$0] })
+            canary.note(part == 1, result.failure, took: canary.clock.now() - start)
+            return result
+        }
+        guard !parts[1].isEmpty else { return await answers(0) }
+        async let ofFirst = answers(0)
+        let results = [await ofFirst, await answers(1)].map { $0 }
+        // Both children failed, or the only one that was asked: the batch is treated as one that a leaf could not take.
+        let failures = zip(results, parts).filter { !$1.isEmpty }.map(\.0.failure)
+        if let failure = failures.first ?? nil, !failures.contains(where: { $0 == nil }) { return .failure(failure) }
+        var merged = [DeliveryAnswer?](repeating: nil, count: events.count)
+        for (result, part) in zip(results, parts) {
+            let answers = (try? result.get()) ?? []
+            for (position, index) in part.enumerated() {
+                merged[index] =
+                    result.failure.map { .retry($0.message, after: $0.retryAfter, code: $0.code) }
+                    ?? (answers.indices.contains(position) ? answers[position] : nil)
+            }
+        }
+        return .success(merged.map { $0 ?? .retry("no answer", code: .misbehaved) })
+    }
+}
+
+extension Result {
+    /// The failure; nil for a success.
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension ConnectorAnswer.Outcome {
+    /// The error; nil for an answer.
+    fileprivate var error: ConnectorError? { failure }
+}
+
+extension CallArguments {
+    /// The value that an event of the operation would have: the only JSON parameter, or all parameters by name.
+    fileprivate func subject(_ signature: Signature) -> JSONValue? {
+        let inputs = signature.parameters.filter { $0.direction == .in }
+        var members: [(name: String, value: JSONValue)] = []
+        switch storage {
+        case .json(let object): members = object.members.map { ($0.name, $0.value) }
+        case .positional(let values): members = zip(inputs, values).map { ($0.name, $1) }
+        case .encoded(let values):
+            for input in inputs {
+                guard case .bytes(let bytes)? = values.first(where: { $0.name == input.name })?.value else { continue }
+                switch input.type {
+                case .json: if let value = try? JSONValue(parsing: bytes) { members.append((input.name, value)) }
+                case .string: members.append((input.name, .string(String(decoding: bytes, as: UTF8.self))))
+                default: break
+                }
+            }
+        }
+        if let only = signature.onlyJSON { return members.first { $0.name == only }?.value }
+        return .object(JSONObject(members))
+    }
+}
