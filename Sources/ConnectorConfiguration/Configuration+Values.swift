@@ -142,6 +142,7 @@ extension Connector {
     fileprivate func restoringExactValues(from given: Connector) -> Connector {
         var connector = self
         connector.timeout = given.timeout
+        connector.trial = given.trial
         connector.retry = given.retry
         connector.heal = given.heal
         connector.probeInterval = given.probeInterval
@@ -168,6 +169,7 @@ extension Connector {
             if let duration, duration <= .zero { report("\(name) is \(duration); it must be greater than zero") }
         }
         check(timeout, "timeout")
+        check(trial, "trial")
         check(probeInterval, "probeInterval")
         check(retry?.initial, "retry.initial")
         check(heal?.initial, "heal.initial")

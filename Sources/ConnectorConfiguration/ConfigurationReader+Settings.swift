@@ -19,7 +19,8 @@ extension ConfigurationReader {
     private static let gateKeys = ["after", "delivery", "outbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
-        "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+        "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
+        "simulate",
     ]
     private static let compositeKeys = ["policy", "quorum", "canary", "connectors"]
 

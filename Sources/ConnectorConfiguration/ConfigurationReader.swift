@@ -174,7 +174,7 @@ struct ConfigurationReader {
         isDisabled = isDisabled || !isEnabled
         defer { isDisabled = isAboveDisabled }
         let http = http(in: object, at: path)
-        return Connector(
+        var connector = Connector(
             name: name,
             path: connectorPath,
             isRequired: json.bool("required", in: object, at: path),
@@ -194,6 +194,8 @@ struct ConfigurationReader {
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path
         )
+        connector.trial = duration("trial", in: object, at: path)
+        return connector
     }
 
     /// Reads a connector as a leaf or a composite. An invalid one becomes an empty composite, so that others can refer to it.

@@ -86,6 +86,10 @@ extension ConfigurationSchema {
                 "The connectors that the plugin uses: siblings by name, or connectors by path, by the names in its manifest's uses.",
         ],
         "timeout": described(reference("duration"), "The timeout of one attempt to open."),
+        "trial": described(
+            reference("duration"),
+            "How long a reload keeps the earlier instance, to go back to it if its successor loses its evidence or fails more calls."
+        ),
         "retry": retry,
         "heal": heal,
         "probe": [

@@ -89,7 +89,8 @@ package struct ConfigurationSchema: Sendable {
         var properties = Self.connectorProperties
         properties["plugin"] = plugin
         let leaf = [
-            "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
+            "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
+            "simulate",
         ]
         let composite = ["policy", "quorum", "canary", "connectors"]
         let kind: JSONValue = [

@@ -49,6 +49,7 @@ extension Connector {
     ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
     ///   - with: The connectors that the plugin uses: names or paths by the names in its manifest's `uses`; the host binds others.
     ///   - timeout: The timeout of one attempt to open; nil for the host's default.
+    ///   - trial: How long a reload keeps the earlier instance, to go back to it if its successor disappoints; nil for no trial.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
     ///   - probeInterval: How often an open gate is probed; nil for never.
@@ -66,6 +67,7 @@ extension Connector {
         after: [String] = [],
         with: [String: String] = [:],
         timeout: Duration? = nil,
+        trial: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
         probeInterval: Duration? = Connector.defaultProbeInterval,
@@ -93,6 +95,7 @@ extension Connector {
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()
         )
+        self.trial = trial
     }
 
     /// Creates a leaf of a plugin that the application links. It is validated as part of a ``Configuration``.
@@ -109,6 +112,7 @@ extension Connector {
     ///   - after: Connectors, by name or path, that must finish opening or fail before this one starts to open.
     ///   - with: The connectors that the plugin uses: names or paths by the names in its manifest's `uses`; the host binds others.
     ///   - timeout: The timeout of one attempt to open; nil for the host's default.
+    ///   - trial: How long a reload keeps the earlier instance, to go back to it if its successor disappoints; nil for no trial.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
     ///   - probeInterval: How often an open gate is probed; nil for never.
@@ -125,6 +129,7 @@ extension Connector {
         after: [String] = [],
         with: [String: String] = [:],
         timeout: Duration? = nil,
+        trial: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
         probeInterval: Duration? = Connector.defaultProbeInterval,
@@ -141,6 +146,7 @@ extension Connector {
             after: after,
             with: with,
             timeout: timeout,
+            trial: trial,
             retry: retry,
             heal: heal,
             probeInterval: probeInterval,

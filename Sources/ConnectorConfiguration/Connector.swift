@@ -28,6 +28,8 @@ public struct Connector: Sendable {
     public package(set) var timeout: Duration?
     /// The default timeout of one attempt to open.
     package static let defaultTimeout: Duration = .seconds(10)
+    /// How long a successor is on trial before its predecessor ends; nil for no trial.
+    public package(set) var trial: Duration?
     /// How often to try to open before the gate fails; nil for once.
     public package(set) var retry: RetryPolicy?
     /// How a failed gate is retried until it is closed; nil for never.

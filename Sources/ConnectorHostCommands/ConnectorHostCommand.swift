@@ -29,8 +29,8 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
-            RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SendCommand.self,
-            OutboxCommand.self, ConsoleCommand.self, ExplainCommand.self,
+            RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SwapCommand.self,
+            SendCommand.self, OutboxCommand.self, ConsoleCommand.self, ExplainCommand.self,
         ]
     )
 

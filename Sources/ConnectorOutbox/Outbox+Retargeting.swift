@@ -15,8 +15,10 @@ extension Outbox {
     /// - Parameter deadline: When batches under way are abandoned, on the time of the outbox's clock. They stay stored.
     package func retarget(_ targets: [Target], by deadline: UInt64) async {
         let (previous, done) = state.withLock { state in
+            state.removed.formUnion(state.targets.keys)
             state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
             for path in state.targets.keys { state.renames[path] = nil }
+            state.removed.subtract(state.targets.keys)
             let done = OneShot<Void>()
             defer { state.retargeting = done }
             return (state.retargeting, done)
@@ -27,7 +29,11 @@ extension Outbox {
         // An outbox that nothing was stored in stays as it is.
         if isOpen { await deliver() }
         let gone = state.withLock { state in
-            state.statistics.targets.filter { state.targets[$0] == nil && state.statistics[$0]?.queued ?? 0 > 0 }
+            // Not those of connectors that no configuration of this process had: they stay as an earlier one left them.
+            state.statistics.targets.filter { path in
+                state.targets[path] == nil && state.statistics[path]?.queued ?? 0 > 0
+                    && (state.removed.contains(path) || state.renames[path] != nil)
+            }
         }
         if !gone.isEmpty { await settleLateEvents(of: gone) }
         done.send()

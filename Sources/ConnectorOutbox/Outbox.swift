@@ -83,6 +83,8 @@ package final class Outbox: Sendable {
         var targets: [String: Target]
         /// The paths under which moved connectors got events before.
         var renames: [String: String] = [:]
+        /// The connectors that got events before, and are gone.
+        var removed: Set<String> = []
         /// Sent when the last change of the targets has taken effect.
         var retargeting: OneShot<Void>?
         /// The engine, or the attempt to open it.

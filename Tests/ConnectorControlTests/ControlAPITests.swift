@@ -51,6 +51,18 @@ import Testing
         #expect(Set(api.endpoints.map(\.operation)).count == api.endpoints.count)
     }
 
+    @Test func `only clients on this machine may name a file whose code the host is to run`() async throws {
+        let (remote, local) = (ControlAPI(try host()), ControlAPI(try host(), isLocal: true))
+        #expect(remote.endpoints.allSatisfy { !$0.path.hasPrefix("/api/v1/swap") })
+        #expect(Set(local.endpoints.map(\.path)).count == local.endpoints.count)
+        let plan = await local.respond("GET", "/api/v1/swap/plan?connector=a&file=/nowhere.so")
+        #expect(plan.status == 422)
+        #expect(try JSONValue(parsing: plan.body)["errors"]?[0]?["code"]?.string == "not-found")
+        let relative = await local.respond("GET", "/api/v1/swap/plan?connector=a&file=nowhere.so")
+        #expect(relative.status == 400)
+        #expect(String(decoding: relative.body, as: UTF8.self).contains("is not an absolute path"))
+    }
+
     @Test func `the documents are those of the commands`() async throws {
         let host = try host()
         let api = ControlAPI(host)

@@ -61,4 +61,40 @@ import Testing
         host.signal(15)
         #expect(try await host.finish().status == 0)
     }
+
+    @Test func `an image is swapped while its connector runs, or refused with the reason`() async throws {
+        let workspace = try Workspace()
+        shell(
+            "mkdir -p '\(workspace.path)/plugins' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/plugins/'"
+        )
+        // The same plugin with another text in it.
+        shell(
+            "sed 's/division by zero/division by Zero/' '\(workspace.path)/plugins/libsync.so' > '\(workspace.path)/next.so'"
+        )
+        shell("head -c 9000 '\(workspace.path)/next.so' > '\(workspace.path)/half.so'")
+        let file: JSONValue = [
+            "version": 1, "state": "state", "plugins": ["plugins"],
+            "connectors": [["name": "gate", "plugin": "sync", "probe": "off"]],
+        ]
+        try workspace.write(file.serialized(), to: "connectors.json")
+        let program = workspace.program
+        let alone = try await program.run("swap", "gate", "next.so")
+        #expect(alone.status == 1 && alone.error.contains("no host runs on connectors.json"))
+        let host = try program.start(["run", "--json"])
+        while try await program.run("status", "--attach", "--json").status != 0 {}
+
+        let refused = try await program.run("swap", "gate", "half.so")
+        #expect(refused.status == 2 && refused.error.contains("half.so"))
+        let swapped = try await program.run("swap", "gate", "next.so")
+        #expect(swapped.status == 0, "\(swapped.error)")
+        #expect(swapped.output.contains("~ gate  opens beside the one that runs\n    image: "))
+        #expect(swapped.output.contains("active: 1 changed, 0 kept"))
+        let call = try await program.run("call", "gate", "divide", "a=1", "b=0", "--attach")
+        #expect(call.error.contains("division by Zero"))
+        #expect(shell("cmp -s '\(workspace.path)/next.so' '\(workspace.path)/plugins/libsync.so'") == 0)
+        let unknown = try await program.run("swap", "nobody", "next.so", "--json")
+        #expect(unknown.status == 2 && unknown.output.contains("unknown-connector"))
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
 }

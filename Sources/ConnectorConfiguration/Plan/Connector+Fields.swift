@@ -24,6 +24,7 @@ extension Connector {
             add("order", children.filter(\.isEnabled).map(\.name).joined(separator: ", "))
         } else if same == nil {
             add("timeout", timeout?.brief)
+            add("trial", trial?.brief)
             add("retry", retry.map { "\($0.attempts) attempts, \($0.initial.brief) to \($0.max.brief)" })
             add("heal", heal.map { "\($0.initial.brief) to \($0.max.brief)" } ?? "off")
             add("probe", probeInterval?.brief ?? "off")

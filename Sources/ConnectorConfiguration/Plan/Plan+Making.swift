@@ -218,7 +218,7 @@ extension Plan.Image {
             path: image.path,
             size: image.size,
             staticTLS: image.staticTLS,
-            staticTLSLeft: image.staticTLS > 0 ? image.staticTLSLeft - image.staticTLS : nil
+            staticTLSLeft: image.staticTLS > 0 ? image.staticTLSLeft.map { $0 - image.staticTLS } : nil
         )
     }
 }

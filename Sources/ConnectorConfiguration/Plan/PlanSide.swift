@@ -38,12 +38,18 @@ package struct PlannedImage: Sendable, Hashable {
     package var size: Int
     /// The bytes of static TLS that it takes.
     package var staticTLS: Int
-    /// The bytes of static TLS that the process has left.
-    package var staticTLSLeft: Int
+    /// The bytes of static TLS that the process has left; nil where there is no limit.
+    package var staticTLSLeft: Int?
 
     /// Describes an image.
-    package init(path: String, mark: String, isLoaded: Bool, size: Int = 0, staticTLS: Int = 0, staticTLSLeft: Int = 0)
-    {
+    package init(
+        path: String,
+        mark: String,
+        isLoaded: Bool,
+        size: Int = 0,
+        staticTLS: Int = 0,
+        staticTLSLeft: Int? = nil
+    ) {
         self.path = path
         self.mark = mark
         self.isLoaded = isLoaded

@@ -51,6 +51,75 @@ extension ControlAPI {
     }
 }
 
+/// The endpoints that put another image in the place of one.
+extension ControlAPI {
+    private static let connector = ControlField("connector", .text, isRequired: true, "The path of a leaf.")
+    private static let file = ControlField(
+        "file",
+        .text,
+        isRequired: true,
+        "The image, by its absolute path on the host's machine."
+    )
+
+    /// The endpoints that do the same as `connector-host swap`.
+    static func swapping(_ host: ConnectorHost) -> [ControlEndpoint] {
+        [
+            ControlEndpoint(
+                operation: "planSwap",
+                path: "/api/v1/swap/plan",
+                summary: "What putting another image in the place of a connector's would change.",
+                query: [connector, file],
+                answers: [answer("The plan.", ControlSchemas.plan)]
+            ) { input throws(ConnectorError) in
+                let (path, file) = try names(in: input)
+                do throws(ConfigurationErrors) {
+                    return ControlResponse(try await host.plan(swapping: path, with: file).json)
+                } catch {
+                    return ControlResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
+                }
+            },
+            ControlEndpoint(
+                operation: "swap",
+                method: .post,
+                path: "/api/v1/swap",
+                summary: "Checks an image, puts it in the place of a connector's, and reloads.",
+                body: [
+                    connector, file,
+                    ControlField(
+                        "basis",
+                        .object,
+                        "The member basis of a plan, which is refused if any of it has changed."
+                    ),
+                ],
+                answers: [
+                    answer(
+                        "The image is in use. With another status, the old one is, and the document says why.",
+                        ControlSchemas.reload
+                    )
+                ]
+            ) { input throws(ConnectorError) in
+                let (path, file) = try names(in: input)
+                let basis = input.values["basis"].flatMap(Plan.Basis.init(json:))
+                guard basis != nil || input.values["basis"] == nil else {
+                    throw ConnectorError(
+                        .invalid,
+                        "\"basis\" is not the member of a plan",
+                        fix: "get /api/v1/swap/plan"
+                    )
+                }
+                return ControlResponse(await host.swap(path, with: file, ifStill: basis))
+            },
+        ]
+    }
+
+    private static func names(in input: ControlInput) throws(ConnectorError) -> (path: String, file: String) {
+        guard let path = input["connector"], let file = input["file"], file.hasPrefix("/") else {
+            throw ConnectorError(.invalid, "\"file\" is not an absolute path", fix: "begin it with a slash")
+        }
+        return (path, file)
+    }
+}
+
 extension ControlResponse {
     /// Creates a response with the end of a reload; its status is that of the first error, if it changed nothing.
     fileprivate init(_ reload: Reload) {

@@ -22,9 +22,12 @@ package struct ControlAPI: Sendable {
     private let patterns: [Int]
 
     /// Creates the API of a host. Every request reads the current state of the host.
-    package init(_ host: ConnectorHost) {
+    ///
+    /// - Parameter isLocal: Whether clients are users of this machine who could start the host themselves. Only they may name a file
+    ///   whose code the host is to run.
+    package init(_ host: ConnectorHost, isLocal: Bool = false) {
         var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host)
-        endpoints += Self.outbox(of: host) + Self.reloading(host)
+        endpoints += Self.outbox(of: host) + Self.reloading(host) + (isLocal ? Self.swapping(host) : [])
         // The description is one of the endpoints that it describes.
         let described = endpoints + [Self.description { .null }]
         let document = Self.document(of: described)

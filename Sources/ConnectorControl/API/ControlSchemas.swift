@@ -62,6 +62,10 @@ enum ControlSchemas {
         [
             "outbox": object(["ready": flag, "error": error]),
             "configuration": object(["sha256": text, "since": text], ["errors": list(of: error)]),
+            "images": object(
+                ["count": number, "bytes": number],
+                ["staticTLS": object(["count": number, "bytes": number], ["limit": number])]
+            ),
         ]
     )
 

@@ -22,7 +22,8 @@ extension Gate {
             storage.counters = storage.current?.counters ?? storage.counters
             let successor = storage.successor.take()
             let prepared = storage.prepared.take()
-            let generations = [storage.current.take(), successor, prepared].compactMap(\.self)
+            let predecessor = storage.predecessor.take()?.generation
+            let generations = [storage.current.take(), successor, prepared, predecessor].compactMap(\.self)
             successor?.giveUp(closed)
             prepared?.giveUp(closed)
             return (action, generations, storage.pause.take(), event)

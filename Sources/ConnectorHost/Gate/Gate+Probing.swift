@@ -40,6 +40,7 @@ extension Gate {
         }
         guard let generation else { return }
         let result = await generation.probe()
+        if case .failure(let error) = result, rollBack(from: generation, shown(error)) { return }
         let now = environment.clock.now()
         let action = storage.withLock { storage -> GateStateMachine.ProofAction? in
             // The gate has closed, or another generation has replaced this one.

@@ -105,12 +105,19 @@ extension Gate {
     @discardableResult
     func take(_ succession: Succession) -> OneShot<Void>? {
         let successor = succession.generation
+        let earlierPlan = plan
         let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
+            let proof = storage.evidence
             _ = adopt(succession.plan, &storage)
             guard storage.prepared === successor else { return (false, nil) }
             storage.prepared = nil
             guard storage.machine.succeeded() else { return (false, successor) }
-            let predecessor = storage.current
+            var predecessor = storage.current
+            if succession.plan.trial != nil, let kept = predecessor {
+                // The one before it is no longer needed.
+                predecessor = storage.predecessor?.generation
+                storage.predecessor = Predecessor(plan: earlierPlan, generation: kept, evidence: proof)
+            }
             storage.successor.take()?.giveUp(superseded)
             successor.lead()
             storage.take(successor, succession.evidence)
@@ -161,7 +168,8 @@ extension Gate {
     }
 
     /// - Returns: Whether an instance of the plan would be another one.
-    private func adopt(_ plan: GatePlan, _ storage: inout Storage) -> Bool {
+    @discardableResult
+    func adopt(_ plan: GatePlan, _ storage: inout Storage) -> Bool {
         let isOther = planned.withLock { planned in
             defer { planned = plan }
             return !planned.opensLike(plan)

@@ -24,6 +24,8 @@ final class Gate: CalledGate {
     let environment: GateEnvironment
     /// Admits and counts calls.
     let rundown: RundownGuard
+    /// The typed handles that the application holds.
+    let typedHandles = TypedHandles()
     /// The host's logger, tagged with the gate's path.
     let logger: Logger
     /// All mutable state.
@@ -39,6 +41,8 @@ final class Gate: CalledGate {
         var successor: Generation?
         /// The generation that a reload has opened beside the current one, or is opening.
         var prepared: Generation?
+        /// The generation to go back to while the current one is on trial.
+        var predecessor: Predecessor?
         /// Earlier generations whose calls have not all ended, the oldest first.
         var draining: [Generation] = []
         /// How many generations have received calls.
@@ -104,7 +108,10 @@ final class Gate: CalledGate {
         rundown.shut()
         let generations = storage.withLock { storage in
             stopTimer(&storage)
-            return [storage.current.take(), storage.successor.take(), storage.prepared.take()].compactMap(\.self)
+            return [
+                storage.current.take(), storage.successor.take(), storage.prepared.take(),
+                storage.predecessor.take()?.generation,
+            ].compactMap(\.self)
         }
         for generation in generations {
             Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
@@ -223,7 +230,7 @@ extension Gate {
                 } ?? [:],
                 http: (storage.current?.counters ?? storage.counters).flatMap { $0.requests > 0 ? $0 : nil },
                 misbehaviourCount: storage.misbehaviourCount,
-                warnings: plan.warnings,
+                warnings: plan.warnings + [storage.content?.staticTLSWarning].compactMap(\.self),
                 uses: plan.uses.reduce(into: [:]) { $0[$1.use.name] = $1.connector },
                 secrets: SecretReport.reports(
                     read: storage.configuration,
@@ -232,6 +239,7 @@ extension Gate {
                 ),
                 isSimulated: plan.isSimulated,
                 generation: storage.generationCount,
+                isOnTrial: storage.predecessor != nil,
                 drainingCount: storage.draining.count
             )
         }

@@ -26,6 +26,8 @@ struct GateEnvironment: Sendable {
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.
     let onChange: @Sendable () -> Void
+    /// Learns why gates have gone back to earlier instances.
+    let rollbacks = Rollbacks()
     /// Calls the connectors that plugins use.
     let uses = UsedConnectors()
     /// The live generations.

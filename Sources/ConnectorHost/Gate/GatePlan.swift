@@ -31,6 +31,8 @@ struct GatePlan: Sendable {
     var uses: [BoundUse] = []
     /// The timeout of one attempt to open, of one proof, and of closing.
     var timeout: Duration
+    /// How long a successor is on trial; nil for no trial.
+    var trial: Duration?
     /// How many attempts opening makes before the gate fails.
     var retry: RetryPolicy
     /// How a failed gate is retried; nil for never.

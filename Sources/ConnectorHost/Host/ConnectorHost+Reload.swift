@@ -46,6 +46,35 @@ extension ConnectorHost {
     @discardableResult
     public func apply(_ plan: Plan) async -> Reload { await reload(ifStill: plan.basis) }
 
+    /// Puts another image in the place of the one that a connector's plugin was loaded from, and reloads.
+    ///
+    /// The image is checked first as it would be loaded: as a library for this system, against the lock, by its signature, and for the
+    /// signatures that callers use. If it is not valid, nothing is put anywhere. A valid one is copied beside the old one with its
+    /// `.minisig`, if it has one, and renamed over it. If no connector uses it in the end, because it does not open, the old file is
+    /// put back.
+    ///
+    /// - Parameters:
+    ///   - path: A leaf. Other leaves of the same image take up the new one, too.
+    ///   - file: The image, of a plugin with the same id.
+    /// - Returns: How the reload ended; nothing is thrown, see ``Reload/requireActive()``.
+    @discardableResult
+    public func swap(_ path: String, with file: String) async -> Reload {
+        await swap(path, with: file, ifStill: nil)
+    }
+
+    /// Swaps, if everything is as it was when a plan was made from it; nil for any state.
+    package func swap(_ path: String, with file: String, ifStill basis: Plan.Basis?) async -> Reload {
+        await reloader.reload(Reloader.Request(basis: basis, swap: ImageSwap(path: path, file: file)))
+    }
+
+    /// Returns what ``swap(_:with:)`` would change now, without changing anything.
+    ///
+    /// - Throws: Why the image cannot take the place.
+    public func plan(swapping path: String, with file: String) async throws(ConfigurationErrors) -> Plan {
+        let request = Reloader.Request(swap: ImageSwap(path: path, file: file))
+        return try await ReloadRun(reloader, reloader.environment).plan(request)
+    }
+
     /// Reloads, if everything is as it was when a plan was made from it; nil for any state.
     package func reload(ifStill basis: Plan.Basis?) async -> Reload {
         await reloader.reload(Reloader.Request(basis: basis))

@@ -80,18 +80,20 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        let (resolved, plugins) = try Self.resolver(options)(configuration)
+        let (resolved, plugins) = try Self.resolver(options)(configuration, nil)
         self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: Self.resolver(options))
     }
 
-    /// Checks a configuration against the plugins that it names, which it looks for.
+    /// Checks a configuration against the plugins that it names, which it looks for; one image may have a substitute.
     package typealias Resolver =
-        @Sendable (Configuration) throws(ConfigurationErrors) -> (ResolvedConfiguration, PluginLookup)
+        @Sendable (Configuration, PluginSubstitute?) throws(ConfigurationErrors) -> (
+            ResolvedConfiguration, PluginLookup
+        )
 
     /// Looks for plugins in the directories of the configuration and of the options.
     private static func resolver(_ options: Options) -> Resolver {
-        { configuration throws(ConfigurationErrors) in
-            let plugins = PluginLookup(configuration: configuration, options: options)
+        { configuration, substitute throws(ConfigurationErrors) in
+            let plugins = PluginLookup(configuration: configuration, options: options).substituting(substitute)
             let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
             return (resolved, plugins)
         }
@@ -167,14 +169,14 @@ public final class ConnectorHost: Sendable {
         )
         publisher = MetricsPublisher(metering, workers)
         let variables = options.environment
-        let next: @Sendable (Configuration) throws(ConfigurationErrors) -> NextConfiguration = {
-            configuration throws(ConfigurationErrors) in
+        let next: Reloader.Resolver = { configuration, substitute throws(ConfigurationErrors) in
             guard let resolve else {
+                let plugins = plugins.substituting(substitute)
                 let checked = try configuration.resolved(environment: variables, manifest: plugins.manifest)
-                return NextConfiguration(checked, plugins: plugins)
+                return NextConfiguration(checked, plugins: plugins, substitute)
             }
-            let (checked, found) = try resolve(configuration)
-            return NextConfiguration(checked, plugins: found)
+            let (checked, found) = try resolve(configuration, substitute)
+            return NextConfiguration(checked, plugins: found, substitute)
         }
         reloader = Reloader(
             Reloader.Environment(
@@ -184,8 +186,9 @@ public final class ConnectorHost: Sendable {
                 running: running,
                 metering: metering,
                 limits: options.reload,
-                source: { () throws(ConfigurationErrors) in
-                    try next(running.resolved.configuration.reread(environment: variables))
+                trials: Trials(current, clock: options.clock),
+                source: { substitute throws(ConfigurationErrors) in
+                    try next(running.resolved.configuration.reread(environment: variables), substitute)
                 },
                 resolve: next,
                 onChange: { changes.notifyGate() }
@@ -222,6 +225,7 @@ public final class ConnectorHost: Sendable {
     private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
         if node == nil { reloader.opensGates = true }
+        reloader.environment.trials.follow(current.tree)
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
         let end = timeout.map(environment.deadline(after:)) ?? .max

@@ -51,6 +51,7 @@ extension GatePlan {
             readsFiles: plan?.readsFiles ?? false,
             uses: plan?.uses ?? [],
             timeout: connector.timeout ?? Connector.defaultTimeout,
+            trial: connector.trial,
             retry: connector.retry ?? .none,
             heal: connector.heal,
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
@@ -65,12 +66,12 @@ extension GatePlan {
 
 extension NextConfiguration {
     /// Finds the plugins of a configuration. Blocks while files are read.
-    init(_ resolved: ResolvedConfiguration, plugins: PluginLookup) {
+    init(_ resolved: ResolvedConfiguration, plugins: PluginLookup, _ substitute: PluginSubstitute? = nil) {
         var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
         var plans: [String: GatePlan] = [:]
         for (connector, _) in resolved.configuration.enabledLeaves {
             plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
         }
-        self.init(resolved: resolved, plans: plans)
+        self.init(resolved: resolved, plans: plans, substitute: substitute)
     }
 }

@@ -22,6 +22,8 @@ package struct PluginLookup: Sendable {
     private var filed: [PluginEntry] = []
     /// Which of the plugins found may be loaded.
     package private(set) var admission = PluginAdmission()
+    /// What is found in the place of one image.
+    private var substitute: PluginSubstitute?
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     package init(configuration: Configuration, options: ConnectorHost.Options) {
@@ -58,8 +60,27 @@ package struct PluginLookup: Sendable {
         }
     }
 
+    /// The same plugins, except that one image is replaced by another; nil for no exception.
+    package func substituting(_ substitute: PluginSubstitute?) -> PluginLookup {
+        var lookup = self
+        lookup.substitute = substitute
+        return lookup
+    }
+
     /// The plugin to load or to link for a leaf, or why there is none.
     package func candidate(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
+        let found = present(plugin)
+        guard let substitute, case .success(let candidate) = found, substitute.replaces(candidate) else { return found }
+        do throws(ConnectorError) {
+            if let version = plugin.version { try substitute.require(version) }
+            if !plugin.isPath, plugin.version == nil { try substitute.requireHighest(of: everything.entries) }
+            return .success(try admitted(substitute.candidate))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func present(_ plugin: PluginSpecification) -> Result<PluginCandidate, ConnectorError> {
         do throws(ConnectorError) {
             if let linked = plugin.linked { return .success(try PluginCandidate(linked)) }
             if let file = files[plugin.name] { return file }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorConfiguration
+internal import ConnectorLoading
 
 /// A configuration that was read and checked, with the plans of its leaves.
 struct NextConfiguration: Sendable {
@@ -9,4 +10,11 @@ struct NextConfiguration: Sendable {
     let resolved: ResolvedConfiguration
     /// The plan of each enabled leaf, by path, with the plugin that was found for it.
     let plans: [String: GatePlan]
+    /// The image that is about to take the place of another; nil if none is.
+    let substitute: PluginSubstitute?
+
+    /// The path by which an image is shown.
+    func shownPath(of candidate: PluginCandidate) -> String {
+        substitute?.shownPath(of: candidate) ?? candidate.path
+    }
 }

@@ -22,6 +22,8 @@ extension ReloadRun {
     func open(_ work: ReloadWork) async throws(Stop) -> Opened {
         let steps = Dictionary(work.opening.map { ($0.plan.path, $0) }) { first, _ in first }
         guard !steps.isEmpty else { return Opened() }
+        let services = environment.gates.services
+        for (path, was) in work.moves { services.shareStorage(of: was, with: path, logger: environment.gates.logger) }
         let result = Mutex(Opened())
         let deadline = environment.gates.deadline(after: environment.limits(.open))
         environment.current.pending = work.tree
@@ -72,6 +74,7 @@ extension ReloadRun {
         await withTaskGroup { group in
             for leaf in work.leaves where leaf.step == .add { group.addTask { await leaf.gate.remove() } }
         }
+        for (path, was) in work.moves { environment.gates.services.unshareStorage(of: was, with: path) }
     }
 
     // MARK: Gates that stop first

@@ -3,7 +3,9 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorLoading
 internal import ConnectorPlatform
+internal import ConnectorServices
 internal import Logging
 internal import Synchronization
 
@@ -14,6 +16,7 @@ extension ReloadRun {
         let deadline = environment.gates.deadline(after: environment.limits(.switch))
         let origins = Dictionary(work.moves.map { ($0.value, $0.key) }) { first, _ in first }
         await environment.outbox.move(origins, by: deadline)
+        await moveStorage(origins, by: deadline)
         let kept = work.keptBack(opened)
         var ends: [(path: String, ended: OneShot<Void>)] = []
         for leaf in work.leaves {
@@ -38,8 +41,14 @@ extension ReloadRun {
         for path in kept { resolved.leaves[path] = earlier.leaves[path] }
         let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
         environment.running.replace(by: resolved, at: environment.clock.wallTime(), errors: errors)
+        environment.trials.follow(tree)
+        for leaf in work.leaves where leaf.step == .succeed && leaf.gate.isOnTrial && !kept.contains(leaf.plan.path) {
+            environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
+            environment.trials.begin(leaf.gate)
+        }
         ends += finish(work, kept: kept)
         environment.onChange()
+        warnOfStaticTLS(work.plan)
         return await drained(ends, work.plan, kept, errors)
     }
 
@@ -47,6 +56,40 @@ extension ReloadRun {
         var error = environment.gates.redactor.redact(error)
         error.connector = error.connector ?? path
         return error
+    }
+
+    /// Gives the stored values of gates to those that take their places. If that takes too long, it ends later.
+    private func moveStorage(_ paths: [String: String], by deadline: UInt64) async {
+        guard !paths.isEmpty else { return }
+        let gates = environment.gates
+        let moved = OneShot<Void>()
+        gates.calls.workers.run {
+            for (was, path) in paths {
+                do throws(ServiceFailure) {
+                    try gates.services.moveStorage(of: was, to: path)
+                } catch {
+                    gates.logger.error(
+                        "stored values stay under the old path",
+                        metadata: ["connector": "\(path)", "was": "\(was)", "error": "\(error.message)"]
+                    )
+                }
+            }
+            moved.send()
+        }
+        _ = await moved.wait(by: deadline, on: environment.clock)
+    }
+
+    /// Logs that images with static TLS have used up half of it.
+    private func warnOfStaticTLS(_ plan: Plan) {
+        let usage = LoadedImages.shared.usage
+        guard usage.isStaticTLSHalfUsed, plan.changes.contains(where: { $0.image?.staticTLS ?? 0 > 0 }) else { return }
+        environment.gates.logger.warning(
+            "half of the static TLS is used up; a restart gives it back",
+            metadata: [
+                "images": "\(usage.staticTLSCount)", "bytes": "\(usage.staticTLS)",
+                "left": "\(usage.staticTLSLeft ?? 0)",
+            ]
+        )
     }
 
     /// Starts what follows the switch: removed gates close, failed ones open, and the outbox follows.

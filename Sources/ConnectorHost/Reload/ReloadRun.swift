@@ -25,12 +25,21 @@ struct ReloadRun {
         self.environment = environment
     }
 
+    /// Swaps an image, or reloads.
+    func serve(_ request: Reloader.Request) async -> Reload {
+        if let rollback = request.rollback { return record(rollback) }
+        if let swap = request.swap { return await self.swap(swap, basis: request.basis) }
+        return await run(request)
+    }
+
     /// Reads, plans, loads, opens, switches and drains.
     func run(_ request: Reloader.Request) async -> Reload {
         do throws(Stop) {
             let next = try await read(request)
             let plan = try await plan(next, basis: request.basis)
             guard !plan.isEmpty else { return keep(next, plan) }
+            try checkSignatures(plan, next)
+            defer { settleSignatures() }
             let work = ReloadWork(plan, next, environment)
             try await load(work)
             var opened = try await open(work)
@@ -44,7 +53,12 @@ struct ReloadRun {
     /// Reads and compares, without changing anything.
     func plan(_ request: Reloader.Request) async throws(ConfigurationErrors) -> Plan {
         do throws(Stop) {
-            let next = try await read(request)
+            let next: NextConfiguration
+            if let swap = request.swap {
+                next = try await read(swap)
+            } else {
+                next = try await read(request)
+            }
             var plan = try await plan(next, basis: nil)
             plan.basis = try await timed(.plan) { [environment] in environment.basis(of: next) }
             return plan
@@ -55,11 +69,16 @@ struct ReloadRun {
 
     // MARK: Steps
 
-    private func read(_ request: Reloader.Request) async throws(Stop) -> NextConfiguration {
+    func read(
+        _ request: Reloader.Request,
+        _ substitute: PluginSubstitute? = nil
+    ) async throws(Stop) -> NextConfiguration {
         let read = try await timed(.read) { [environment] () -> Result<NextConfiguration, ConfigurationErrors> in
             do throws(ConfigurationErrors) {
-                guard let configuration = request.configuration else { return .success(try environment.source()) }
-                return .success(try environment.resolve(configuration))
+                guard let configuration = request.configuration else {
+                    return .success(try environment.source(substitute))
+                }
+                return .success(try environment.resolve(configuration, substitute))
             } catch {
                 return .failure(error)
             }
@@ -70,7 +89,7 @@ struct ReloadRun {
         }
     }
 
-    private func plan(_ next: NextConfiguration, basis: Plan.Basis?) async throws(Stop) -> Plan {
+    func plan(_ next: NextConfiguration, basis: Plan.Basis?) async throws(Stop) -> Plan {
         if let basis {
             let now = try await timed(.plan) { [environment] in environment.basis(of: next) }
             let moved = now.moved(since: basis)
@@ -120,7 +139,7 @@ struct ReloadRun {
     }
 
     /// Runs a blocking step on a thread that it may hold, within its limit.
-    private func timed<Value: Sendable>(
+    func timed<Value: Sendable>(
         _ phase: Reload.Phase,
         _ plan: Plan? = nil,
         _ body: @escaping @Sendable () -> Value
@@ -143,8 +162,37 @@ struct ReloadRun {
 
     // MARK: Ends
 
+    /// Records that a gate has gone back to its earlier instance: what runs is then not what the file says.
+    private func record(_ rollback: Reloader.Rollback) -> Reload {
+        let path = rollback.gate.path
+        var reload = Reload(digest: environment.running.digest)
+        guard let node = environment.current.tree[path], node.gate === rollback.gate else { return reload }
+        var error = environment.gates.redactor.redact(rollback.error)
+        error.connector = error.connector ?? path
+        (reload.rolledBack, reload.errors) = ([path], [error])
+        // A reload that was under way may have given it the plan that failed.
+        rollback.gate.refresh(rollback.plan)
+        environment.running.goBack(path, because: error)
+        let configuration = environment.running.resolved.configuration
+        environment.current.publish { before in
+            Tree(
+                configuration.connectors,
+                after: before,
+                metering: environment.metering,
+                logger: environment.gates.logger,
+                onChange: environment.onChange,
+                plan: { _, gate in gate.plan },
+                makeGate: { connector in
+                    before[connector.path]?.gate ?? Gate(.missing(connector), environment: environment.gates)
+                }
+            )
+        }
+        environment.onChange()
+        return reload
+    }
+
     /// Ends a reload that changes nothing but what is not seen: comments, secrets that are the same, files that are copies.
-    private func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
+    func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
         ReloadWork(plan, next, environment).refreshKept()
         environment.gates.redactor.add(from: next.resolved.redactor)
         environment.running.replace(by: next.resolved, at: environment.clock.wallTime(), errors: [])
@@ -154,10 +202,12 @@ struct ReloadRun {
         return reload
     }
 
-    /// Ends a reload without a change; the report says that the file differs, and why.
-    private func end(_ stop: Stop) -> Reload {
+    /// Ends a reload without a change.
+    ///
+    /// - Parameter isOfFile: Whether the file is the reason: the report then says that it differs, and why.
+    func end(_ stop: Stop, isOfFile: Bool = true) -> Reload {
         let errors = stop.errors.map(environment.gates.redactor.redact)
-        environment.running.note(errors)
+        if isOfFile { environment.running.note(errors) }
         environment.gates.logger.warning(
             "reload changed nothing",
             metadata: ["phase": "\(stop.phase.rawValue)", "error": "\(errors.first.map { "\($0)" } ?? "")"]

@@ -23,18 +23,21 @@ extension Reloader.Environment {
             let earlier = node.flatMap { try? $0.plan?.plugin.get() }
             let isSame = earlier?.path == candidate.path && earlier?.identity == candidate.identity
             let content = node?.gate?.content
+            let path = next.shownPath(of: candidate)
             // Only a file that has changed is read.
             let mark = isSame ? "" : digests.digest(of: candidate) ?? ""
             let running = isSame ? "" : content?.sha256 ?? "not loaded"
             if let node {
-                images[node.path] = PlannedImage(path: candidate.path, mark: String(running.prefix(16)), isLoaded: true)
+                images[node.path] = PlannedImage(path: path, mark: String(running.prefix(16)), isLoaded: true)
             }
-            after.images[connector.path] = PlannedImage(
-                path: candidate.path,
-                mark: String(mark.prefix(16)),
-                isLoaded: known.contains(candidate) || (content != nil && mark == running),
-                size: candidate.identity?.size ?? 0
-            )
+            let isLoaded = known.contains(candidate) || (content != nil && mark == running)
+            var image = PlannedImage(path: path, mark: String(mark.prefix(16)), isLoaded: isLoaded)
+            if !isLoaded {
+                image.size = candidate.identity?.size ?? 0
+                image.staticTLS = PluginLoader.staticTLS(of: candidate)
+                image.staticTLSLeft = LoadedImages.shared.usage.staticTLSLeft
+            }
+            after.images[connector.path] = image
         }
         // Secrets may have been read again since the configuration was.
         for node in tree.nodes {
@@ -58,10 +61,9 @@ extension Reloader.Environment {
         }
         var images: [String: String] = [:]
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
-            guard let candidate = try? next.plans[connector.path]?.plugin.get(), images[candidate.path] == nil else {
-                continue
-            }
-            images[candidate.path] = digests.digest(of: candidate)
+            guard let candidate = try? next.plans[connector.path]?.plugin.get() else { continue }
+            let path = next.shownPath(of: candidate)
+            if images[path] == nil { images[path] = digests.digest(of: candidate) }
         }
         return Plan.Basis(
             running: running.digest,

@@ -11,6 +11,10 @@ internal import Synchronization
 ///
 /// Requests that come while a reload is under way are served together by the next one, for the last configuration that was asked for.
 final class Reloader: Sendable {
+    /// Checks a configuration against the plugins, one of which may have a substitute.
+    typealias Resolver =
+        @Sendable (Configuration, PluginSubstitute?) throws(ConfigurationErrors) -> NextConfiguration
+
     /// What a reload works on.
     struct Environment: Sendable {
         let current: CurrentTree
@@ -19,10 +23,11 @@ final class Reloader: Sendable {
         let running: RunningConfiguration
         let metering: Metering
         let limits: ReloadLimits
+        let trials: Trials
         /// Reads the file again; throws every fault in it.
-        let source: @Sendable () throws(ConfigurationErrors) -> NextConfiguration
+        let source: @Sendable (PluginSubstitute?) throws(ConfigurationErrors) -> NextConfiguration
         /// Checks a configuration against the plugins.
-        let resolve: @Sendable (Configuration) throws(ConfigurationErrors) -> NextConfiguration
+        let resolve: Resolver
         /// Called after a change of the tree or of the report.
         let onChange: @Sendable () -> Void
         let fingerprint = Fingerprint()
@@ -38,6 +43,14 @@ final class Reloader: Sendable {
         var configuration: Configuration?
         /// What the plan was made from that the caller has seen; nil to apply whatever there is.
         var basis: Plan.Basis?
+        /// The image to put in the place of a connector's; nil to replace none.
+        var swap: ImageSwap?
+
+        /// The gate that has gone back to its earlier instance; nil if none has.
+        var rollback: Rollback?
+
+        /// Whether a later request may be served in its place.
+        var isPlain: Bool { basis == nil && swap == nil && rollback == nil }
     }
 
     private struct State {
@@ -58,6 +71,25 @@ final class Reloader: Sendable {
     /// Begins with nothing to do.
     init(_ environment: Environment) {
         self.environment = environment
+        environment.gates.rollbacks.connect { [weak self] gate, plan, error in
+            self?.wentBack(Rollback(gate: gate, plan: plan, error: error))
+        }
+    }
+
+    /// A gate that has gone back to its earlier instance.
+    struct Rollback: Sendable {
+        var gate: Gate
+        /// The plan that it has again.
+        var plan: GatePlan
+        /// Why.
+        var error: ConnectorError
+    }
+
+    /// Has the next reload, or one for this alone, record that a gate has gone back.
+    private func wentBack(_ rollback: Rollback) {
+        Task(executorPreference: environment.gates.calls.gateThreads) {
+            _ = await self.reload(Request(rollback: rollback))
+        }
     }
 
     /// Whether the host has opened its gates, so that added ones open, too.
@@ -79,7 +111,7 @@ final class Reloader: Sendable {
     func reload(_ request: Request) async -> Reload {
         let (ended, begins) = state.withLock { state -> (OneShot<Reload>?, Bool) in
             guard !state.isClosed else { return (nil, false) }
-            if let last = state.waiting.indices.last, state.waiting[last].request.basis == nil, request.basis == nil {
+            if let last = state.waiting.indices.last, state.waiting[last].request.isPlain, request.isPlain {
                 state.waiting[last].request = request
                 state.waiting[last].count += 1
                 return (state.waiting[last].ended, false)
@@ -107,7 +139,7 @@ final class Reloader: Sendable {
                 return nil
             }
             guard let (request, ended) = next else { return }
-            ended.send(isClosed ? refused() : await ReloadRun(self, environment).run(request))
+            ended.send(isClosed ? refused() : await ReloadRun(self, environment).serve(request))
         }
     }
 
@@ -129,6 +161,7 @@ final class Reloader: Sendable {
     /// Refuses further reloads. The one under way ends at its next step.
     func close() {
         state.withLock { $0.isClosed = true }
+        environment.trials.close()
     }
 
     /// Returns once no reload is under way.

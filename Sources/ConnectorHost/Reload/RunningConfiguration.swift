@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorDigest
+internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -13,6 +14,8 @@ final class RunningConfiguration: Sendable {
         var resolved: ResolvedConfiguration
         var digest: String
         var since: Timestamp
+        /// What gates on trial may go back to, by path.
+        var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
         /// Why the file is not in use.
         var errors: [ConnectorError] = []
     }
@@ -39,6 +42,7 @@ final class RunningConfiguration: Sendable {
     func report(_ report: Report) -> Report {
         var complete = report
         complete.configuration = self.report
+        complete.images = ImagesReport(LoadedImages.shared.usage)
         return complete
     }
 
@@ -50,6 +54,19 @@ final class RunningConfiguration: Sendable {
         state.withLock { state in
             if state.digest != digest { state.since = time }
             (state.resolved, state.digest, state.errors) = (resolved, digest, errors)
+        }
+    }
+
+    /// Remembers what a gate on trial may go back to.
+    func remember(_ leaf: Result<LeafPlan, ConnectorError>?, of path: String) {
+        state.withLock { $0.earlier[path] = leaf }
+    }
+
+    /// Records that a leaf is again what it was before the last change, and why.
+    func goBack(_ path: String, because error: ConnectorError) {
+        state.withLock { state in
+            if let earlier = state.earlier.removeValue(forKey: path) { state.resolved.leaves[path] = earlier }
+            state.errors.append(error)
         }
     }
 

@@ -64,6 +64,8 @@ public struct GateReport: Sendable {
     public var isSimulated = false
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
     public var generation: UInt64 = 0
+    /// Whether the current instance is on trial, and the gate may go back to the earlier one.
+    public var isOnTrial = false
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
 

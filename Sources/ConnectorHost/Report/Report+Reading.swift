@@ -17,6 +17,7 @@ extension Report {
         self.init(gates: gates, state: state)
         outboxError = json["outbox"]?["error"].flatMap(ConnectorError.init(json:))
         configuration = json["configuration"].flatMap(ConfigurationReport.init(json:))
+        images = json["images"].flatMap(ImagesReport.init(json:))
     }
 }
 
@@ -55,6 +56,7 @@ extension GateReport {
             secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
             isSimulated: json["simulated"]?.bool ?? false,
             generation: UInt64(clamping: json.count("generation") ?? 0),
+            isOnTrial: json["trial"]?.bool ?? false,
             drainingCount: json.count("draining") ?? 0
         )
     }
@@ -194,7 +196,8 @@ extension ConnectorError {
 extension JSONValue {
     fileprivate func state(_ name: String) -> GateState? { self[name]?.string.flatMap(GateState.init(rawValue:)) }
 
-    fileprivate func count(_ name: String) -> Int? { self[name]?.integer.map { Int(clamping: $0) } }
+    /// A count; nil if missing.
+    func count(_ name: String) -> Int? { self[name]?.integer.map { Int(clamping: $0) } }
 
     fileprivate func time(_ name: String) -> Timestamp? { self[name]?.string.flatMap(Timestamp.init(parsing:)) }
 

@@ -21,6 +21,9 @@ public struct Report: Sendable {
     /// Which configuration runs, and whether its file says something else; nil in a report of an older host.
     public var configuration: ConfigurationReport?
 
+    /// The images that the host's process has loaded; nil if there are none, and in a report of an older host.
+    public var images: ImagesReport?
+
     /// Creates a report, also for tests of what reads one.
     public init(gates: [GateReport], state: GateState, outboxError: ConnectorError? = nil) {
         self.gates = gates
@@ -82,6 +85,7 @@ extension Report {
         ]
         object["outbox"] = outboxError.map { ["ready": false, "error": $0.json] }
         object["configuration"] = configuration.map(\.json)
+        object["images"] = images.map(\.json)
         return .object(object)
     }
 }
@@ -117,6 +121,7 @@ extension GateReport {
                 )
             )
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
+            if isOnTrial { object["trial"] = true }
             if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }
             if !secrets.isEmpty { object["secrets"] = .array(secrets.map(\.json)) }

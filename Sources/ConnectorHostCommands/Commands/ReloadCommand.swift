@@ -37,9 +37,16 @@ extension ConfigurationOption {
     /// - Throws: The exit status, if the file is not active.
     func reload(_ answer: OutputOptions, basis: Plan.Basis?) async throws {
         let host = try await runningHost(answer)
+        try await show(answer) { () throws(ConnectorError) in try await host.reload(basis) }
+    }
+
+    /// Makes a change, and shows how that ended.
+    ///
+    /// - Throws: The exit status, if the change is not active.
+    func show(_ answer: OutputOptions, _ change: () async throws(ConnectorError) -> Reload) async throws {
         let reload: Reload
         do throws(ConnectorError) {
-            reload = try await host.reload(basis)
+            reload = try await change()
         } catch {
             answer.report([error], of: .call)
             throw ExitStatus.failed

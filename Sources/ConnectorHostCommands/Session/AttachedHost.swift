@@ -102,7 +102,20 @@ struct AttachedHost: Sendable {
     func reload(_ basis: Plan.Basis? = nil) async throws(ConnectorError) -> Reload {
         var body = JSONObject()
         body["basis"] = basis?.json
-        guard let document = try await client.attempt("/api/v1/reload", body) else { throw ended }
+        return try await change("/api/v1/reload", body)
+    }
+
+    /// Puts an image in the place of a connector's, and returns how the reload ended.
+    ///
+    /// - Parameter basis: What the plan was made from that may be applied.
+    func swap(_ path: String, with file: String, _ basis: Plan.Basis?) async throws(ConnectorError) -> Reload {
+        var body: JSONObject = ["connector": .string(path), "file": .string(file)]
+        body["basis"] = basis?.json
+        return try await change("/api/v1/swap", body)
+    }
+
+    private func change(_ endpoint: String, _ body: JSONObject) async throws(ConnectorError) -> Reload {
+        guard let document = try await client.attempt(endpoint, body) else { throw ended }
         if let reload = Reload(json: document) { return reload }
         throw document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
     }
@@ -110,6 +123,14 @@ struct AttachedHost: Sendable {
     /// Returns what a reload of the host would change.
     func plan() async throws(ConnectorError) -> Plan {
         if let plan = Plan(json: try await document("/api/v1/plan")) { return plan }
+        throw incompatible("a plan")
+    }
+
+    /// Returns what putting an image in the place of a connector's would change.
+    func plan(swapping path: String, with file: String) async throws(ConnectorError) -> Plan {
+        if let plan = Plan(json: try await document("/api/v1/swap/plan", [("connector", path), ("file", file)])) {
+            return plan
+        }
         throw incompatible("a plan")
     }
 

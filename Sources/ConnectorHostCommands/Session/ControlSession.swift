@@ -18,7 +18,7 @@ struct ControlSession: Sendable {
             return nil
         }
         do throws(ConnectorError) {
-            let server = ControlServer(ControlAPI(host), on: try ControlSocket(in: directory))
+            let server = ControlServer(ControlAPI(host, isLocal: true), on: try ControlSocket(in: directory))
             let serving = Task {
                 do {
                     try await server.run()

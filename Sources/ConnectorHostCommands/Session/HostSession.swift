@@ -81,8 +81,8 @@ struct HostSession: Sendable {
         }
         let opened = simulation?.pointing(resolved) ?? resolved
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
-            [options] configuration throws(ConfigurationErrors) in
-            let lookup = PluginLookup(configuration: configuration, options: options)
+            [options] configuration, substitute throws(ConfigurationErrors) in
+            let lookup = PluginLookup(configuration: configuration, options: options).substituting(substitute)
             let next = try configuration.resolved(
                 environment: options.environment,
                 simulation: request,

@@ -75,9 +75,10 @@ extension ConnectorHost {
         let standIns = Dictionary(simulated.map { ($0.path, $0.plugin) }) { first, _ in first }
         let replaced = resolved.replacing(standIns)
         let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger) {
-            configuration throws(ConfigurationErrors) in
+            configuration,
+            substitute throws(ConfigurationErrors) in
             // The files may have changed since.
-            let lookup = PluginLookup(files: plugins)
+            let lookup = PluginLookup(files: plugins).substituting(substitute)
             let resolved = try configuration.resolved(
                 environment: environment,
                 simulation: standIns.isEmpty ? nil : SimulationRequest(paths: Set(standIns.keys)),

@@ -11,6 +11,8 @@ package protocol CalledGate: AnyObject, Sendable {
     var manifest: Manifest? { get }
     /// The rundown guard that admits calls.
     var rundown: RundownGuard { get }
+    /// The typed handles that callers hold.
+    var typedHandles: TypedHandles { get }
     /// The error of a call that is not admitted.
     var refusal: ConnectorError { get }
 

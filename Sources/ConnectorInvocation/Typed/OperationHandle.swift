@@ -14,6 +14,8 @@ package struct OperationHandle: Sendable {
     @usableFromInline package let name: String
     /// The signature that the manifest and the client share.
     package let signature: Signature
+    /// Keeps plugins with another signature from taking over.
+    private let entry: TypedHandles.Entry
     /// Whether the application had a tracer when the handle was created: checking at every call would take as long as the call.
     private let isTraced: Bool
 
@@ -29,7 +31,8 @@ package struct OperationHandle: Sendable {
         guard let manifest = gate.manifest, let found = manifest.operation(named: name)?.operation else {
             throw gate.manifest?.unknownOperation(name) ?? ConnectorError(.notOpen, "no plugin was found for the gate")
         }
-        guard found.signature == signature, found.foreign == nil else {
+        guard found.signature == signature, found.foreign == nil, let entry = gate.typedHandles.add(name, signature)
+        else {
             throw ConnectorError(
                 .signatureMismatch,
                 "\(name) has the signature \(found.signature), but the client was written for \(signature)",
@@ -38,6 +41,7 @@ package struct OperationHandle: Sendable {
             )
         }
         self.gate = gate
+        self.entry = entry
         self.rundown = gate.rundown
         self.name = name
         self.signature = signature

@@ -7,7 +7,7 @@ internal import ConnectorPlatform
 
 extension PluginAdmission {
     /// The end of the name of the file with a signature.
-    private static let ending = ".minisig"
+    package static let signatureEnding = ".minisig"
 
     /// Why no trusted key vouches for a plugin, found without reading its image; nil if one claims to, or if there are no keys.
     ///
@@ -49,7 +49,7 @@ extension PluginAdmission {
         throw ConnectorError(
             .badSignature,
             "\(bytes.path) (SHA-256 \(try bytes.sha256())) is not what the key \(key) signed in "
-                + "\(bytes.path)\(Self.ending) (SHA-256 \(digest))",
+                + "\(bytes.path)\(Self.signatureEnding) (SHA-256 \(digest))",
             fix: "install the plugin again with its signature, the signature first; or sign it: "
                 + "minisign -S -m \(bytes.path.lastPathComponent)"
         )
@@ -59,7 +59,7 @@ extension PluginAdmission {
     private func signature(
         of path: String
     ) throws(ConnectorError) -> (signature: MinisignSignature, digest: String)? {
-        let file = path + Self.ending
+        let file = path + Self.signatureEnding
         let bytes: ImageBytes
         do throws(ConnectorError) {
             bytes = try ImageBytes(path: file, limit: MinisignSignature.sizeLimit)
@@ -81,7 +81,9 @@ extension PluginAdmission {
 
     /// Why a signature does not come from a trusted key; nil if it claims to.
     private func concern(_ found: (signature: MinisignSignature, digest: String)?, _ path: String) -> String? {
-        guard let found else { return "\(path) is not signed: there is no \(path.lastPathComponent)\(Self.ending)" }
+        guard let found else {
+            return "\(path) is not signed: there is no \(path.lastPathComponent)\(Self.signatureEnding)"
+        }
         let id = found.signature.keyID
         guard !keys.contains(where: { $0.id == id }) else { return nil }
         return "\(path) is signed by the key \(id), which is not among the keys of \"trust\""

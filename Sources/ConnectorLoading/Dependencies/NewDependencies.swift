@@ -10,6 +10,8 @@ package struct NewDependencies {
     package var relatives: [ImageBytes] = []
     /// Whether the search path leads up from the image's folder, so that its copy must be at the same depth.
     package var climbsFromOrigin = false
+    /// The bytes of static TLS that the libraries take.
+    package var staticTLS = 0
 
     /// The names of libraries that are loaded for good.
     private static let present = Mutex<Set<String>>([])
@@ -26,7 +28,8 @@ package struct NewDependencies {
         climbsFromOrigin = closure.members.contains { !$0.isLoaded && $0.climbsFromOrigin }
         for member in closure.members.dropFirst() where !member.isLoaded {
             guard let contents = member.contents else { continue }
-            _ = try Preflight.linkable(contents.image)
+            let soundness = try Preflight.linkable(contents.image)
+            staticTLS += contents.image.staticTLS(soundness.dynamic)
             // Dependencies of such a library are found relative to its copy, so they must be copied too.
             if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
         }

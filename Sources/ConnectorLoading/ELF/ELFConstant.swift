@@ -44,6 +44,8 @@ package enum ELFConstant {
     package static let noOpenFlag: UInt64 = 0x40
     /// `DF_TEXTREL` in `DT_FLAGS`: relocations write into segments that are not writable.
     package static let textRelocationFlag: UInt64 = 4
+    /// `DF_STATIC_TLS` in `DT_FLAGS`: thread-local variables are in memory that is set aside when the process starts.
+    package static let staticTLSFlag: UInt64 = 0x10
 }
 
 /// A tag of the dynamic section that the dynamic linker or the host reads (gABI chapter 5, GNU extensions).

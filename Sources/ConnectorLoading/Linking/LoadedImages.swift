@@ -12,7 +12,34 @@ package final class LoadedImages: Sendable {
     /// The images with the checksums of their bytes.
     ///
     /// An array: searching a thousand entries takes less time than a dictionary's first use.
-    private let images = Mutex<[(checksum: UInt64, image: LoadedImage)]>([])
+    private let images = Mutex<[(checksum: UInt64, image: LoadedImage, staticTLS: Int)]>([])
+    private let total = Mutex(Usage())
+
+    /// What the images of a process take, which they keep until it ends.
+    package struct Usage: Sendable, Hashable {
+        /// How many images are loaded.
+        package var count = 0
+        /// The bytes of their files: about what they take in memory.
+        package var bytes = 0
+        /// How many of them take static TLS.
+        package var staticTLSCount = 0
+        /// The bytes of static TLS that they take.
+        package var staticTLS = 0
+
+        /// Whether half of the static TLS is used up.
+        package var isStaticTLSHalfUsed: Bool { StaticTLS.limit.map { staticTLS * 2 >= $0 } ?? false && staticTLS > 0 }
+
+        /// The bytes of static TLS that are left; nil where there is no limit.
+        package var staticTLSLeft: Int? { StaticTLS.limit.map { max(0, $0 - staticTLS) } }
+    }
+
+    /// The bytes of static TLS that an image takes; 0 for most.
+    package func staticTLS(of content: ImageContent) -> Int {
+        images.withLock { images in images.first { $0.image.content === content }?.staticTLS ?? 0 }
+    }
+
+    /// What the images take.
+    package var usage: Usage { total.withLock(\.self) }
     /// Held while an image loads. Not a `Mutex`, whose waiters would spin.
     private let loading = Monitor<Void>(())
 
@@ -21,15 +48,26 @@ package final class LoadedImages: Sendable {
     /// Holds a lock while the image loads, so that two gates of one plugin that open concurrently load it once. This
     /// costs no concurrency, because the dynamic linker has one lock for all loading. An image's constructors run under
     /// the lock, but cannot call into the host.
+    ///
+    /// - Parameters:
+    ///   - staticTLS: The bytes of static TLS that the image and its libraries take.
+    ///   - load: Loads the image.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
+        staticTLS: Int = 0,
         load: () throws(Failure) -> LoadedImage
     ) throws(Failure) -> LoadedImage {
         try loading.withLock { _ throws(Failure) in
             let checksum = unsafe Self.checksum(bytes)
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
-            images.withLock { $0.append((checksum, image)) }
+            images.withLock { $0.append((checksum, image, staticTLS)) }
+            total.withLock { total in
+                total.count += 1
+                total.bytes += bytes.count
+                total.staticTLSCount += staticTLS > 0 ? 1 : 0
+                total.staticTLS += staticTLS
+            }
             return image
         }
     }

@@ -4,12 +4,38 @@
 internal import ConnectorManifest
 
 #if os(Linux)
-    import ConnectorBase
+    package import ConnectorBase
     import ConnectorPlatform
 
     extension PluginLoader {
-        /// Checks an image, seals the checked bytes, and loads them.
-        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
+        /// An image that was checked, and may be loaded.
+        private struct CheckedFile {
+            let bytes: ImageBytes
+            let image: ELFImage
+            let soundness: ImageSoundness
+            let dependencies: NewDependencies
+            /// The bytes of static TLS that the image and its libraries take.
+            let staticTLS: Int
+        }
+
+        /// Checks everything of an image that can be checked without running its code.
+        ///
+        /// - Throws: As ``load(_:)`` does.
+        package func check(_ candidate: PluginCandidate) throws(ConnectorError) {
+            let checked = try checkFile(candidate)
+            let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
+            if checked.staticTLS > left { throw exhausted(checked) }
+        }
+
+        /// The bytes of static TLS that loading an image takes; 0 if it cannot be read.
+        package static func staticTLS(of candidate: PluginCandidate) -> Int {
+            guard case .file = candidate.image, let bytes = try? ImageBytes(path: candidate.path),
+                let image = try? ELFImage(bytes), let dynamic = DynamicSection(image)
+            else { return 0 }
+            return image.staticTLS(dynamic)
+        }
+
+        private func checkFile(_ candidate: PluginCandidate) throws(ConnectorError) -> CheckedFile {
             let bytes = try ImageBytes(path: candidate.path)
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
@@ -19,32 +45,68 @@ internal import ConnectorManifest
             if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
             let dependencies = try NewDependencies(of: image, dynamic)
             try admission.check(candidate, bytes, libraries: dependencies.relatives)
-            do throws(DynamicLinker.Failure) {
-                let result = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                    unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
-                        // The process may already have loaded a library that a sidecar names by its path.
-                        if candidate.manifest.library != nil,
-                            let existing = unsafe try ForeignLibrary.existing(image, dynamic, content)
-                        {
-                            return existing
-                        }
-                        let sealed = unsafe SealedImage(
-                            content,
-                            path: candidate.path,
-                            relatives: dependencies.relatives,
-                            keepsLayout: dependencies.climbsFromOrigin,
-                            storage: storage
-                        )
-                        PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
-                        defer { PluginImages.shared.endLoading(candidate.path) }
-                        return try sealed.load()
-                    }
+            return CheckedFile(
+                bytes: bytes,
+                image: image,
+                soundness: soundness,
+                dependencies: dependencies,
+                staticTLS: image.staticTLS(dynamic) + dependencies.staticTLS
+            )
+        }
+
+        private func exhausted(_ checked: CheckedFile, cause: String? = nil) -> ConnectorError {
+            StaticTLS.exhausted(
+                checked.bytes.path,
+                needs: checked.staticTLS,
+                used: LoadedImages.shared.usage.staticTLS,
+                cause: cause
+            )
+        }
+
+        /// Checks an image, seals the checked bytes, and loads them.
+        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
+            let checked = try checkFile(candidate)
+            let result = unsafe try checked.bytes.withAllBytes { content throws(ConnectorError) in
+                unsafe try LoadedImages.shared.image(of: content, staticTLS: checked.staticTLS) {
+                    () throws(ConnectorError) in
+                    // Before the end: what fails inside the dynamic linker fails without a reason that helps.
+                    let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
+                    guard checked.staticTLS <= left else { throw exhausted(checked) }
+                    return unsafe try load(checked, content, candidate)
                 }
-                if let result { return (result, MappedCode(soundness, result, entry: candidate.manifest.entry)) }
+            }
+            guard let result else { throw Preflight.changed(candidate.path) }
+            return (result, MappedCode(checked.soundness, result, entry: candidate.manifest.entry))
+        }
+
+        private func load(
+            _ checked: CheckedFile,
+            _ content: UnsafeRawBufferPointer,
+            _ candidate: PluginCandidate
+        ) throws(ConnectorError) -> LoadedImage {
+            let (image, dynamic) = (checked.image, checked.soundness.dynamic)
+            do throws(DynamicLinker.Failure) {
+                // The process may already have loaded a library that a sidecar names by its path.
+                if candidate.manifest.library != nil,
+                    let existing = unsafe try ForeignLibrary.existing(image, dynamic, content)
+                {
+                    return existing
+                }
+                let sealed = unsafe SealedImage(
+                    content,
+                    path: candidate.path,
+                    relatives: checked.dependencies.relatives,
+                    keepsLayout: checked.dependencies.climbsFromOrigin,
+                    storage: storage
+                )
+                PluginImages.shared.beginLoading(candidate.name, path: candidate.path)
+                defer { PluginImages.shared.endLoading(candidate.path) }
+                return try sealed.load()
             } catch {
+                // Libraries of the application may have taken a part that nobody counts.
+                if error.text.contains("static TLS") { throw exhausted(checked, cause: error.text) }
                 throw DependencyDiagnosis.refusal(image, dynamic, error)
             }
-            throw Preflight.changed(candidate.path)
         }
     }
 #endif

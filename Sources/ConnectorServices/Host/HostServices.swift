@@ -52,6 +52,33 @@ package final class HostServices: Sendable {
 }
 
 extension HostServices {
+    /// Lets a gate that takes another one's place use its stored values, if there are any; they are stored under the old path until
+    /// ``moveStorage(of:to:)``.
+    package func shareStorage(of gate: String, with other: String, logger: Logger) {
+        let storage = storage(of: gate, logger: logger)
+        guard storage.isStored else { return }
+        storages.withLock { $0[other] = storage }
+    }
+
+    /// Takes back what ``shareStorage(of:with:logger:)`` gave.
+    package func unshareStorage(of gate: String, with other: String) {
+        storages.withLock { storages in
+            if let storage = storages[other], storage === storages[gate] { storages[other] = nil }
+        }
+    }
+
+    /// Stores the values that two gates share under the path of the second one alone. Blocks on the disk.
+    package func moveStorage(of gate: String, to other: String) throws(ServiceFailure) {
+        let shared = storages.withLock { storages -> GateStorage? in
+            guard let storage = storages[other], storage === storages[gate] else { return nil }
+            storages[gate] = nil
+            return storage
+        }
+        try shared?.move(to: other)
+    }
+}
+
+extension HostServices {
     /// Options of a host's services.
     package struct Options: Sendable {
         /// The source of the time.

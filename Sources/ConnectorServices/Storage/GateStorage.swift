@@ -23,7 +23,8 @@ package final class GateStorage: Sendable {
         case read(StoredValues, StateFile.Identity?)
     }
 
-    private let gate: String
+    /// The path of the gate, which changes when the gate moves.
+    private let path: Mutex<String>
     private let directory: StateDirectory
     private let logger: Logger
     /// Held while the file is read or written, so that memory and disk agree. Only plugins' threads and worker threads
@@ -32,9 +33,32 @@ package final class GateStorage: Sendable {
 
     /// Creates the storage without reading the file.
     package init(gate: String, directory: StateDirectory, logger: Logger) {
-        self.gate = gate
+        path = Mutex(gate)
         self.directory = directory
         self.logger = logger
+    }
+
+    private var gate: String { path.withLock(\.self) }
+
+    /// Whether there are values, as far as can be told.
+    package var isStored: Bool {
+        ((try? directory.file(for: gate).identity()) ?? nil) != nil
+    }
+
+    /// Gives the values to a gate of another path. Instances that have the storage keep it.
+    package func move(to gate: String) throws(ServiceFailure) {
+        try state.withLock { state throws(ServiceFailure) in
+            do throws(SystemError) {
+                let (old, new) = (try directory.file(for: self.gate), try directory.file(for: gate))
+                let lock = try old.lock()
+                defer { close(lock) }
+                if try old.identity() != nil, unsafe rename(old.path, new.path) != 0 { throw SystemError() }
+            } catch {
+                throw unavailable("moved", error)
+            }
+            path.withLock { $0 = gate }
+            state = .unread
+        }
     }
 
     /// The value of a key.

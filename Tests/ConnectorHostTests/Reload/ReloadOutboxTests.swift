@@ -82,4 +82,29 @@ import Testing
         for receipt in receipts { try await receipt.delivered() }
         await test.host.close()
     }
+
+    @Test func `events of a connector that no configuration of this process had stay as they are`() async throws {
+        let directory = ScratchDirectory()
+        func host(_ connectors: String...) async throws -> ConnectorHost {
+            let host = try ConnectorHost.testing(
+                "[\(connectors.joined(separator: ","))]",
+                plugins: [Fixtures.contract("deliveries"), Fixtures.contract("calls")],
+                stateDirectory: directory.path
+            )
+            await host.open()
+            return host
+        }
+        let first = try await host(leaf("unknown", away: 1_000_000))
+        _ = try await first.analytics("unknown").track("Seen")
+        _ = await first.report { $0["unknown"]?.outbox?.code != nil }
+        await first.close()
+        let second = try await host(leaf("a", away: 1_000_000), leaf("b"))
+        _ = try await second.analytics("a").track("Seen")
+        _ = await second.report { $0["a"]?.outbox?.code != nil }
+        #expect(await second.reload(try TestHost.configuration([leaf("b")])).isActive)
+        let letters = try await second.deadLetters()
+        #expect(letters.map(\.connector) == ["a"])
+        #expect(second.outbox(of: "unknown")?.queued == 1)
+        await second.close()
+    }
 }

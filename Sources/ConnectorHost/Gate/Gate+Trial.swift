@@ -1,0 +1,83 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Logging
+internal import Synchronization
+
+/// How a gate goes back to its earlier instance: while a successor is on trial, its predecessor stays open and receives no calls.
+extension Gate {
+    /// The generation that received calls before the current one.
+    struct Predecessor: Sendable {
+        let plan: GatePlan
+        let generation: Generation
+        let evidence: [Evidence]
+    }
+
+    /// Whether the current generation is on trial.
+    var isOnTrial: Bool { storage.withLock { $0.predecessor != nil } }
+
+    /// Ends the trial: the current generation has stood the test, and its predecessor ends.
+    func endTrial() {
+        guard let predecessor = storage.withLock({ $0.predecessor.take() }) else { return }
+        logger.info("gate keeps its successor after the trial")
+        end(predecessor.generation)
+        environment.onChange()
+    }
+
+    /// Directs calls to the predecessor again, and lets the calls of the current generation finish.
+    ///
+    /// - Parameters:
+    ///   - generation: The generation that is on trial; nil for the current one.
+    ///   - error: Why.
+    /// - Returns: Whether the gate has gone back.
+    @discardableResult
+    func rollBack(from generation: Generation? = nil, _ error: ConnectorError) -> Bool {
+        let failed = storage.withLock { storage -> (predecessor: Predecessor, failed: Generation?)? in
+            guard let predecessor = storage.predecessor, generation == nil || storage.current === generation,
+                storage.machine.succeeded()
+            else { return nil }
+            storage.predecessor = nil
+            adopt(predecessor.plan, &storage)
+            let failed = storage.current
+            storage.successor.take()?.giveUp(superseded)
+            predecessor.generation.lead()
+            storage.take(predecessor.generation, predecessor.evidence)
+            storage.outageStart = nil
+            stopTimer(&storage)
+            return (predecessor, failed)
+        }
+        guard let (predecessor, failed) = failed else { return false }
+        logger.warning("gate goes back to its earlier instance", metadata: ["error": "\(error)"])
+        if let failed { end(failed) }
+        scheduleProbe()
+        environment.onChange()
+        environment.rollbacks.note(self, predecessor.plan, error)
+        return true
+    }
+
+    private func end(_ generation: Generation) {
+        Task(executorPreference: environment.calls.gateThreads) { await self.drain(generation) }
+    }
+}
+
+/// Tells the host that gates have gone back to earlier instances.
+///
+/// The gates need it before the host that listens exists. So the host connects it afterwards.
+final class Rollbacks: Sendable {
+    /// Learns of a gate, the plan that it has again, and why.
+    typealias Listener = @Sendable (Gate, GatePlan, ConnectorError) -> Void
+
+    private let listener = Mutex<Listener?>(nil)
+
+    /// Sets the listener.
+    func connect(_ listener: @escaping Listener) {
+        self.listener.withLock { $0 = listener }
+    }
+
+    /// Tells the listener.
+    func note(_ gate: Gate, _ plan: GatePlan, _ error: ConnectorError) {
+        listener.withLock(\.self)?(gate, plan, error)
+    }
+}

@@ -1,0 +1,51 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import ConnectorPlatform
+
+/// An image that is about to take the place of another: what the configuration would mean with it.
+package struct PluginSubstitute: Sendable {
+    /// The image that is replaced, without symbolic links.
+    let target: String
+    /// The image that takes its place, where it is now.
+    let candidate: PluginCandidate
+
+    /// Whether an image is the one that is replaced.
+    func replaces(_ other: PluginCandidate) -> Bool {
+        guard case .file = other.image else { return false }
+        return other.path.absolutePath.realPath == target
+    }
+
+    /// Throws unless the image has a version that the file names.
+    func require(_ version: SemanticVersion) throws(ConnectorError) {
+        guard candidate.manifest.version != version else { return }
+        throw ConnectorError(
+            .conflict,
+            "the file asks for version \(version), and \(candidate.path) is \(candidate.name)",
+            fix: "change \"version\" in the file and reload"
+        )
+    }
+
+    /// Throws if another plugin of the same id has a higher version, and would be loaded instead.
+    func requireHighest(of entries: [PluginEntry]) throws(ConnectorError) {
+        for case let other? in entries.map(\.candidate)
+        where other.manifest.id == candidate.manifest.id && other.manifest.version > candidate.manifest.version
+            && !replaces(other)
+        {
+            throw ConnectorError(
+                .conflict,
+                "\(other.path) has the version \(other.manifest.version), higher than \(candidate.manifest.version), and would be "
+                    + "loaded instead",
+                fix: "remove it, or name the version in the file"
+            )
+        }
+    }
+
+    /// The path by which an image is shown: that of the place which it takes.
+    func shownPath(of other: PluginCandidate) -> String {
+        other === candidate ? target : other.path
+    }
+}

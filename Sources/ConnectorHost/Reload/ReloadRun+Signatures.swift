@@ -1,0 +1,108 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorInvocation
+internal import ConnectorManifest
+
+/// Refusing a plugin whose operations have other signatures than those that callers use.
+extension ReloadRun {
+    /// Refuses a plan that would break callers, before anything changes.
+    ///
+    /// Callers by name are not among them: the host checks each of their calls. From here to ``settleSignatures()``, no typed handle is
+    /// made that the next plugin would break.
+    ///
+    /// - Throws: One `signature-mismatch` for each operation, with both signatures and the callers.
+    func checkSignatures(_ plan: Plan, _ next: NextConfiguration) throws(Stop) {
+        var errors: [ConnectorError] = []
+        for change in plan.changes where change.isLeaf && change.kind == .changed {
+            guard let gate = environment.current.tree[change.path]?.gate, let old = gate.manifest,
+                let new = next.plans[change.path]?.manifest, old.capabilities != new.capabilities
+            else { continue }
+            let held = gate.typedHandles.expect(new)
+            let users = UsersOfConnector(change.path, environment.running.resolved, next.resolved)
+            for capability in old.capabilities {
+                let others = new.capabilities.first { $0.id == capability.id }
+                for operation in capability.operations {
+                    let other = others?.operations.first { $0.name == operation.name }
+                    guard other?.signature != operation.signature else { continue }
+                    let names = [operation.name, "\(capability.id.name)/\(operation.name)"]
+                    let count = held.reduce(0) { $0 + (names.contains($1.key) ? $1.value : 0) }
+                    let callers = Self.callers(count, users.names(of: capability.id, isGone: others == nil))
+                    guard !callers.isEmpty else { continue }
+                    errors.append(
+                        Self.breaks(change.path, new, "\(capability.id) \(operation)", other?.signature, callers)
+                    )
+                }
+            }
+        }
+        guard errors.isEmpty else {
+            settleSignatures()
+            throw Stop(phase: .plan, errors: errors, plan: plan)
+        }
+    }
+
+    /// Ends the time in which typed handles must fit the next plugins, too.
+    func settleSignatures() {
+        for gate in environment.current.tree.gates { gate.typedHandles.settle() }
+    }
+
+    private static func callers(_ handleCount: Int, _ users: [String]) -> [String] {
+        let handles =
+            switch handleCount {
+            case 0: [String]()
+            case 1: ["a typed handle that the application holds"]
+            default: ["\(handleCount) typed handles that the application holds"]
+            }
+        return handles + users
+    }
+
+    private static func breaks(
+        _ path: String,
+        _ manifest: Manifest,
+        _ operation: String,
+        _ signature: Signature?,
+        _ callers: [String]
+    ) -> ConnectorError {
+        let to = signature.map { "has the signature \($0)" } ?? "is gone"
+        return ConnectorError(
+            .signatureMismatch,
+            "in \(manifest.id) \(manifest.version), \(operation) \(to), which would break "
+                + callers.joined(separator: ", "),
+            fix: "use a version that keeps the signature, or change the callers and restart the application",
+            connector: path
+        )
+    }
+}
+
+/// The connectors whose plugins use a connector.
+private struct UsersOfConnector {
+    private let path: String
+    private let running: ResolvedConfiguration
+    private let next: ResolvedConfiguration
+
+    init(_ path: String, _ running: ResolvedConfiguration, _ next: ResolvedConfiguration) {
+        (self.path, self.running, self.next) = (path, running, next)
+    }
+
+    /// Those that use a capability of it, and still would.
+    ///
+    /// - Parameter isGone: Whether the connector no longer offers the capability. Then only those break that can no longer be bound.
+    func names(of capability: CapabilityID, isGone: Bool) -> [String] {
+        running.leaves.keys.sorted().compactMap { user in
+            guard case .success(let leaf)? = running.leaves[user], let other = next.leaves[user] else { return nil }
+            let uses = ((try? other.get()) ?? leaf).uses
+            guard let bound = uses.first(where: { $0.use.capability == capability && covers($0.connector) }) else {
+                return nil
+            }
+            if isGone, case .success = other { return nil }
+            return "\(user), which uses \(bound.connector) as \"\(bound.use.name)\""
+        }
+    }
+
+    /// Whether a connector is this one, or a composite above it.
+    private func covers(_ connector: String) -> Bool {
+        connector == path || path.hasPrefix(connector + "/")
+    }
+}

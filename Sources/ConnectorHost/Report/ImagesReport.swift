@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorLoading
+
+/// The images of plugins that a process has loaded. They stay in memory until it ends, also those that nothing uses any more.
+public struct ImagesReport: Sendable, Hashable {
+    /// How many there are.
+    public var count: Int
+    /// The bytes of their files: about what they take in memory.
+    public var bytes: Int
+    /// How many of them take static TLS, of which a process has little.
+    public var staticTLSCount = 0
+    /// The bytes of static TLS that they take.
+    public var staticTLS = 0
+    /// The bytes of static TLS that there are for them; nil where there is no limit.
+    public var staticTLSLimit: Int?
+
+    /// Describes what this process has loaded; nil if that is nothing.
+    init?(_ usage: LoadedImages.Usage) {
+        guard usage.count > 0 else { return nil }
+        (count, bytes) = (usage.count, usage.bytes)
+        (staticTLSCount, staticTLS) = (usage.staticTLSCount, usage.staticTLS)
+        staticTLSLimit = StaticTLS.limit
+    }
+
+    /// The images' part of the report.
+    var json: JSONValue {
+        var object: JSONObject = ["count": .integer(Int64(count)), "bytes": .integer(Int64(bytes))]
+        if staticTLSCount > 0 {
+            var part: JSONObject = ["count": .integer(Int64(staticTLSCount)), "bytes": .integer(Int64(staticTLS))]
+            part["limit"] = staticTLSLimit.map { .integer(Int64($0)) }
+            object["staticTLS"] = .object(part)
+        }
+        return .object(object)
+    }
+
+    /// Reads the images' part; nil if a member is missing.
+    init?(json: JSONValue) {
+        guard let count = json.count("count"), let bytes = json.count("bytes") else { return nil }
+        (self.count, self.bytes) = (count, bytes)
+        guard let part = json["staticTLS"] else { return }
+        (staticTLSCount, staticTLS) = (part.count("count") ?? 0, part.count("bytes") ?? 0)
+        staticTLSLimit = part.count("limit")
+    }
+}
+
+extension ImageContent {
+    /// The warning about an image whose successors will soon find no static TLS; nil if there is nothing to warn of.
+    var staticTLSWarning: String? {
+        let usage = LoadedImages.shared.usage
+        guard usage.isStaticTLSHalfUsed, let limit = StaticTLS.limit, LoadedImages.shared.staticTLS(of: self) > 0
+        else { return nil }
+        return
+            "\(usage.staticTLSCount) loaded images take \(usage.staticTLS) of \(limit) bytes of static TLS, which come back only with "
+            + "a restart"
+    }
+}

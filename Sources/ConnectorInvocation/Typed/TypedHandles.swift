@@ -1,0 +1,70 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorManifest
+internal import Synchronization
+
+/// The typed handles of a gate that an application holds, by the operations that they call.
+///
+/// A handle calls whatever function has its operation's name, without looking at the signature again. So a plugin whose operation has
+/// another signature must not take the place of one whose handles are held.
+package final class TypedHandles: Sendable {
+    private struct State {
+        var counts: [String: Int] = [:]
+        /// The manifest of the plugin that may take over; nil if none is about to.
+        var expected: Manifest?
+    }
+
+    private let state = Mutex(State())
+
+    /// Begins without handles.
+    package init() {}
+
+    /// One handle, as long as it is referenced.
+    final class Entry: Sendable {
+        private let handles: TypedHandles
+        private let name: String
+
+        init(_ handles: TypedHandles, _ name: String) {
+            (self.handles, self.name) = (handles, name)
+        }
+
+        deinit { handles.remove(name) }
+    }
+
+    /// Registers a handle.
+    ///
+    /// - Returns: Nil if the plugin that is about to take over has another signature.
+    func add(_ name: String, _ signature: Signature) -> Entry? {
+        let isAdded = state.withLock { state in
+            if let expected = state.expected, expected.operation(named: name)?.operation.signature != signature {
+                return false
+            }
+            state.counts[name, default: 0] += 1
+            return true
+        }
+        return isAdded ? Entry(self, name) : nil
+    }
+
+    private func remove(_ name: String) {
+        state.withLock { state in
+            let count = (state.counts[name] ?? 1) - 1
+            state.counts[name] = count > 0 ? count : nil
+        }
+    }
+
+    /// Admits only handles that also fit another plugin, until ``settle()``.
+    ///
+    /// - Returns: How many handles there are, by the names of their operations.
+    package func expect(_ manifest: Manifest) -> [String: Int] {
+        state.withLock { state in
+            state.expected = manifest
+            return state.counts
+        }
+    }
+
+    /// Ends what ``expect(_:)`` began.
+    package func settle() {
+        state.withLock { $0.expected = nil }
+    }
+}

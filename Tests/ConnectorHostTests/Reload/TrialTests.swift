@@ -1,0 +1,125 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorConfiguration
+@testable import ConnectorHost
+@testable import ConnectorPlatform
+
+/// While a successor is on trial, the host can go back to the instance before it.
+@Suite(.timeLimit(.minutes(5))) struct TrialTests {
+    private typealias Variant = ImageWorkspace.Variant
+
+    private static let failing = Variant(
+        version: "2.0.0",
+        body: #"(void)result; return fixture_fail(error, CONNECTOR_FAILED, "it always fails");"#
+    )
+
+    /// A host whose gate keeps the instance before for eight seconds.
+    private func opened(_ first: Variant = Variant()) async throws -> (ImageWorkspace, ConnectorHost, ManualHostClock) {
+        let workspace = ImageWorkspace()
+        workspace.configure(settings: #", "trial": "8s""#)
+        try workspace.install(first)
+        let clock = ManualHostClock()
+        return (workspace, try await workspace.host(clock: clock), clock)
+    }
+
+    private func call(_ host: ConnectorHost, _ count: Int) async {
+        for _ in 1...count { _ = try? await host.answer() }
+    }
+
+    @Test func `a successor that fails more calls than the instance before is rolled back`() async throws {
+        let (workspace, host, clock) = try await opened()
+        await call(host, 20)
+        try workspace.install(Self.failing)
+        let reload = await host.reload()
+        #expect(reload.isActive && reload.draining.isEmpty)
+        #expect(host.report["gate"]?.isOnTrial == true && host.report["gate"]?.drainingCount == 0)
+        await call(host, 12)
+        clock.advance(by: .seconds(1))
+        let report = await host.report { $0.configuration?.differs == true }
+        let gate = try #require(report["gate"])
+        #expect(gate.state == .open && !gate.isOnTrial && gate.generation == 3)
+        #expect(gate.plugin?.version.description == "1.0.0")
+        let error = try #require(report.configuration?.errors.first)
+        #expect(error.connector == "gate")
+        #expect(error.message.contains("12 of 12 calls failed, and 0 of 20 before"))
+        #expect(try await host.answer() == 1)
+        // The file still asks for the other one, and is tried again when somebody says so.
+        #expect(try await host.plan()["gate"]?.fields.map(\.name) == ["version", "image"])
+        #expect(await host.reload().isActive)
+        #expect(host.report["gate"]?.isOnTrial == true && host.report.configuration?.differs == false)
+        await host.close()
+    }
+
+    @Test func `a successor that loses its evidence is rolled back at once`() async throws {
+        let (workspace, host, _) = try await opened()
+        try workspace.install(
+            Variant(
+                answer: 2,
+                code: """
+                    static int32_t open_once(void *instance, const connector_call *call, connector_error *error) {
+                        static int count;
+                        if (count++ > 0) return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor has gone");
+                        return fixture_open(instance, call, error);
+                    }
+                    """,
+                open: "open_once"
+            )
+        )
+        #expect(await host.reload().isActive)
+        #expect(try await host.answer() == 2)
+        try await host.retry("gate")
+        let report = await host.report { $0.configuration?.differs == true }
+        #expect(report["gate"]?.state == .open && report["gate"]?.generation == 3)
+        #expect(report.configuration?.errors.first?.message.contains("the vendor has gone") == true)
+        #expect(try await host.answer() == 1)
+        await host.close()
+    }
+
+    @Test func `a successor that does as well stays, and the instance before it ends`() async throws {
+        let (workspace, host, clock) = try await opened(Self.failing)
+        await call(host, 12)
+        var other = Self.failing
+        other.version = "3.0.0"
+        try workspace.install(other)
+        #expect(await host.reload().isActive)
+        await call(host, 12)
+        while host.report["gate"]?.isOnTrial == true {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        let report = await host.report { $0["gate"]?.drainingCount == 0 }
+        #expect(report["gate"]?.generation == 2 && report["gate"]?.plugin?.version.description == "3.0.0")
+        #expect(report.configuration?.differs == false)
+        await host.close()
+    }
+
+    @Test func `few calls decide nothing, and another reload ends a trial`() async throws {
+        let (workspace, host, clock) = try await opened()
+        try workspace.install(Self.failing)
+        #expect(await host.reload().isActive)
+        await call(host, 9)
+        clock.advance(by: .seconds(1))
+        #expect(host.report["gate"]?.isOnTrial == true)
+        try workspace.install(Variant(answer: 3, version: "3.0.0"))
+        #expect(await host.reload().isActive)
+        #expect(try await host.answer() == 3)
+        #expect(host.report["gate"]?.isOnTrial == true && host.report["gate"]?.generation == 3)
+        await host.close()
+        #expect(host.report["gate"]?.state == .closed)
+    }
+
+    @Test func `a trial that is no duration is a fault`() throws {
+        let error = #expect(throws: ConfigurationErrors.self) {
+            try Configuration(
+                parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "b", "trial": "soon"}]}"#,
+                environment: .init([:])
+            )
+        }
+        #expect(error?.errors.first?.message.contains("trial") == true)
+    }
+}
