@@ -12,6 +12,8 @@ public struct Configuration: Sendable {
     /// The texts of the main file and of the files it includes, in this order, to locate errors found later. A connector's
     /// location refers to one of them.
     package let texts: [JSONText]
+    /// The included files that could not be read.
+    var unreadFiles: [String] = []
     /// The application's name, under which `storage/1` stores its values; nil if the file has none.
     public package(set) var name: String?
     /// The directory that relative paths are resolved against.

@@ -16,6 +16,8 @@ struct Inclusions {
     var chain: [File]
     /// The real paths of all files read so far.
     var known: Set<String>
+    /// The names of the files that could not be read.
+    var unread: [String] = []
     /// The real path of each name seen so far, a cache.
     var realPaths: [String: String] = [:]
     /// The number of bytes that the remaining files may have in total.
@@ -148,6 +150,7 @@ extension ConfigurationReader {
             inclusions.remainingBytes -= bytes.count
             return JSONText(bytes, file: file.name)
         } catch {
+            inclusions.unread.append(file.name)
             json.report(error, at: location)
             return nil
         }

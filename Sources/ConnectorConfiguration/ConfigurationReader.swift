@@ -67,6 +67,7 @@ struct ConfigurationReader {
         checkPlaces(connectors)
         return Configuration(
             texts: json.texts,
+            unreadFiles: inclusions.unread,
             name: name,
             directory: directory,
             pluginDirectories: directories,

@@ -168,7 +168,7 @@ extension ConfigurationResolver {
     }
 
     /// The sources that a reference lists, in order, each with its place; nil, with an error reported, if one is malformed.
-    private mutating func sources(
+    mutating func sources(
         in object: JSONObject,
         at path: JSONPath
     ) -> [(source: SecretSource, place: JSONPath)]? {

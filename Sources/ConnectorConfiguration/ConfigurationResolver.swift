@@ -75,6 +75,9 @@ struct ConfigurationResolver {
         variables = VariableExpansion(environment)
     }
 
+    /// The directory that a connector's relative paths are resolved against.
+    func base(of connector: Connector) -> BaseDirectory { configuration.base(ofText: connector.location.text) }
+
     /// The plan to open a leaf with one alternative of its secrets, or why its plugin cannot be used; nil, with an error
     /// reported, if the file is invalid.
     mutating func evaluatedPlan(
@@ -84,7 +87,7 @@ struct ConfigurationResolver {
     ) -> Result<LeafPlan, ConnectorError>? {
         json.connector = connector.path
         defer { json.connector = nil }
-        base = configuration.base(ofText: connector.location.text)
+        base = base(of: connector)
         hasPlaceholders =
             simulation?.includes(connector.path) ?? false && simulator(of: connector) != .local
         let secretFields = (try? manifest.get())?.configuration.filter(\.isSecret).map(\.name) ?? []

@@ -63,6 +63,15 @@ enum SecretReference: Sendable, Hashable {
         }
     }
 
+    /// The file that it reads; nil if it reads none.
+    func file(environment: Configuration.Environment) -> String? {
+        switch self {
+        case .file(let path): path
+        case .credential(let name): environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+        case .environment, .command: nil
+        }
+    }
+
     /// The reference as the file writes it; of a command, the program alone, because arguments may be private.
     var description: String {
         switch self {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorBase
+package import ConnectorBase
 import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -15,20 +15,20 @@ import ConnectorPlatform
 #endif
 
 /// The content of a small file, such as a configuration or a secret.
-struct SmallFile: Sendable {
+package struct SmallFile: Sendable {
     /// The file's content.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The permission bits of chmod(1).
-    let permissions: UInt32
+    package let permissions: UInt32
     /// When the content last changed.
-    let modified: Timestamp
+    package let modified: Timestamp
 
     /// Reads a regular file.
     ///
     /// The file is opened non-blocking, because opening a FIFO would otherwise wait for a writer.
     ///
     /// - Throws: `not-found`, `unreadable`, or `too-large` if the file exceeds the limit.
-    init(reading path: String, limit: Int) throws(ConnectorError) {
+    package init(reading path: String, limit: Int) throws(ConnectorError) {
         guard !path.utf8.contains(0) else { throw ConnectorError(.notFound, "the file name contains NUL") }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }

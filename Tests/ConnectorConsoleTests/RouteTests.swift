@@ -20,6 +20,7 @@ struct RouteTests {
             "/plugins": .plugins,
             "/plugins/segment": .plugin("segment"),
             "/configuration": .configuration,
+            "/plan": .plan,
             "/calculator/history": Route(["calculator", "history"]),
         ]
     )

@@ -208,6 +208,7 @@ struct TerminalSessionTests {
         var session = session(width: 80, height: 24)
         for route in [
             Route.gates, .gate("analytics/segment"), .outbox, .event("m3"), .dead, .events, .plugins, .configuration,
+            .plan,
         ] {
             session = self.session(route, width: 80, height: 24)
             _ = session.resize(width: size.width, height: size.height)

@@ -79,6 +79,65 @@ import Testing
         #expect(try await workspace.program.run("lock", "--update", "snyc").status == 1)
     }
 
+    @Test func `a lock that changes alone shows in the plan, and a reload takes it, unless something else runs`()
+        async throws
+    {
+        let workspace = try workspace()
+        let program = workspace.program
+        let host = try program.start(["run", "--json"])
+        while try await program.run("status", "--attach", "--json").status != 0 {}
+        #expect(try await program.run("lock").status == 0)
+        let text = try lock(workspace)
+        let made = try await program.run("plan")
+        #expect(made.status == 3 && made.output.contains("~ lock: 1 plugin, was not set"))
+        let plan = try await program.run("plan", "--json")
+        try workspace.write(plan.output, to: "plan.json")
+        // Of another image, so that the one that runs is not locked.
+        let digest = try #require(text.firstMatch(of: /"sha256": "([0-9a-f]{64})"/)?.output.1)
+        try workspace.write(text.replacing(digest, with: String(repeating: "0", count: 64)), to: "connectors.lock.json")
+        let moved = try await program.run("apply", "plan.json")
+        #expect(moved.status == 1 && moved.output.contains("connectors.lock.json"))
+        let refused = try await program.run("reload", "--json")
+        #expect(refused.status == 1)
+        let reload = try JSONValue(parsing: refused.output)
+        #expect(reload["phase"] == "load" && reload["errors"]?[0]?["code"] == "not-locked")
+        #expect(try await program.run("call", "a", "add", "1", "2", "--attach").status == 0)
+
+        try workspace.write(text, to: "connectors.lock.json")
+        #expect(try await program.run("reload").status == 0)
+        #expect(try await program.run("plan").status == 0)
+        // From now on it refuses another image.
+        try install("sync", workspace, change: grow)
+        #expect(try await program.run("reload").status == 1)
+        #expect(try await program.run("lock", "--update", "sync", "--yes").status == 0)
+        let updated = try await program.run("plan")
+        #expect(updated.output.contains("~ lock.sync: 1.2.0 \(digest.prefix(16)) "))
+        #expect(try await program.run("reload").status == 0)
+        #expect(shell("rm '\(workspace.path)/connectors.lock.json'") == 0)
+        #expect(try await program.run("plan").output.contains("~ lock: not set, was 1 plugin"))
+        #expect(try await program.run("reload").status == 0)
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
+
+    @Test(.enabled(if: shell("command -v script > /dev/null") == 0, "script(1) is not installed"))
+    func `on a terminal, an update asks, and only a yes is one`() async throws {
+        let workspace = try workspace()
+        #expect(try await workspace.program.run("lock").status == 0)
+        let text = try lock(workspace)
+        try install("sync", workspace, change: grow)
+        // script(1) gives the command a terminal.
+        func update(_ answer: String) -> Int32 {
+            let program = "\(Program.path) lock --update sync"
+            return shell("cd '\(workspace.path)' && echo \(answer) | script -qec '\(program)' answer.log > shown.log")
+        }
+        #expect(update("n") == 1)
+        #expect(try lock(workspace) == text)
+        #expect(try readFile(at: "\(workspace.path)/shown.log").contains("Lock this? [y/N]"))
+        #expect(update("yes") == 0)
+        #expect(try lock(workspace) != text)
+    }
+
     @Test func `entries of another platform are kept byte for byte`() async throws {
         let workspace = try workspace()
         #expect(try await workspace.program.run("lock").status == 0)

@@ -75,11 +75,27 @@ extension Plan {
 
     /// The settings of the file as a whole that differ and can be changed while a host runs.
     private static func settings(_ old: Configuration, _ new: Configuration) -> [Field] {
-        [
-            ("plugins", old.pluginDirectories.joined(separator: ", "), new.pluginDirectories.joined(separator: ", ")),
-            ("trust", old.requiresTrust ? "strict" : "warn", new.requiresTrust ? "strict" : "warn"),
-            ("reload", old.reloadMode.rawValue, new.reloadMode.rawValue),
-        ].compactMap { name, from, to in from == to ? nil : Field(name: name, from: from, to: to) }
+        locks(old.lock, new.lock)
+            + [
+                (
+                    "plugins", old.pluginDirectories.joined(separator: ", "),
+                    new.pluginDirectories.joined(separator: ", ")
+                ),
+                ("trust", old.requiresTrust ? "strict" : "warn", new.requiresTrust ? "strict" : "warn"),
+                ("reload", old.reloadMode.rawValue, new.reloadMode.rawValue),
+            ].compactMap { name, from, to in from == to ? nil : Field(name: name, from: from, to: to) }
+    }
+
+    /// What differs between the locks beside two files: that there is one, and what it has of each plugin for this platform.
+    private static func locks(_ old: PluginLock?, _ new: PluginLock?) -> [Field] {
+        guard old != new else { return [] }
+        guard let old, let new else {
+            return [Field(name: "lock", from: old.map(\.summary), to: new.map(\.summary))]
+        }
+        let (before, after) = (old.images, new.images)
+        return Set(before.keys).union(after.keys).sorted().compactMap { id in
+            before[id] == after[id] ? nil : Field(name: "lock.\(id)", from: before[id], to: after[id])
+        }
     }
 
     private static func restarts(_ old: Configuration, _ new: Configuration) -> [String] {
@@ -220,5 +236,21 @@ extension Plan.Image {
             staticTLS: image.staticTLS,
             staticTLSLeft: image.staticTLS > 0 ? image.staticTLSLeft.map { $0 - image.staticTLS } : nil
         )
+    }
+}
+
+extension PluginLock {
+    /// How many plugins it has for this platform.
+    fileprivate var summary: String {
+        let count = images.count
+        return count == 1 ? "1 plugin" : "\(count) plugins"
+    }
+
+    /// The versions and digests of each plugin on this platform, as shown.
+    fileprivate var images: [String: String] {
+        entries.filter { $0.platform == LockedPlugin.hostPlatform }.reduce(into: [:]) { images, entry in
+            let image = "\(entry.version) \(entry.sha256.prefix(16))"
+            images[entry.id] = images[entry.id].map { "\($0), \(image)" } ?? image
+        }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+public import ConnectorHost
 public import ConnectorManifest
 
 /// An act on the host or of the application, as a value: its title, the question to confirm it, and the equivalent command line.
@@ -48,6 +49,10 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         public static let drop = Verb(rawValue: "drop")
         /// Calls an operation, or sends an event.
         public static let call = Verb(rawValue: "call")
+        /// Makes the plan of a reload again.
+        public static let plan = Verb(rawValue: "plan")
+        /// Does what a plan says, unless something has changed since it was made.
+        public static let apply = Verb(rawValue: "apply")
     }
 
     /// The target of an act: a gate, dead letters, an operation, or what an application bound to its name.
@@ -59,6 +64,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
             case gate(String)
             case letter(String, connector: String?)
             case letters
+            case plan(Plan.Basis?)
             case operation(String, of: String, JSONObject, isDelivered: Bool)
             case application(String, at: Route, FormValues)
         }
@@ -75,6 +81,9 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
 
         /// Every dead letter.
         public static let letters = Subject(kind: .letters)
+
+        /// The plan of a reload that was made from something; nil for the next one.
+        public static func plan(_ basis: Plan.Basis?) -> Subject { Subject(kind: .plan(basis)) }
 
         /// An operation of a connector, with its arguments.
         ///
@@ -95,6 +104,8 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         case .gate(let path): "\(verb.rawValue) gate \(path)"
         case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
         case .letters: "\(verb.rawValue) letters"
+        // Another plan is another act, so that a button does what was shown beside it.
+        case .plan(let basis): "\(verb.rawValue) plan \(basis.map { UInt(bitPattern: $0.hashValue) } ?? 0)"
         case .operation(let name, let path, _, _): "\(verb.rawValue) \(name) of \(path)"
         case .application(let name, let route, _): "\(name) at \(route)"
         }

@@ -41,6 +41,8 @@ public struct ConsoleSnapshot: Sendable {
     package var configuration: Configuration?
     /// The configuration of each leaf, if a route shows the configuration.
     package var leaves: [ConfiguredLeaf] = []
+    /// What a reload would change, if a route shows it; nil while it is being found out.
+    package var plan: ShownPlan?
     /// Builds the equivalent command lines.
     package var commands = CommandLines()
     /// The routes that the snapshot was taken for.
@@ -78,7 +80,8 @@ public struct ConsoleSnapshot: Sendable {
     /// Whether the snapshot has the data for the scene of a route.
     package func covers(_ route: Route) -> Bool {
         switch route.root {
-        case Route.outbox.root, Route.dead.root, Route.plugins.root, Route.configuration.root: routes.contains(route)
+        case Route.outbox.root, Route.dead.root, Route.plugins.root, Route.configuration.root, Route.plan.root:
+            routes.contains(route)
         // The operations of a gate are only queried for visible routes.
         case Route.gates.root: route.parts.count < 3 || routes.contains(route)
         default: true

@@ -32,6 +32,7 @@ public final class HostConsoleModel: ConsoleModel {
     private let state = Mutex(State())
     /// The scenes that the plugins of the configured gates describe.
     private let pluginScenes: [PluginScene]
+    private let plans: ShownPlans
     private let change: AsyncStream<Void>.Continuation
     /// Yields whenever the snapshot may have changed.
     public let changes: AsyncStream<Void>
@@ -64,7 +65,9 @@ public final class HostConsoleModel: ConsoleModel {
             (try? host.resolved.leaves[connector.path]?.get()).map { (connector.path, $0.manifest) }
         }
         pluginScenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
-        (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (self.changes, self.change) = (changes, change)
+        plans = ShownPlans(host, clock: clock) { change.yield() }
     }
 
     /// The scenes that the plugins of the configured gates describe.
@@ -139,6 +142,7 @@ public final class HostConsoleModel: ConsoleModel {
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
             case Route.configuration.root: snapshot.leaves = await leaves()
+            case Route.plan.root: snapshot.plan = plans.plan(from: digest)
             default: pluginScenes.first { $0.root == route.root }.map(callOperations)
             }
         }
@@ -220,6 +224,10 @@ public final class HostConsoleModel: ConsoleModel {
         case (.close, .gate(let path)):
             try await host.close(path)
             return Self.state(of: path, in: host.report)
+        case (.plan, .plan):
+            plans.forget()
+            return "the plan is made again"
+        case (.apply, .plan(let basis?)): return try await apply(basis)
         case (.replay, _): return Self.count("replayed", try await host.replay(Self.selection(act.subject)))
         case (.drop, _): return Self.count("dropped", try await host.drop(Self.selection(act.subject)))
         case (.call, .operation(let name, let path, let arguments, let isDelivered)):
@@ -230,6 +238,16 @@ public final class HostConsoleModel: ConsoleModel {
             }
         default: return "cannot \(act.verb.rawValue) this"
         }
+    }
+
+    /// Does what a plan says that was shown; it is made again afterwards.
+    private func apply(_ basis: Plan.Basis) async throws(ConnectorError) -> String {
+        let reload = await host.reload(ifStill: basis)
+        plans.forget()
+        try reload.requireActive()
+        let failed =
+            reload.rolledBack.isEmpty ? "" : "; gone on as before: \(reload.rolledBack.joined(separator: ", "))"
+        return "applied: \(reload.plan?.summary ?? "")\(failed)"
     }
 
     /// The result of a call.
@@ -276,7 +294,7 @@ public final class HostConsoleModel: ConsoleModel {
         case .letter(let id, let connector):
             RecordSelection(targets: connector.map { [$0] }, ids: [id], states: [.dead])
         case .letters: RecordSelection(states: [.dead])
-        case .application: RecordSelection(targets: [], states: [.dead])
+        case .application, .plan: RecordSelection(targets: [], states: [.dead])
         }
     }
 

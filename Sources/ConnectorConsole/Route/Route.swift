@@ -36,6 +36,9 @@ public struct Route: Sendable, Hashable {
     /// The configuration of the host.
     public static let configuration = Route(["configuration"])
 
+    /// What a reload of the configuration would change.
+    public static let plan = Route(["plan"])
+
     /// A connector.
     public static func gate(_ path: String) -> Route { Route(["gates", path]) }
     /// An operation of a connector.

@@ -20,6 +20,20 @@ enum ConfigurationScene {
         details.add("plugins", StyledText(configuration.pluginDirectories.joined(separator: ", ")))
         details.add("state", configuration.stateDirectory.map { StyledText($0) })
         details.add("trust", configuration.requiresTrust ? "strict" : "warn")
+        let report = context.snapshot.report.configuration
+        let differs = report?.differs ?? false
+        details.add(
+            "changes",
+            StyledText(
+                differs ? "the file differs from what runs" : "what a reload would change",
+                differs ? .warning : .link
+            ),
+            link: .plan
+        )
+        details.add(
+            "watched",
+            report?.watching.map { StyledText($0.hasEvents ? "yes" : "by polling: \($0.reason ?? "")") }
+        )
         let leaves = context.snapshot.leaves
         let known = Dictionary(leaves.map { ($0.path, $0) }) { first, _ in first }
         let rows = configuration.connectors.flatMap { Self.rows($0, depth: 0, known) }

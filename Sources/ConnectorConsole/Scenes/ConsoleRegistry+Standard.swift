@@ -8,7 +8,7 @@ extension ConsoleRegistry {
         registry.showsModelScenes = true
         for scene in [
             GatesScene.descriptor, OutboxScene.descriptor, DeadLettersScene.descriptor, EventsScene.descriptor,
-            PluginsScene.descriptor, ConfigurationScene.descriptor,
+            PluginsScene.descriptor, ConfigurationScene.descriptor, PlanScene.descriptor,
         ] { registry.register(scene) }
         return registry
     }()

@@ -61,7 +61,10 @@ enum ControlSchemas {
         ],
         [
             "outbox": object(["ready": flag, "error": error]),
-            "configuration": object(["sha256": text, "since": text], ["errors": list(of: error)]),
+            "configuration": object(
+                ["sha256": text, "since": text],
+                ["errors": list(of: error), "watching": object(["events": flag], ["reason": text])]
+            ),
             "images": object(
                 ["count": number, "bytes": number],
                 ["staticTLS": object(["count": number, "bytes": number], ["limit": number])]

@@ -61,6 +61,12 @@ extension Gate {
         }
     }
 
+    /// Picks up secrets whose files have changed, at once instead of at the next proof or attempt.
+    func renewAfterRotation() {
+        guard plan.readsFiles || plan.hasAlternatives, target == .open else { return }
+        if state == .failed { detach { await $0.retry() } } else { renewAfterProof() }
+    }
+
     /// Runs one renewal at a time, of an open gate whose instance is not being replaced.
     private func renew(_ body: @escaping @Sendable (Gate) async -> Void) {
         let begins = storage.withLock { storage in

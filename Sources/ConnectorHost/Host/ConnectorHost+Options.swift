@@ -46,6 +46,15 @@ extension ConnectorHost {
         public var closingGrace: Duration = .seconds(10)
         /// The longest that each phase of a reload takes.
         public var reload = ReloadLimits()
+        /// Whether the host takes up changes of its files as they happen, as ``ConnectorHost/reload()`` does: of the configuration, what
+        /// it includes, its lock, its plugins and its files of secrets.
+        ///
+        /// The watch begins with ``ConnectorHost/open(timeout:)``.
+        public var watchesFiles = false
+        /// Creates what tells of changes in directories.
+        package var makeDirectoryWatch: DirectoryWatch.Make = { onChange throws(SystemError) in
+            try DirectoryWatch(onChange: onChange)
+        }
         /// Whether failed gates are retried. False suits a command that opens once and prints the report; failures are
         /// then not logged as warnings.
         package var heals = true

@@ -31,6 +31,9 @@ public final class ConnectorHost: Sendable {
     /// Takes the host from one configuration to the next.
     let reloader: Reloader
 
+    /// Notices changes of the files; nil if they are not watched.
+    private let watcher: FileWatcher?
+
     /// The current tree of connectors.
     let current: CurrentTree
     /// The durable queue of events.
@@ -194,8 +197,13 @@ public final class ConnectorHost: Sendable {
                 onChange: { changes.notifyGate() }
             )
         )
+        watcher = options.watchesFiles ? FileWatcher(options, reloader, running) : nil
         // A gate that opens accepts events again; one that fails accepts none.
         changes.watchGates { [weak outbox = outbox.outbox] in outbox?.gatesChanged() }
+    }
+
+    deinit {
+        watcher?.stop()
     }
 
     /// Opens every gate, as concurrently as `after` and the policies allow.
@@ -224,7 +232,10 @@ public final class ConnectorHost: Sendable {
 
     private func open(of node: Node?, timeout: Duration?) async -> Report {
         guard life.withLock({ $0.open() }) else { return report }
-        if node == nil { reloader.opensGates = true }
+        if node == nil {
+            reloader.opensGates = true
+            watcher?.start()
+        }
         reloader.environment.trials.follow(current.tree)
         publisher?.start(metricsReader)
         await delivers ? outbox.start() : outbox.inspect()
@@ -304,6 +315,7 @@ public final class ConnectorHost: Sendable {
     ///   stays in the outbox, and the next host delivers it, possibly for a second time.
     public func close(within grace: Duration) async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
+        watcher?.stop()
         reloader.close()
         changes.notify()
         await outbox.outbox.close(within: grace)

@@ -5,6 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorLoading
+internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 
@@ -116,9 +117,12 @@ struct ReloadRun {
         )
     }
 
-    /// Loads the images of all gates that will open, so that one that cannot be loaded ends the reload at once.
+    /// Loads the images of all gates that will open, and checks those of the others against a changed lock, so that one that cannot be loaded ends the reload at once.
     private func load(_ work: ReloadWork) async throws(Stop) {
         let leaves = work.opening.filter { work.isDecisive($0) }
+        // A lock is in use only if what runs is what it has.
+        let hasLockChanged = environment.running.resolved.configuration.lock != work.next.resolved.configuration.lock
+        let kept = hasLockChanged ? work.leaves.filter { $0.step == .keep && $0.gate.content != nil } : []
         let loader = environment.gates.loader
         let failure = try await timed(.load, work.plan) { () -> ConnectorError? in
             var loaded: Set<String> = []
@@ -132,6 +136,13 @@ struct ReloadRun {
                     error.connector = leaf.plan.path
                     return error
                 }
+            }
+            for leaf in kept {
+                guard let candidate = try? leaf.plan.plugin.get(), loaded.insert(candidate.path).inserted,
+                    var error = leaf.plan.admission.problem(of: candidate)
+                else { continue }
+                error.connector = leaf.plan.path
+                return error
             }
             return nil
         }

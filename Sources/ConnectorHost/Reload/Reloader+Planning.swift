@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorLoading
+internal import ConnectorManifest
 
 /// What a plan is made from. Blocks while files are read.
 extension Reloader.Environment {
@@ -58,6 +59,9 @@ extension Reloader.Environment {
         for (index, text) in next.resolved.configuration.texts.enumerated() {
             let name = text.file.isEmpty ? "of the application, part \(index + 1)" : text.file
             files[name] = RunningConfiguration.digest(of: text.bytes)
+        }
+        if let lock = next.resolved.configuration.lock {
+            files[lock.file] = RunningConfiguration.digest(of: Array(lock.text.utf8))
         }
         var images: [String: String] = [:]
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {

@@ -18,6 +18,8 @@ final class RunningConfiguration: Sendable {
         var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
         /// Why the file is not in use.
         var errors: [ConnectorError] = []
+        /// How changes of the files are noticed; nil if they are not watched.
+        var watching: FileWatching?
     }
 
     private let state: Mutex<State>
@@ -35,7 +37,11 @@ final class RunningConfiguration: Sendable {
 
     /// What the report says of it.
     var report: ConfigurationReport {
-        state.withLock { ConfigurationReport(digest: $0.digest, since: $0.since, errors: $0.errors) }
+        state.withLock { state in
+            var report = ConfigurationReport(digest: state.digest, since: state.since, errors: state.errors)
+            report.watching = state.watching
+            return report
+        }
     }
 
     /// Adds what runs to a report.
@@ -73,6 +79,11 @@ final class RunningConfiguration: Sendable {
     /// Records why the file, which differs, is not in use.
     func note(_ errors: [ConnectorError]) {
         state.withLock { $0.errors = errors }
+    }
+
+    /// Records how changes of the files are noticed.
+    func note(_ watching: FileWatching) {
+        state.withLock { $0.watching = watching }
     }
 
     /// The SHA-256 of the files of a configuration, in hexadecimal.

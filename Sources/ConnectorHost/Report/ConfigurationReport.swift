@@ -14,6 +14,9 @@ public struct ConfigurationReport: Sendable {
     /// An error with the path of a connector is why that connector goes on as it was.
     public var errors: [ConnectorError] = []
 
+    /// How the host notices changes of its files; nil if it does not watch them.
+    public var watching: FileWatching?
+
     /// Whether the file is known to differ from what runs.
     public var differs: Bool { !errors.isEmpty }
 
@@ -21,6 +24,7 @@ public struct ConfigurationReport: Sendable {
     var json: JSONValue {
         var object: JSONObject = ["sha256": .string(digest), "since": .string(since.description)]
         if differs { object["errors"] = .array(errors.map(\.json)) }
+        object["watching"] = watching.map(\.json)
         return .object(object)
     }
 
@@ -36,6 +40,7 @@ public struct ConfigurationReport: Sendable {
         guard let digest = json["sha256"]?.string, let since = json["since"]?.string.flatMap(Timestamp.init(parsing:))
         else { return nil }
         self.init(digest: digest, since: since)
+        watching = json["watching"].flatMap(FileWatching.init(json:))
         errors = json["errors"]?.array?.compactMap(ConnectorError.init(json:)) ?? []
     }
 }

@@ -24,7 +24,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate,
             and exits with 0; undelivered events stay in the outbox for the next run. On SIGHUP it takes up the file again, as
-            connector-host reload does.
+            connector-host reload does; with --watch, after each change of the file, of what it includes, of connectors.lock.json, of a
+            plugin or of a secret's file.
 
             Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations
             and outbox query it. Unless it is simulated, it serves HTTP on the socket "control" in that directory: /livez, /readyz,
@@ -35,6 +36,7 @@ struct RunCommand: AsyncParsableCommand {
 
             Examples:
               connector-host run
+              connector-host run --watch
               connector-host run --grace 30s --log-level debug
               connector-host run --console 127.0.0.1:8901 --simulate
               curl --unix-socket state/control http://localhost/metrics
@@ -47,6 +49,12 @@ struct RunCommand: AsyncParsableCommand {
     var simulate = false
 
     @OptionGroup var answers: AnswersOption
+
+    @Flag(
+        help:
+            "Take up changes of the file, its includes, plugins and secrets as they happen. Waits for a file that is missing."
+    )
+    var watch = false
 
     @Option(
         help: ArgumentHelp("How long to keep delivering after a signal. (default: 10s)", valueName: "duration"),
@@ -82,12 +90,14 @@ struct RunCommand: AsyncParsableCommand {
         let options = try answer.checked(console) { address throws(ConnectorError) in
             try web.options(at: address, route: .gates)
         }
+        if watch { await ConnectorHost.awaitFile(file.file, logger: log.logger) }
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
             speed: speed.factor,
             heals: true,
             delivers: true,
+            watches: watch,
             answer: answer,
             logger: log.logger
         )

@@ -35,6 +35,7 @@ struct HostSession: Sendable {
     ///   - speed: How many seconds pass for a simulated host in one second.
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
+    ///   - watches: Whether the host takes up changes of its files as they happen.
     ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
@@ -44,6 +45,7 @@ struct HostSession: Sendable {
         speed: Int = 1,
         heals: Bool = false,
         delivers: Bool = false,
+        watches: Bool = false,
         signals: [Int32] = [],
         answer: OutputOptions,
         logger: Logger
@@ -51,6 +53,7 @@ struct HostSession: Sendable {
         var options = ConnectorHost.Options()
         options.heals = heals
         options.delivers = delivers
+        options.watchesFiles = watches
         // Events for simulators must not reach the vendors.
         if request != nil { options.outbox = .memory }
         if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }

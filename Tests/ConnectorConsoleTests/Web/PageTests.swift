@@ -13,7 +13,7 @@ import Testing
 struct PageTests {
     private static let routes: [Route] = [
         .gates, .gate("analytics/segment"), .gate("analytics/posthog"), .operation("track", of: "analytics/segment"),
-        .outbox, .event("m3"), .dead, .events, .plugins, .plugin("segment"), .configuration, Route(["nowhere"]),
+        .outbox, .event("m3"), .dead, .events, .plugins, .plugin("segment"), .configuration, .plan, Route(["nowhere"]),
     ]
 
     /// The page of a route.

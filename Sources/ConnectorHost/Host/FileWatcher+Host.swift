@@ -1,0 +1,88 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorDigest
+internal import ConnectorPlatform
+package import Logging
+
+extension FileWatcher {
+    /// Watches the files of a host: those of the configuration that runs, and those that its file names now.
+    ///
+    /// A change of the configuration or of a plugin is reloaded. New secrets are picked up by the gates that read them, as after a proof.
+    convenience init(_ options: ConnectorHost.Options, _ reloader: Reloader, _ running: RunningConfiguration) {
+        let (gates, current) = (reloader.environment.gates, reloader.environment.current)
+        let onReport = reloader.environment.onChange
+        let directories = (options.environment["CONNECTOR_PLUGIN_PATH"] ?? "").split(separator: ":").map(String.init)
+        let variables = options.environment
+        self.init(
+            Environment(
+                clock: options.clock,
+                threads: gates.calls.workers,
+                files: {
+                    let configuration = running.resolved.configuration
+                    var files = ConfigurationFiles(configuration, environment: variables)
+                    let file = configuration.file
+                    if !file.isEmpty { files.add(ConfigurationFiles(of: file, environment: variables)) }
+                    files.pluginDirectories.formUnion(directories + options.pluginDirectories)
+                    return files
+                },
+                makeWatch: options.makeDirectoryWatch,
+                onMode: { mode in
+                    running.note(mode)
+                    if let reason = mode.reason {
+                        gates.logger.warning("files are polled", metadata: ["reason": "\(reason)"])
+                    } else {
+                        gates.logger.info("files are watched")
+                    }
+                    onReport()
+                },
+                onStart: { content in
+                    let texts = running.resolved.configuration.texts.filter { !$0.file.isEmpty }
+                    let isSame = texts.allSatisfy { text in
+                        content.texts[text.file]?.digest?.description == RunningConfiguration.digest(of: text.bytes)
+                    }
+                    if !isSame { _ = await reloader.reload(Reloader.Request()) }
+                },
+                onChange: { configuration, secrets in
+                    gates.logger.info(
+                        "files have changed",
+                        metadata: ["files": "\((configuration + secrets).joined(separator: ", "))"]
+                    )
+                    // While the file is not in use, a secret may be what it lacks.
+                    if !configuration.isEmpty || running.report.differs {
+                        _ = await reloader.reload(Reloader.Request())
+                    }
+                    guard !secrets.isEmpty else { return }
+                    for gate in current.tree.gates { gate.renewAfterRotation() }
+                }
+            )
+        )
+    }
+}
+
+extension ConnectorHost {
+    /// Returns once a file exists and has been the same for a moment; at once if it exists now.
+    package static func awaitFile(_ path: String, logger: Logger) async {
+        let (clock, appeared) = (SystemHostClock(), OneShot<Void>())
+        var files = ConfigurationFiles()
+        files.texts = [path]
+        @Sendable func exists() -> Bool { FileStamp(path) != nil }
+        guard !exists() else { return }
+        let watcher = FileWatcher(
+            FileWatcher.Environment(
+                clock: clock,
+                threads: WorkerThreads(clock: clock),
+                files: { [files] in files },
+                makeWatch: { onChange throws(SystemError) in try DirectoryWatch(onChange: onChange) },
+                onMode: { _ in logger.info("waiting for the file", metadata: ["file": "\(path)"]) },
+                onStart: { _ in if exists() { appeared.send() } },
+                onChange: { _, _ in if exists() { appeared.send() } }
+            )
+        )
+        watcher.start()
+        await appeared.wait()
+        watcher.stop()
+    }
+}

@@ -1,0 +1,40 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// `connector-host run --watch`.
+@Suite(.timeLimit(.minutes(5))) struct WatchedRunTests {
+    private func text(_ replies: String) -> String {
+        let gate: JSONValue = [
+            "name": "gate", "plugin": .string(FixturePlugins.contract("calls")), "probe": "off",
+            "config": ["replies": .string(replies)],
+        ]
+        return (["version": 1, "state": "state", "connectors": [gate]] as JSONValue).serialized()
+    }
+
+    private func answer(_ program: Program, becomes text: String) async throws {
+        while try await !program.run("call", "gate", "answer", "value=0", "--attach").output.contains(text) {}
+    }
+
+    @Test func `a file that is missing at first is awaited, and every change of it is taken up`() async throws {
+        let workspace = try Workspace()
+        let program = workspace.program
+        let host = try program.start(["run", "--watch"])
+        await host.error(until: "waiting for the file")
+        try workspace.write(text("1"), to: "connectors.json")
+        try await answer(program, becomes: "1")
+        try workspace.write(text("2"), to: "new")
+        #expect(shell("cd '\(workspace.path)' && mv new connectors.json") == 0)
+        try await answer(program, becomes: "2")
+        try workspace.write("{", to: "connectors.json")
+        while try await !program.run("status", "--attach", "--json").output.contains("\"syntax\"") {}
+        let status = try JSONValue(parsing: try await program.run("status", "--attach", "--json").output)
+        #expect(status["configuration"]?["watching"]?["events"] == true)
+        try workspace.write(text("3"), to: "connectors.json")
+        try await answer(program, becomes: "3")
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
+}
