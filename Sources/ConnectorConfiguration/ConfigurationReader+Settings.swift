@@ -272,8 +272,14 @@ extension ConfigurationReader {
 
     /// Reads what replaces the vendor in a simulation.
     mutating func simulator(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> SimulatorReference? {
-        guard let text = json.string("simulate", in: object, at: path),
-            let filled = filled(text, at: path.appending("simulate"))
+        let here = path.appending("simulate")
+        // The texts of answers refer to the values of a call, not to variables.
+        if let value = object["simulate"], value.object != nil {
+            return .answersInPlace(AnswersInPlace(value, at: here, in: json.texts))
+        }
+        let kind = "a string, or an object with answers"
+        guard let text = json.value("simulate", in: object, at: path, kind: kind, { $0.string }),
+            let filled = filled(text, at: here)
         else { return nil }
         let reference = SimulatorReference(filled, base: base)
         if reference == nil {
@@ -282,7 +288,7 @@ extension ConfigurationReader {
                 "simulate is \"\(filled.excerpt)\"; it must be a server on this machine, a file of answers, or \"local\"",
                 fix:
                     "write \"http://127.0.0.1:PORT\", the path of a file, or \"local\" for a plugin that makes no requests",
-                at: path.appending("simulate")
+                at: here
             )
         }
         return reference

@@ -104,9 +104,9 @@ extension ConfigurationSchema {
         "outbox": outbox,
         "http": http,
         "simulate": [
-            "type": "string", "minLength": 1,
+            "anyOf": [["type": "string", "minLength": 1], reference("answers")],
             "description":
-                "With --simulate: the URL of a server on this machine, a file of answers, or \"local\" for a plugin that makes no requests.",
+                "With --simulate: the URL of a server on this machine, a file of answers or the answers themselves, or \"local\" for a plugin that makes no requests.",
         ],
     ]
 

@@ -11,9 +11,16 @@ package import ConnectorManifest
 package struct ConfigurationSchema: Sendable {
     /// Every version of each plugin, highest first, by id.
     private let plugins: [(id: String, versions: [Manifest])]
+    private let answers: JSONValue
+
+    /// The reference to the schema of answers, within the schema of the configuration.
+    package static let answersPlace = "#/$defs/answers"
 
     /// Creates a schema from the manifests of all usable plugins; a plugin may have several versions.
-    package init(manifests: [Manifest]) {
+    ///
+    /// - Parameter answers: The schema of answers that a connector has in place, whose own references begin with ``answersPlace``.
+    package init(manifests: [Manifest], answers: JSONValue = ["type": "object"]) {
+        self.answers = answers
         var versions: [String: [Manifest]] = [:]
         for manifest in manifests
         where versions[manifest.id]?.contains(where: { $0.version == manifest.version }) != true {
@@ -73,6 +80,7 @@ package struct ConfigurationSchema: Sendable {
 
     private var definitions: JSONObject {
         var definitions = Self.commonDefinitions
+        definitions["answers"] = answers
         definitions["connector"] = connector
         for (id, versions) in plugins {
             for (index, manifest) in versions.enumerated() {

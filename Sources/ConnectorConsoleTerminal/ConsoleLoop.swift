@@ -11,7 +11,7 @@ enum ConsoleLoop {
     private enum Event: Sendable {
         case device(TerminalDevice.Event)
         case changed
-        case snapshot(ConsoleSnapshot)
+        case snapshot(ConsoleSnapshot, ConsoleRegistry)
         case done(ActOutcome)
     }
 
@@ -116,9 +116,9 @@ enum ConsoleLoop {
                 case .changed:
                     requestSnapshot(session.routes)
                     needsRedraw = false
-                case .snapshot(let snapshot):
+                case .snapshot(let snapshot, let registry):
                     isTakingSnapshot = false
-                    needsRedraw = session.update(snapshot)
+                    needsRedraw = session.update(snapshot, registry)
                     if needsSnapshot { requestSnapshot(session.routes) }
                 case .done(let outcome): effects = session.done(outcome)
                 case .device(.gone): return
@@ -160,7 +160,9 @@ enum ConsoleLoop {
             needsSnapshot = isTakingSnapshot
             guard !isTakingSnapshot else { return }
             isTakingSnapshot = true
-            Task { [console, sink] in sink.yield(.snapshot(await console.snapshot(for: routes))) }
+            Task { [console, sink] in
+                sink.yield(.snapshot(await console.snapshot(for: routes), console.registry))
+            }
         }
 
         private func draw(_ session: TerminalSession) async -> Bool {

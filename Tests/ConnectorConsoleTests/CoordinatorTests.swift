@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import Testing
 
 @testable import ConnectorConsole
@@ -74,11 +75,51 @@ struct CoordinatorTests {
         #expect(coordinator.handle(.done("dropped 1 dead letter")) == [.tell("dropped 1 dead letter"), .show(.gates)])
     }
 
-    @Test mutating func `where nothing is lost it is done at once, and one thing at a time`() {
+    @Test mutating func `where nothing is lost it is done at once, and one thing after another`() {
+        let close = ConsoleAct(.close, .gate("b"), title: "close b")
         #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
-        #expect(coordinator.handle(.act(Self.retry)) == [.tell("still running: retry a")])
-        _ = coordinator.handle(.done("a is open"))
-        #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
+        #expect(coordinator.handle(.act(close)) == [.tell("close b waits for retry a")])
+        #expect(coordinator.handle(.act(Self.retry)) == [.tell("retry a waits for retry a")])
+        #expect(
+            coordinator.handle(.done(ActOutcome("a is open", opening: .outbox)))
+                == [.tell("a is open"), .show(.outbox), .perform(close), .tell("close b …")]
+        )
+        #expect(coordinator.pending == close && coordinator.waiting == [Self.retry])
+        _ = coordinator.handle(.done(.failure(of: close, ConnectorError(.timedOut, "nobody came"))))
+        #expect(coordinator.pending == Self.retry && coordinator.waiting.isEmpty)
+        #expect(coordinator.handle(.done("a is open")) == [.tell("a is open"), .show(.outbox)])
+        #expect(coordinator.pending == nil)
+    }
+
+    @Test mutating func `only so many acts wait, and what is dropped is said`() {
+        for _ in 0...Coordinator.waitingLimit { _ = coordinator.handle(.act(Self.retry)) }
+        #expect(
+            coordinator.handle(.act(Self.retry)) == [.tell("retry a was dropped: 64 actions wait for retry a")]
+        )
+        #expect(coordinator.waiting.count == Coordinator.waitingLimit)
+        while !coordinator.waiting.isEmpty { _ = coordinator.handle(.done("a is open")) }
+        #expect(coordinator.handle(.done("a is open")).first == .tell("a is open (1 action dropped: too many waited)"))
+        _ = coordinator.handle(.act(Self.retry))
+        #expect(coordinator.handle(.done("a is open")).first == .tell("a is open"), "it is said once")
+    }
+
+    @Test func `tabs come and go with the scenes of a registry, and the rest of the position stays`() {
+        func registry(_ roots: String...) -> ConsoleRegistry {
+            var registry = ConsoleRegistry()
+            for root in roots { registry.register(SceneDescriptor(root, title: root) { Scene($0.route, root, []) }) }
+            return registry
+        }
+        var coordinator = Coordinator(registry("a", "b"), at: Route(["b"]))
+        _ = coordinator.handle(.move(Route(["b", "deep"])))
+        coordinator.follow(registry("a", "b", "c"))
+        #expect(coordinator.tabs == ["a", "b", "c"] && coordinator.route == Route(["b", "deep"]))
+        _ = coordinator.handle(.move(Route(["c"])))
+        coordinator.follow(registry("a", "b"))
+        #expect(coordinator.tabs == ["a", "b"] && coordinator.route == Route(["a"]), "its tab is gone")
+        #expect(coordinator.handle(.move(Route(["c"]))) == [.tell("there is nothing at /c")])
+        coordinator.follow(registry("c", "b"))
+        #expect(coordinator.route == Route(["c"]))
+        #expect(coordinator.handle(.turn(1)) == [.show(Route(["b", "deep"]))], "other tabs stay where they were")
     }
 
     @Test mutating func `a dialog has every event but the end`() {

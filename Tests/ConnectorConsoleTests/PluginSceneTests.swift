@@ -101,7 +101,7 @@ import Testing
     @Test func `both platforms draw it in a tab of its own, and escape what a plugin says`() throws {
         let route = Route(["meter.gates"])
         let content = PageContent(PageAddress(route), try registry(), try snapshot())
-        let page = PageView(tabs: try registry().tabs, title: "", canAct: true).page(content, version: "").text
+        let page = PageView(title: "", canAct: true).page(content, version: "").text
         #expect(page.contains(">Meter</a>") && page.contains("&lt;b&gt;t") && !page.contains("away<script"))
         #expect(page.contains("class=\"state v-failed\" role=\"alert\"") && page.contains("aria-busy=\"true\""))
         let session = TerminalSession(
@@ -134,6 +134,61 @@ import Testing
             scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
         }
         #expect(scene.component("machine now")?.rows.contains { $0.cells[0].text == "load.1m" } == true)
+        await host.close()
+    }
+
+    // MARK: Reloads
+
+    private func configuration(_ leaves: (name: String, plugin: String)...) throws -> Configuration {
+        let leaves = leaves.map { #"{"name": "\#($0)", "plugin": "\#($1)"}"# }.joined(separator: ",")
+        return try Configuration(
+            parsing: #"{"version": 1, "connectors": [\#(leaves)]}"#,
+            environment: Configuration.Environment([:])
+        )
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+    func `a reload that adds or removes a plugin brings or takes its tab, on both platforms`() async throws {
+        let images = try #require(ConnectorHost.Options.executableDirectory)
+        let host = try ConnectorHost.testing(
+            #"[{"name": "a", "plugin": "calls"}]"#,
+            plugins: [Fixtures.contract("calls"), "\(images)/libsystem-sensor.so"]
+        )
+        await host.open()
+        let console = Console(HostConsoleModel(host), .standard)
+        var session = TerminalSession(
+            console.registry,
+            await console.snapshot(for: [.gates]),
+            palette: TerminalPalette(isColoured: true, isUnicode: true),
+            at: .gates,
+            width: 140,
+            height: 40
+        )
+        let system = Route(["system"])
+        func content() async -> PageContent {
+            let snapshot = await console.snapshot(for: [system])
+            return PageContent(PageAddress(system), console.registry, snapshot)
+        }
+        func bar() async -> String {
+            _ = session.update(await console.snapshot(for: session.routes), console.registry)
+            return session.draw().text(ofLine: 0)
+        }
+        let before = await content()
+        #expect(before.tabs.last?.title == "Config" && !before.isFound)
+
+        #expect(await host.reload(try configuration(("a", "calls"), ("machine", "system-sensor"))).isActive)
+        let added = await content()
+        #expect(added.tabs.last?.title == "System" && added.isFound)
+        let operations = PageDifference(from: before, to: added, canAct: true).operations
+        let tabs = operations.first { $0[0] == "replace" && $0[1] == "tabs" }
+        #expect(tabs?[2]?.string?.contains(#"<a href="/system" aria-current="page">System</a>"#) == true)
+        #expect(await bar().contains("7 System"))
+        _ = session.handle(.key(.character("7")))
+        #expect(session.coordinator.route == system)
+
+        #expect(await host.reload(try configuration(("b", "calls"))).isActive)
+        #expect(await content().tabs == before.tabs)
+        #expect(await !bar().contains("System") && session.coordinator.route == .gates)
         await host.close()
     }
 }

@@ -208,6 +208,56 @@ import Testing
         #expect(speed.status == 64)
     }
 
+    @Test func `the configuration may have the answers themselves, whose faults have its lines and columns`()
+        async throws
+    {
+        let workspace = try interface("{}")
+        func configure(_ operations: String) throws {
+            try workspace.write(
+                """
+                {"version": 1, "plugins": ["Plugins"], "connectors": [{
+                  "name": "notes", "plugin": "notes", "config": {"token": {"secret": "env:NO_SUCH_TOKEN"}},
+                  "simulate": {
+                    "version": 1,
+                    "operations": [\(operations)],
+                    "timeline": [{"at": "0s", "event": {"name": "begun", "payload": "${count}"}}]
+                  }
+                }]}
+                """,
+                to: "connectors.json"
+            )
+        }
+        try configure(#"{"operation": "get", "result": "note ${args.id}"}"#)
+        let valid = try await workspace.program.run("validate", "--simulate")
+        #expect(valid.status == 0, "\(valid)")
+        let status = try await workspace.program.run("status", "--simulate")
+        #expect(status.status == 0 && status.output.contains("simulated by connectors.json"), "\(status)")
+        let call = try await workspace.program.run("call", "notes", "get", "n1", "--simulate")
+        #expect(call.output == "note n1\n", "\(call)")
+        let watch = try await workspace.program.run("watch", "--simulate", "--count", "1", "--json")
+        #expect(try JSONValue(parsing: watch.output)["payload"] == 1, "\(watch)")
+        try configure(#"{"operation": "got"}, {"operation": "get", "results": 1}"#)
+        var program = workspace.program
+        program.environment["NO_SUCH_TOKEN"] = "token"
+        for options in [["validate"], ["validate", "--simulate"]] {
+            let faulty = try await program.start(options).finish()
+            #expect(faulty.status == 1, "\(faulty)")
+            #expect(faulty.output.contains(#"connectors.json:5:63: error: notes: unknown key "results""#), "\(faulty)")
+        }
+        try configure(#"{"operation": "got"}"#)
+        let unknown = try await program.run("validate")
+        let fault = #"connectors.json:5:34: error: notes: the plugin notes has no operation "got""#
+        #expect(unknown.output.contains(fault), "\(unknown)")
+        try workspace.write(
+            #"{"version": 1, "plugins": ["Plugins"], "connectors": [{"name": "notes", "plugin": "notes", "simulate": 7}]}"#,
+            to: "connectors.json"
+        )
+        let wrong = try await workspace.program.run("validate")
+        #expect(
+            wrong.status == 2 && wrong.error.contains("must be a string, or an object with answers, not an integer")
+        )
+    }
+
     @Test func `--answers replaces what the file says, and names a leaf and a file`() async throws {
         let workspace = try interface(#"{"version": 1, "operations": [{"operation": "get", "result": 1}]}"#)
         try workspace.write(#"{"version": 1, "operations": [{"operation": "get", "result": 2}]}"#, to: "other.json")

@@ -14,8 +14,7 @@ internal import Synchronization
 /// let scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
 /// ```
 public final class Console: Sendable {
-    /// The scenes and components, with those of the model.
-    public let registry: ConsoleRegistry
+    private let base: ConsoleRegistry
     /// Yields whenever a snapshot may show something else. For a single consumer; needs ``run()``.
     public let changes: AsyncStream<Void>
     private let model: any ConsoleModel
@@ -27,14 +26,18 @@ public final class Console: Sendable {
 
     /// Creates the console of a model.
     public init(_ model: any ConsoleModel, _ registry: ConsoleRegistry) {
-        var registry = registry
-        if registry.showsModelScenes {
-            let roots = Set(registry.scenes.map(\.root))
-            for scene in model.scenes where !roots.contains(scene.root) { registry.register(scene) }
-        }
-        self.registry = registry
+        base = registry
         self.model = model
         (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The scenes and components, with those that the model has now.
+    public var registry: ConsoleRegistry {
+        guard base.showsModelScenes else { return base }
+        let roots = Set(base.scenes.map(\.root))
+        var registry = base
+        for scene in model.scenes where !roots.contains(scene.root) { registry.register(scene) }
+        return registry
     }
 
     /// Runs the model, and passes on its changes, until the task is cancelled.
@@ -53,6 +56,7 @@ public final class Console: Sendable {
     public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
         var routes = routes
         var snapshot = await take(routes)
+        let registry = registry
         // A scene in a slot may have slots of its own, which are only known once it is made.
         for _ in 0..<SlotBudget.depth {
             var missing: [Route] = []

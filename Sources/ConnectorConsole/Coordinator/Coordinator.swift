@@ -15,19 +15,25 @@
 /// ```
 public struct Coordinator: Sendable {
     /// The tabs, each named by the root of its routes.
-    public let tabs: [String]
+    public private(set) var tabs: [String]
     /// The selected tab.
     public private(set) var tab: String
     /// The dialog in front; nil for none.
     public private(set) var dialog: Dialog?
     /// The act that is being performed; nil for none.
     public private(set) var pending: ConsoleAct?
+    /// The acts that wait for it to end, in the order in which they were requested.
+    public private(set) var waiting: [ConsoleAct] = []
+    /// How many acts were dropped, because too many waited, since the console last said so.
+    private var droppedCount = 0
     private var stacks: [String: [Route]]
     /// The roots of scenes without a tab, which are shown in the current one.
     private var others: Set<String> = []
 
     /// The deepest stack; beyond it the oldest routes above the root are dropped.
     private static let depth = 32
+    /// The most acts that wait.
+    static let waitingLimit = 64
 
     /// Starts at a route, or at the first tab if no tab has the route.
     public init(tabs: [String], at route: Route) {
@@ -42,8 +48,25 @@ public struct Coordinator: Sendable {
     /// Starts at a route, with a tab for each scene of a registry.
     public init(_ registry: ConsoleRegistry, at route: Route) {
         self.init(tabs: registry.tabs.map(\.root), at: route)
-        others = Set(registry.scenes.filter { !$0.hasTab }.map(\.root))
+        others = Self.others(in: registry)
         if others.contains(route.root) { stacks[tab]?.append(route) }
+    }
+
+    private static func others(in registry: ConsoleRegistry) -> Set<String> {
+        Set(registry.scenes.filter { !$0.hasTab }.map(\.root))
+    }
+
+    /// Takes on the tabs of a registry whose scenes may have changed. If the selected tab is gone, the first one is selected.
+    public mutating func follow(_ registry: ConsoleRegistry) {
+        let roots = registry.tabs.map(\.root)
+        others = Self.others(in: registry)
+        guard roots != tabs else { return }
+        tabs = roots
+        for tab in tabs where stacks[tab] == nil { stacks[tab] = [Route([tab])] }
+        for tab in stacks.keys where !tabs.contains(tab) && tab != self.tab { stacks[tab] = nil }
+        guard !tabs.contains(tab), let first = tabs.first else { return }
+        stacks[tab] = nil
+        tab = first
     }
 
     /// The current route.
@@ -60,8 +83,9 @@ public struct Coordinator: Sendable {
         case .quit: return [.quit]
         case .done(let outcome):
             pending = nil
-            guard let next = outcome.route, !outcome.isFailure else { return [.tell(outcome.sentence), .show(route)] }
-            return [.tell(outcome.sentence)] + move(to: next)
+            let next = outcome.isFailure ? nil : outcome.route
+            let actions = [.tell(outcome.sentence + droppedNote())] + (next.map { move(to: $0) } ?? [.show(route)])
+            return waiting.isEmpty ? actions : actions + perform(waiting.removeFirst())
         case .answer(let isYes):
             guard let dialog else { return [] }
             self.dialog = nil
@@ -91,6 +115,13 @@ public struct Coordinator: Sendable {
         }
     }
 
+    /// What the last message says of acts that were dropped, whose own messages did not stay.
+    private mutating func droppedNote() -> String {
+        guard waiting.isEmpty, droppedCount > 0 else { return "" }
+        defer { droppedCount = 0 }
+        return " (\(droppedCount) action\(droppedCount == 1 ? "" : "s") dropped: too many waited)"
+    }
+
     private mutating func request(_ act: ConsoleAct) -> [Action] {
         act.question == nil ? perform(act) : present(.confirmation(act))
     }
@@ -101,9 +132,16 @@ public struct Coordinator: Sendable {
     }
 
     private mutating func perform(_ act: ConsoleAct) -> [Action] {
-        if let pending { return [.tell("still running: \(pending.title)")] }
-        pending = act
-        return [.perform(act), .tell("\(act.title) …")]
+        guard let pending else {
+            pending = act
+            return [.perform(act), .tell("\(act.title) …")]
+        }
+        guard waiting.count < Self.waitingLimit else {
+            droppedCount += 1
+            return [.tell("\(act.title) was dropped: \(waiting.count) actions wait for \(pending.title)")]
+        }
+        waiting.append(act)
+        return [.tell("\(act.title) waits for \(pending.title)")]
     }
 
     /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns.

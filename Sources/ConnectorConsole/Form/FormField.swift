@@ -59,7 +59,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
             guard kind == .number, value.number == nil, value.string == nil else { return nil }
             return "\(label) must be a number, not \(value.kind)"
         } catch {
-            return sentence(on: error)
+            return kind == .number ? "\(label) must be a number, such as 12.5" : sentence(on: error)
         }
     }
 

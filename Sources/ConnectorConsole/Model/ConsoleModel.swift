@@ -24,7 +24,7 @@ public protocol ConsoleModel: Sendable {
     /// second.
     var changes: AsyncStream<Void> { get }
 
-    /// Scenes that the model brings, such as those that plugins describe.
+    /// Scenes that the model brings, such as those that plugins describe. They may change when the snapshot does.
     var scenes: [SceneDescriptor] { get }
 
     /// Keeps the model up to date until the task is cancelled. By default it does nothing.

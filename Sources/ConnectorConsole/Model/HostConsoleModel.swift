@@ -19,10 +19,14 @@ public final class HostConsoleModel: ConsoleModel {
         var droppedEvents = 0
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
-        /// The digest of the configuration that the plugins and leaves are of.
-        var digest: String?
+        /// The number of the configuration that the plugins and leaves are of.
+        var revision: Int?
         var calls = CallHistory()
         var feeds = PluginFeeds()
+        /// The scenes that the plugins of the configured gates describe.
+        var scenes: [PluginScene] = []
+        /// The number of the configuration that these scenes are of.
+        var scenesRevision: Int?
     }
 
     private let host: ConnectorHost
@@ -30,8 +34,6 @@ public final class HostConsoleModel: ConsoleModel {
     private let clock: any HostClock
     private let findPlugins: @Sendable () -> [PluginSummary]
     private let state = Mutex(State())
-    /// The scenes that the plugins of the configured gates describe.
-    private let pluginScenes: [PluginScene]
     private let plans: ShownPlans
     private let change: AsyncStream<Void>.Continuation
     /// Yields whenever the snapshot may have changed.
@@ -61,17 +63,29 @@ public final class HostConsoleModel: ConsoleModel {
         self.commands = commands
         self.clock = clock
         findPlugins = plugins
-        let leaves = host.resolved.configuration.enabledLeaves.compactMap { connector, _ in
-            (try? host.resolved.leaves[connector.path]?.get()).map { (connector.path, $0.manifest) }
-        }
-        pluginScenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         (self.changes, self.change) = (changes, change)
         plans = ShownPlans(host, clock: clock) { change.yield() }
     }
 
-    /// The scenes that the plugins of the configured gates describe.
+    /// The scenes that the plugins of the configured gates describe; others after a reload.
     public var scenes: [SceneDescriptor] { pluginScenes.map(\.descriptor) }
+
+    private var pluginScenes: [PluginScene] {
+        let revision = host.configurationRevision
+        if let scenes = state.withLock({ $0.scenesRevision == revision ? $0.scenes : nil }) { return scenes }
+        let resolved = host.resolved
+        let leaves = resolved.configuration.enabledLeaves.compactMap { connector, _ in
+            (try? resolved.leaves[connector.path]?.get()).map { (connector.path, $0.manifest) }
+        }
+        let scenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
+        return state.withLock { state in
+            // What was called for other scenes may have other columns.
+            if state.scenes != scenes { state.feeds = PluginFeeds(after: state.feeds) }
+            (state.scenes, state.scenesRevision) = (scenes, revision)
+            return scenes
+        }
+    }
 
     /// Follows the host until the task is cancelled.
     public func run() async {
@@ -123,11 +137,11 @@ public final class HostConsoleModel: ConsoleModel {
             snapshot.droppedEvents = state.droppedEvents
         }
         snapshot.configuration = host.configuration
-        let digest = snapshot.report.configuration?.digest
+        let revision = host.configurationRevision
         state.withLock { state in
-            // A reload has brought another configuration.
-            if state.digest != digest { (state.leaves, state.plugins) = (nil, nil) }
-            state.digest = digest
+            // A reload has brought another configuration, or other plugins.
+            if state.revision != revision { (state.leaves, state.plugins) = (nil, nil) }
+            state.revision = revision
         }
         snapshot.commands = commands
         snapshot.routes = Set(routes)
@@ -152,7 +166,9 @@ public final class HostConsoleModel: ConsoleModel {
 
     /// Begins the calls of a plugin's scene that are due.
     private func callOperations(of scene: PluginScene) {
-        let calls = state.withLock { [clock] in $0.feeds.calls(for: scene, at: clock.now()) }
+        let (calls, epoch) = state.withLock { [clock] in
+            ($0.feeds.calls(for: scene, at: clock.now()), $0.feeds.epoch)
+        }
         for (key, gate, component) in calls {
             Task.detached { [self] in
                 let result: Result<[[String]], ConnectorError>
@@ -163,7 +179,7 @@ public final class HostConsoleModel: ConsoleModel {
                     result = .failure(error)
                 }
                 let due = clock.now() + component.interval.nanoseconds
-                state.withLock { $0.feeds.end(key, result, next: due) }
+                state.withLock { if $0.feeds.epoch == epoch { $0.feeds.end(key, result, next: due) } }
                 change.yield()
             }
         }

@@ -7,12 +7,20 @@ internal import ConnectorManifest
 /// The answers that the components of visible plugin scenes show, and when each is due again.
 struct PluginFeeds: Sendable {
     private var entries: [String: Entry] = [:]
+    /// Distinguishes these feeds from those of the scenes that plugins had before a reload.
+    private(set) var epoch = 0
 
     private struct Entry: Sendable {
         var feed = PluginFeed.loading
         /// When the next call is due, in nanoseconds of the host's clock; nil while one runs.
         var due: UInt64? = 0
     }
+
+    /// Begins without answers.
+    init() {}
+
+    /// Begins without answers, after the feeds of other scenes.
+    init(after last: PluginFeeds) { epoch = last.epoch + 1 }
 
     /// What the components show, by gate and component.
     var feeds: [String: PluginFeed] { entries.mapValues(\.feed) }

@@ -103,7 +103,11 @@ extension ManifestScene.Component {
             return context.component(componentID, title: title, details, state)
         case .chart:
             let series = columns.enumerated().filter(\.element.isNumber).map { index, column in
-                Component.Series(column.title, .good, rows.compactMap { Double($0[index]) }.filter(\.isFinite))
+                Component.Series(
+                    column.title,
+                    .good,
+                    rows.compactMap { $0.dropFirst(index).first.flatMap(Double.init) }.filter(\.isFinite)
+                )
             }
             return context.component(componentID, title: title, ChartModel(rows.isEmpty ? [] : series), state)
         }

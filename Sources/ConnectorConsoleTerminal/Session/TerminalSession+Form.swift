@@ -120,7 +120,8 @@ extension TerminalSession {
             draft.errors = [:]
             store(draft, place)
             endEditing()
-            sentForm = place
+            if sentForms.count >= Self.sceneLimit { sentForms.removeFirst() }
+            sentForms.append((act, place))
             return tell(.act(act))
         } catch {
             draft.errors = error.errors

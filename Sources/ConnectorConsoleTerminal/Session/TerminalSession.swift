@@ -15,15 +15,15 @@ package struct TerminalSession: Sendable {
     package internal(set) var message = ""
     /// The search being typed; nil for none.
     package private(set) var prompt: String?
-    let registry: ConsoleRegistry
+    private(set) var registry: ConsoleRegistry
     let palette: TerminalPalette
     private(set) var searches: [Route: String] = [:]
     /// The values entered into forms.
     var drafts: [FormPlace: FormDraft] = [:]
     /// The field being edited; nil for none.
     var edited: EditedField?
-    /// The form whose act is being performed; nil for none.
-    var sentForm: FormPlace?
+    /// The forms that were sent, with the acts that they await, the oldest first.
+    var sentForms: [(act: ConsoleAct, place: FormPlace)] = []
     /// The selected entry of the menu.
     private(set) var choice = 0
     /// The operation whose result is awaited, until it is shown.
@@ -77,9 +77,14 @@ package struct TerminalSession: Sendable {
 
     /// Shows another snapshot.
     ///
+    /// - Parameter registry: The scenes now; nil for those there were.
     /// - Returns: Whether the screen changed.
-    package mutating func update(_ snapshot: ConsoleSnapshot) -> Bool {
+    package mutating func update(_ snapshot: ConsoleSnapshot, _ registry: ConsoleRegistry? = nil) -> Bool {
         self.snapshot = snapshot
+        if let registry {
+            self.registry = registry
+            coordinator.follow(registry)
+        }
         return mount()
     }
 
@@ -93,8 +98,9 @@ package struct TerminalSession: Sendable {
 
     /// Handles the completion of an act.
     package mutating func done(_ outcome: ActOutcome) -> [Effect] {
-        if let sentForm { note(outcome, in: sentForm) }
-        sentForm = nil
+        if let index = sentForms.firstIndex(where: { $0.act == coordinator.pending }) {
+            note(outcome, in: sentForms.remove(at: index).place)
+        }
         return tell(.done(outcome))
     }
 
@@ -162,7 +168,7 @@ package struct TerminalSession: Sendable {
             case .show: effects.append(.refresh)
             case .present, .dismiss: choice = 0
             case .perform(let act):
-                if act.verb == .call { awaited = coordinator.route }
+                if case .operation(let name, let path, _, _) = act.subject.kind { awaited = .operation(name, of: path) }
                 effects.append(.perform(act))
             case .tell(let sentence): message = sentence
             case .quit: effects.append(.quit)

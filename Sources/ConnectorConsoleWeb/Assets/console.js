@@ -232,8 +232,24 @@
       form.reset();
       delete form.dataset.touched;
     }
-    if (next) return location.assign(next);
+    // The last of several that wait opens its page.
+    if (next && waiting <= 1) return location.assign(next);
     notify(sentence, isDone ? "good" : "bad");
+  };
+  // Acts of an application happen in the order in which they were requested. So many may wait.
+  const waitingLimit = 64;
+  let [order, waiting, dropped] = [Promise.resolve(), 0, 0];
+  const inOrder = (send) => {
+    waiting += 1;
+    const sent = order.then(send).finally(() => {
+      waiting -= 1;
+      if (waiting > 0 || dropped === 0) return;
+      // What was said when they were dropped did not stay.
+      notify(`${dropped} action${dropped === 1 ? "" : "s"} dropped: too many waited`, "bad");
+      dropped = 0;
+    });
+    order = sent.catch(() => {});
+    return sent;
   };
   document.addEventListener("submit", async (event) => {
     const form = event.target;
@@ -242,16 +258,32 @@
     const button = event.submitter;
     const fields = new URLSearchParams(new FormData(form));
     if (button?.name) fields.append(button.name, button.value);
+    const name = button?.getAttribute("aria-label") || button?.textContent || "working";
+    const isOrdered = "ordered" in form.dataset || "ordered" in (button?.dataset ?? {});
+    if (isOrdered && waiting >= waitingLimit) {
+      dropped += 1;
+      return notify(`${name} was dropped: ${waiting} actions wait`, "bad");
+    }
     button?.setAttribute("aria-busy", "true");
-    notify((button?.getAttribute("aria-label") || button?.textContent || "working") + " …");
+    notify(name + " …");
     try {
-      await post(form, fields, button);
+      const send = () => post(form, fields, button);
+      await (isOrdered ? inOrder(send) : send());
     } catch {
       notify("the host does not respond", "bad");
     } finally {
       button?.removeAttribute("aria-busy");
       if (document.activeElement === body) button?.focus();
     }
+  });
+  // A key presses the button that names it, except where text is written.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
+    if (event.key.length !== 1 || event.target.closest("input, select, textarea, dialog, [contenteditable]")) return;
+    const button = document.querySelector(`button[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
   });
   document.addEventListener("input", (event) => {
     if (event.target.form?.method === "post") event.target.form.dataset.touched = "";

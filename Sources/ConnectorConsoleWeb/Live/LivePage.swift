@@ -60,6 +60,7 @@ struct LivePage {
         let view = SceneView(content: content, canAct: canAct)
         var operations: [JSONValue] = [
             ["replace", "readiness", .string(PageView.readiness(content).text)],
+            ["replace", "tabs", .string(PageView.navigation(content).text)],
             ["fill", "scene", .string(view.body().text)],
         ]
         if canAct { operations.append(["fill", "scene-acts", .string(PageView.acts(content.scene).text)]) }

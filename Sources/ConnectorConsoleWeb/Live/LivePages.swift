@@ -101,6 +101,7 @@ actor LivePages {
         guard !watched.isEmpty else { return }
         let snapshot = await console.snapshot(for: Array(Set(watched.map(\.route))))
         var hasChanged = false
+        let registry = registry
         for address in watched {
             hasChanged = pages[address]?.update(PageContent(address, registry, snapshot)) ?? false || hasChanged
         }

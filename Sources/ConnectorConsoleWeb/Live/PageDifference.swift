@@ -18,6 +18,7 @@ struct PageDifference: Sendable {
         if old.isReady != new.isReady || old.gates != new.gates {
             add("replace", "readiness", .string(PageView.readiness(new).text))
         }
+        if old.tabs != new.tabs { add("replace", "tabs", .string(PageView.navigation(new).text)) }
         for transition in new.transitions where !old.transitions.contains(transition) {
             let state = transition.state.rawValue
             add("notify", .string("\(transition.path) is \(state)"), .string(state))

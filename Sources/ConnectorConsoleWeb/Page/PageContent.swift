@@ -8,6 +8,8 @@ internal import ConnectorHost
 struct PageContent: Sendable, Equatable {
     /// The address, with the page number clamped to the last page.
     let address: PageAddress
+    /// The sections, in their order.
+    let tabs: [Tab]
     /// The scene, with only the rows of this page.
     let scene: Scene
     /// The number of rows of each component on all pages.
@@ -26,6 +28,12 @@ struct PageContent: Sendable, Equatable {
     let isFound: Bool
     /// The last changes of state, to be announced.
     let transitions: [HostHistory.Transition]
+
+    /// A section: the root of its routes, and its title.
+    struct Tab: Sendable, Hashable {
+        var root: String
+        var title: String
+    }
 
     /// The maximum number of rows of a component on one page.
     static let rowLimit = 100
@@ -53,6 +61,7 @@ struct PageContent: Sendable, Equatable {
             }
         }
         self.address = address
+        tabs = registry.tabs.map { Tab(root: $0.root, title: $0.title) }
         self.scene = scene
         let leaves = snapshot.report.gates.filter { $0.policy == nil }
         gates = (leaves.count { $0.state == .open }, leaves.count)
@@ -69,5 +78,6 @@ struct PageContent: Sendable, Equatable {
     static func == (left: PageContent, right: PageContent) -> Bool {
         left.scene == right.scene && left.totals == right.totals && left.isReady == right.isReady
             && left.gates == right.gates && left.address == right.address && left.transitions == right.transitions
+            && left.tabs == right.tabs
     }
 }

@@ -82,7 +82,7 @@ struct WebResponder: Sendable {
 
     /// The view of a client with a right.
     func view(_ right: Right) -> PageView {
-        PageView(tabs: console.registry.tabs, title: title, canAct: right == .act, hasAPI: api != nil)
+        PageView(title: title, canAct: right == .act, hasAPI: api != nil)
     }
 
     private func events(_ request: ServerRequest, _ right: Right) -> WebResponse {

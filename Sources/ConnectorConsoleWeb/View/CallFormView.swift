@@ -26,7 +26,8 @@ struct CallFormView: Sendable {
             ("method", "post"),
             ("action", PostedForm.call),
             ("novalidate", ""),
-            ("data-resets", form.isOfApplication ? "" : nil)
+            ("data-resets", form.isOfApplication ? "" : nil),
+            ("data-ordered", form.isOfApplication ? "" : nil)
         ) { markup in
             markup.void("input", ("type", "hidden"), ("name", "at"), ("value", address.url))
             markup.void("input", ("type", "hidden"), ("name", PostedForm.form), ("value", component))

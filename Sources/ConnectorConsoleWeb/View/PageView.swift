@@ -6,8 +6,6 @@ internal import ConnectorHost
 
 /// Draws whole pages.
 struct PageView: Sendable {
-    /// The tabs.
-    let tabs: [SceneDescriptor]
     /// The title of the console, which follows the scene's in the browser's tab.
     let title: String
     /// Whether the client may act.
@@ -41,7 +39,7 @@ struct PageView: Sendable {
             reloads: isWaiting
         ) { markup in
             header(content, &markup)
-            navigation(content.scene.route, &markup)
+            markup.append(Self.navigation(content))
             markup.element("main", ("id", "main"), ("tabindex", "-1")) { markup in
                 if content.isSimulated { simulation(&markup) }
                 heading(content, &markup)
@@ -145,26 +143,29 @@ struct PageView: Sendable {
         }
     }
 
-    private func navigation(_ route: Route, _ markup: inout Markup) {
-        markup.element("nav", ("class", "tabs"), ("aria-label", "Sections")) { markup in
+    /// The links to the sections.
+    static func navigation(_ content: PageContent) -> Markup {
+        var markup = Markup()
+        markup.element("nav", ("id", "tabs"), ("class", "tabs"), ("aria-label", "Sections")) { markup in
             markup.element("ul") { markup in
-                for tab in tabs {
+                for tab in content.tabs {
                     markup.element("li") { markup in
                         markup.element(
                             "a",
                             ("href", Route([tab.root]).description),
-                            ("aria-current", tab.root == route.root ? "page" : nil),
+                            ("aria-current", tab.root == content.scene.route.root ? "page" : nil),
                             text: tab.title
                         )
                     }
                 }
             }
         }
+        return markup
     }
 
     private func heading(_ content: PageContent, _ markup: inout Markup) {
         let scene = content.scene
-        if scene.route.parts.count > 1 { breadcrumbs(scene.route, &markup) }
+        if scene.route.parts.count > 1 { breadcrumbs(content, &markup) }
         markup.element("div", ("class", "heading")) { markup in
             markup.element("h1", text: scene.title)
             if canAct {
@@ -192,18 +193,19 @@ struct PageView: Sendable {
         SceneView.buttons(scene.acts)
     }
 
-    private func breadcrumbs(_ route: Route, _ markup: inout Markup) {
+    private func breadcrumbs(_ content: PageContent, _ markup: inout Markup) {
         markup.element("nav", ("class", "crumbs"), ("aria-label", "Breadcrumb")) { markup in
             markup.element("ol") { markup in
-                for (name, link) in crumbs(route) {
+                for (name, link) in crumbs(content) {
                     markup.element("li") { $0.element("a", ("href", link.description), text: name) }
                 }
             }
         }
     }
 
-    private func crumbs(_ route: Route) -> [(String, Route)] {
-        let tab = tabs.first { $0.root == route.root }
+    private func crumbs(_ content: PageContent) -> [(String, Route)] {
+        let route = content.scene.route
+        let tab = content.tabs.first { $0.root == route.root }
         var crumbs = [(tab?.title ?? route.root, Route([route.root]))]
         guard route.root == Route.gates.root else { return crumbs }
         let names = route.parts[1].split(separator: "/").map(String.init)

@@ -34,6 +34,8 @@ extension SceneView {
             ("class", act.question == nil ? nil : "danger"),
             ("aria-label", act.title),
             ("aria-busy", act.state.isPending ? "true" : nil),
+            ("aria-keyshortcuts", act.shortcut.map { String($0) }),
+            ("data-ordered", act.isOfApplication ? "" : nil),
             text: act.verb.rawValue
         )
         if act.state.isFailed { markup.element("span", ("class", "act-state")) { spans(act.state.text, &$0) } }

@@ -184,6 +184,7 @@ extension Gate {
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]
             )
             scheduleProbe()
+            sendEarlyEvents()
             environment.uses.opened(path)
         } else {
             if case .failure(let error) = result {

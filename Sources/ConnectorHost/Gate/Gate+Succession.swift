@@ -131,6 +131,7 @@ extension Gate {
                 metadata: ["evidence": "\(succession.evidence.last?.kind.rawValue ?? "")"]
             )
             scheduleProbe()
+            sendEarlyEvents()
             environment.uses.opened(path)
         }
         environment.onChange()

@@ -77,6 +77,8 @@ final class Gate: CalledGate {
         var failureCounts: [ConnectorError.Code: UInt64] = [:]
         /// How many times the plugin has broken a rule of the ABI.
         var misbehaviourCount = 0
+        /// The simulated events that wait for the gate to open for the first time.
+        var early: [ConnectorEvent] = []
         /// The timer of the next proof or healing attempt.
         var timer: HostTimer?
         /// When the next healing attempt begins.

@@ -26,6 +26,8 @@ public final class ConnectorHost: Sendable {
     public var configuration: Configuration { running.resolved.configuration }
     /// The configuration that runs, checked against the plugins.
     package var resolved: ResolvedConfiguration { running.resolved }
+    /// How many configurations the host ran before this one, those with the same files and other plugins included.
+    package var configurationRevision: Int { running.revision }
 
     private let running: RunningConfiguration
     /// Takes the host from one configuration to the next.
@@ -358,20 +360,17 @@ public final class ConnectorHost: Sendable {
         environment.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
     }
 
-    /// Sends an event as if the plugin of a gate had, if the gate is open.
+    /// Sends an event as if the plugin of a gate had: see ``Gate/emit(_:_:)``.
     ///
     /// - Parameter path: The gate's own path.
     package func emit(_ name: String, _ payload: JSONValue, from path: String) {
-        guard let gate = current.tree[path]?.gate, gate.state.isUsable else { return }
-        environment.services.events.publish(
-            ConnectorEvent(
-                connector: gate.path,
-                name: name,
-                payload: environment.redactor.redact(payload),
-                time: environment.clock.wallTime()
-            )
-        )
+        current.tree[path]?.gate?.emit(name, payload)
     }
+
+    /// Counts and logs what could not happen in the simulation of a gate.
+    ///
+    /// - Parameter path: The gate's own path.
+    package func lost(_ what: String, from path: String) { current.tree[path]?.gate?.misbehaved(what) }
 
     /// The value without the secrets of the gates, for showing it.
     package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }

@@ -16,6 +16,8 @@ final class RunningConfiguration: Sendable {
         var since: Timestamp
         /// What gates on trial may go back to, by path.
         var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
+        /// How many configurations there were before, those with the same files included.
+        var revision = 0
         /// Why the file is not in use.
         var errors: [ConnectorError] = []
         /// How changes of the files are noticed; nil if they are not watched.
@@ -34,6 +36,9 @@ final class RunningConfiguration: Sendable {
 
     /// The digest of its files.
     var digest: String { state.withLock(\.digest) }
+
+    /// How many configurations there were before, those with the same files and other plugins included.
+    var revision: Int { state.withLock(\.revision) }
 
     /// What the report says of it.
     var report: ConfigurationReport {
@@ -59,6 +64,7 @@ final class RunningConfiguration: Sendable {
         let digest = Self.digest(resolved.configuration)
         state.withLock { state in
             if state.digest != digest { state.since = time }
+            state.revision += 1
             (state.resolved, state.digest, state.errors) = (resolved, digest, errors)
         }
     }

@@ -42,7 +42,8 @@ struct SchemaCommand: AsyncParsableCommand {
         }
         let catalog = try file.catalog(ConnectorHost.Options(), answer: OutputOptions())
         let manifests = catalog.entries.compactMap(\.candidate?.manifest)
-        let schema = ConfigurationSchema(manifests: manifests)
+        let answers = AnswersSchema.json(at: ConfigurationSchema.answersPlace)
+        let schema = ConfigurationSchema(manifests: manifests, answers: answers)
         StandardStream.output.writeLine(schema.json.serialized(pretty: true))
     }
 }

@@ -77,8 +77,8 @@ struct ValidationDocument: Document {
         var faults: [ConnectorError] = []
         if let gate {
             if case .nothing(let errors) = gate.substitute { faults = errors }
-        } else if case .answers(let file)? = connector.simulator {
-            switch SimulatedWorld.read(file) {
+        } else if let world = connector.simulator.flatMap(SimulatedWorld.read) {
+            switch world {
             case .failure(let found): faults = found.errors
             case .success(let world): faults = (try? manifest.get()).map(world.faults(with:)) ?? []
             }

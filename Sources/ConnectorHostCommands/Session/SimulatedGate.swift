@@ -28,9 +28,9 @@ struct SimulatedGate: Sendable {
 
     /// The leaf.
     let plan: LeafPlan
-    /// The file of answers, as given.
+    /// The file that contains the answers, as given.
     let file: String?
-    /// What the file says; nil without one, or if it has faults.
+    /// What the answers are; nil without any, or if they have faults.
     let world: SimulatedWorld?
     /// What takes the place of the vendor or the plugin.
     let substitute: Substitute
@@ -38,19 +38,16 @@ struct SimulatedGate: Sendable {
     /// Decides what takes the place of a leaf.
     init(_ plan: LeafPlan, _ plugins: PluginLookup) {
         self.plan = plan
-        guard case .answers(let file)? = plan.simulator else {
-            self.file = nil
+        file = plan.simulator?.answersFile
+        switch plan.simulator.flatMap(SimulatedWorld.read) {
+        case nil:
             world = nil
             substitute = Self.substitute(for: plan, nil, plugins)
-            return
-        }
-        self.file = file
-        switch SimulatedWorld.read(file) {
-        case .success(let world):
+        case .success(let world)?:
             let faults = world.faults(with: plan.manifest)
             self.world = faults.isEmpty ? world : nil
             substitute = faults.isEmpty ? Self.substitute(for: plan, world, plugins) : .nothing(faults)
-        case .failure(let faults):
+        case .failure(let faults)?:
             world = nil
             substitute = .nothing(faults.errors)
         }
@@ -67,7 +64,7 @@ struct SimulatedGate: Sendable {
         switch plan.simulator {
         case .server(let url)?: return .server(url)
         case .local?: return .local
-        case .answers?, nil: break
+        case .answers?, .answersInPlace?, nil: break
         }
         if let answers = world?.answers { return .answers(answers) }
         if VendorCatalogue.names.contains(plan.manifest.id) { return .vendor(plan.manifest.id) }
@@ -79,7 +76,7 @@ struct SimulatedGate: Sendable {
         ConnectorError(
             .notSimulated,
             "not opened: there is no simulator for the plugin \(plan.manifest.id), which would contact its real vendor",
-            fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", a file of answers, "
+            fix: "add \"simulate\" to the connector: a URL such as \"http://127.0.0.1:8080\", answers, "
                 + "or \"local\" if the plugin makes no requests"
         )
     }
@@ -96,15 +93,35 @@ struct SimulatedGate: Sendable {
     }
 }
 
+extension SimulatorReference {
+    /// The file that contains the answers; nil without answers.
+    fileprivate var answersFile: String? {
+        switch self {
+        case .answers(let file): file
+        case .answersInPlace(let answers): answers.text.file
+        case .server, .local: nil
+        }
+    }
+}
+
 extension SimulatedWorld {
-    /// Reads the file that a connector names.
-    static func read(_ file: String) -> Result<SimulatedWorld, Faults> {
+    /// Reads the answers that a connector names or has; nil if it has none.
+    static func read(_ reference: SimulatorReference) -> Result<SimulatedWorld, Faults>? {
+        switch reference {
+        case .server, .local: nil
+        case .answers(let file): Result { () throws(Faults) in try SimulatedWorld(reading: file) }
+        case .answersInPlace(let answers):
+            Result { () throws(Faults) in try SimulatedWorld(answers.value, at: answers.place, in: answers.text) }
+        }
+    }
+
+    private init(reading file: String) throws(Faults) {
         let text: [UInt8]
         do throws(ConnectorError) {
             text = try SimulatorReference.text(of: file)
         } catch {
-            return .failure(Faults(errors: [error]))
+            throw Faults(errors: [error])
         }
-        return Result { () throws(Faults) in try SimulatedWorld(parsing: text, file: file) }
+        try self.init(parsing: text, file: file)
     }
 }

@@ -107,6 +107,7 @@ struct Simulation: Sendable {
                 clock: clock,
                 operations: happening.operations,
                 vendor: happening.vendor.map { (simulator, $0) },
+                lost: { [weak host, path = happening.path] in host?.lost($0, from: path) },
                 emit: { [weak host, path = happening.path] name, payload in host?.emit(name, payload, from: path) }
             )
         }

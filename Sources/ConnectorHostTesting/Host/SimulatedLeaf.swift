@@ -77,9 +77,13 @@ struct SimulatedLeaf {
 
     /// Begins the timeline now; the clock keeps it until the host is released.
     func startTimeline(of host: ConnectorHost, clock: any HostClock) {
-        let timeline = SimulatedTimeline(world, clock: clock, operations: operations) { [weak host, path] in
-            host?.emit($0, $1, from: path)
-        }
+        let timeline = SimulatedTimeline(
+            world,
+            clock: clock,
+            operations: operations,
+            lost: { [weak host, path] in host?.lost($0, from: path) },
+            emit: { [weak host, path] in host?.emit($0, $1, from: path) }
+        )
         timeline.start()
     }
 }

@@ -52,6 +52,7 @@ public struct SceneBench: Sendable {
 
     /// Takes the scene of the current state.
     public mutating func refresh() async {
+        coordinator.follow(console.registry)
         let route = coordinator.route
         scene = console.registry.scene(for: route, of: await console.snapshot(for: [route]))
     }

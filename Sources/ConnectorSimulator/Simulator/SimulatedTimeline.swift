@@ -14,6 +14,7 @@ package final class SimulatedTimeline: Sendable {
     private let simulator: Simulator?
     private let vendor: String?
     private let emit: @Sendable (_ name: String, _ payload: JSONValue) -> Void
+    private let lost: @Sendable (_ what: String) -> Void
     /// Nil before the start and after the end.
     private let state = Mutex<State?>(nil)
 
@@ -25,6 +26,8 @@ package final class SimulatedTimeline: Sendable {
         var waiting: [Int: HostTimer?] = [:]
         /// The numbers of the timers that end what an entry began, by the entry's number.
         var ends: [Int: Int] = [:]
+        /// The numbers of the entries of which something did not happen.
+        var faulty: Set<Int> = []
     }
 
     /// Prepares a timeline.
@@ -33,12 +36,14 @@ package final class SimulatedTimeline: Sendable {
     ///   - world: The file that describes it.
     ///   - operations: The simulated interface, whose records and failures it changes; nil if there is none.
     ///   - vendor: The vendor of a simulator that its faults are for; nil if there is none.
+    ///   - lost: Learns, once for each entry, what was too large to happen.
     ///   - emit: Sends an event of the gate, on the clock's thread, which it must not block.
     package init(
         _ world: SimulatedWorld,
         clock: any HostClock,
         operations: SimulatedOperations? = nil,
         vendor: (simulator: Simulator, name: String)? = nil,
+        lost: @escaping @Sendable (_ what: String) -> Void = { _ in },
         emit: @escaping @Sendable (_ name: String, _ payload: JSONValue) -> Void
     ) {
         let first = Self.numbers.wrappingAdd(world.timeline.count, ordering: .relaxed).oldValue
@@ -47,6 +52,7 @@ package final class SimulatedTimeline: Sendable {
         self.operations = operations
         (simulator, self.vendor) = (vendor?.simulator, vendor?.name)
         self.emit = emit
+        self.lost = lost
     }
 
     /// Begins the timeline now, if it has not begun: what happens at 0s has happened when this returns.
@@ -92,16 +98,34 @@ package final class SimulatedTimeline: Sendable {
         let values: JSONTemplate.Values = [
             "count": .integer(Int64(count)), "time": .string(clock.wallTime().description),
         ]
-        // What would be too large does not happen; there is no call that could fail.
-        if let keep = entry.keep { try? operations?.keep(keep, values) }
-        if let remove = entry.remove { try? operations?.remove(remove, values) }
+        attempt("keep", number) { () throws(ConnectorError) in
+            if let keep = entry.keep { try operations?.keep(keep, values) }
+        }
+        attempt("remove", number) { () throws(ConnectorError) in
+            if let remove = entry.remove { try operations?.remove(remove, values) }
+        }
         if entry.lastsForAWhile { begin(entry, number, values, at: time) }
-        if let event = entry.event, let payload = try? event.payload.filled(values) { emit(event.name, payload) }
+        attempt("event", number) { () throws(ConnectorError) in
+            if let event = entry.event { emit(event.name, try event.filled(values)) }
+        }
+    }
+
+    /// Does something that may be too large to happen. There is no call that could fail.
+    private func attempt(_ what: String, _ number: Int, _ body: () throws(ConnectorError) -> Void) {
+        do throws(ConnectorError) {
+            try body()
+        } catch {
+            guard state.withLock({ $0?.faulty.insert(number).inserted ?? false }) else { return }
+            let index = number - (entries.first?.number ?? number)
+            lost("timeline[\(index)].\(what) of the simulation did not happen: \(error.message)")
+        }
     }
 
     private func begin(_ entry: TimelineEntry, _ number: Int, _ values: JSONTemplate.Values, at time: UInt64) {
         if let operations {
-            if let failure = try? entry.failure?.filled(values) { operations.begin(failure, number: number) }
+            attempt("error", number) { () throws(ConnectorError) in
+                if let failure = entry.failure { operations.begin(try failure.filled(values), number: number) }
+            }
             if let answers = entry.operations { operations.begin(answers, number: number) }
         }
         if let simulator, let vendor {

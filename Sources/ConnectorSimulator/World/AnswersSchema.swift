@@ -52,6 +52,34 @@ package enum AnswersSchema {
         ]
     }
 
+    /// The schema as a part of another one, in which its definitions have other places.
+    ///
+    /// - Parameter place: The reference to this part, such as `#/$defs/answers`.
+    package static func json(at place: String) -> JSONValue {
+        var object = json.object ?? JSONObject()
+        object["$schema"] = nil
+        return moved(.object(object), to: place)
+    }
+
+    /// - Parameter value: A part of this schema, so of small depth.
+    private static func moved(_ value: JSONValue, to place: String) -> JSONValue {
+        switch value {
+        case .array(let elements): .array(elements.map { moved($0, to: place) })
+        case .object(let object):
+            .object(
+                JSONObject(
+                    unique: object.members.map { member in
+                        guard member.name == "$ref", let reference = member.value.string else {
+                            return JSONObject.Member(name: member.name, value: moved(member.value, to: place))
+                        }
+                        return JSONObject.Member(name: "$ref", value: .string(place + reference.dropFirst()))
+                    }
+                )
+            )
+        case .null, .bool, .integer, .number, .string: value
+        }
+    }
+
     /// A whole number with a unit.
     private static var duration: JSONValue {
         ["type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"]

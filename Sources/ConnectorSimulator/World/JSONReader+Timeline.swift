@@ -38,7 +38,7 @@ extension JSONReader {
                 .name
             )
         }
-        return TimelineEntry(
+        let entry = TimelineEntry(
             at: at,
             every: every,
             times: integer("times", in: object, at: place, within: 1...1_000_000).map { Int($0) },
@@ -51,6 +51,29 @@ extension JSONReader {
             answers: answers(in: object, at: place).map { RecordedAnswers($0) },
             operations: operations(in: object, at: place)
         )
+        checkSizes(of: entry, at: place)
+        return entry
+    }
+
+    /// Reports what would be too large to happen, as far as it does not depend on what happens before.
+    private mutating func checkSizes(of entry: TimelineEntry, at place: JSONPath) {
+        let time = "2026-01-01T00:00:00.000Z"
+        let values: JSONTemplate.Values = ["count": .integer(Int64(entry.times ?? 1)), "time": .string(time)]
+        check(at: place.appending("keep")) { () throws(ConnectorError) in
+            var records = SimulatedRecords()
+            if let keep = entry.keep { _ = try records.keep(keep, values) }
+        }
+        check(at: place.appending("remove")) { () throws(ConnectorError) in _ = try entry.remove?.filled(values) }
+        check(at: place.appending("error")) { () throws(ConnectorError) in _ = try entry.failure?.filled(values) }
+        check(at: place.appending("event")) { () throws(ConnectorError) in _ = try entry.event?.filled(values) }
+    }
+
+    private mutating func check(at place: JSONPath, _ body: () throws(ConnectorError) -> Void) {
+        do throws(ConnectorError) {
+            try body()
+        } catch {
+            report(error, at: place)
+        }
     }
 
     private static func list(_ names: [String]) -> String {
@@ -64,8 +87,8 @@ extension JSONReader {
             for name in ["error", "operations", "keep", "remove"] where !hasOperations && entry[name] != nil {
                 report(
                     .invalidValue,
-                    "\"\(name)\" changes a simulated interface, and the file has no \"operations\"",
-                    fix: "add \"operations\" to the file; an empty array is enough",
+                    "\"\(name)\" changes a simulated interface, and there are no \"operations\"",
+                    fix: "add \"operations\"; an empty array is enough",
                     at: place.appending(name),
                     .name
                 )
@@ -90,10 +113,11 @@ extension JSONReader {
         let isName =
             name.utf8.first?.isLetter ?? false
             && name.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+            && name.utf8.count <= TimelineEntry.Event.nameLimit
         if !isName {
             report(
                 .invalidValue,
-                "the name of an event is a letter, then letters, digits, \".\", \"_\" and \"-\"",
+                "the name of an event is a letter, then letters, digits, \".\", \"_\" and \"-\", at most \(TimelineEntry.Event.nameLimit)",
                 at: here.appending("name")
             )
         }

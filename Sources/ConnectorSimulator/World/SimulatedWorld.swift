@@ -28,8 +28,10 @@ package struct SimulatedWorld: Sendable {
     let operations: [OperationAnswer]?
     /// What happens by itself, in file order.
     let timeline: [TimelineEntry]
-    /// The file's text, for the positions of faults that only a manifest reveals.
+    /// The text, for the positions of faults that only a manifest reveals.
     private let text: JSONText
+    /// Where the answers are in the text.
+    private let root: JSONPath
 
     /// The version of the format.
     package static let formatVersion: Int64 = 1
@@ -59,8 +61,15 @@ package struct SimulatedWorld: Sendable {
         } catch {
             throw Faults(errors: [error])
         }
-        var reader = JSONReader(text: text, file: file)
-        let root = JSONPath()
+        try self.init(value, at: JSONPath(), in: JSONText(text, file: file))
+    }
+
+    /// Reads an object that is a part of a text.
+    ///
+    /// - Parameter root: Where the object is in the text.
+    package init(_ value: JSONValue, at root: JSONPath, in text: JSONText) throws(Faults) {
+        var reader = JSONReader([text])
+        reader.origin = root
         let object = reader.members(of: value, at: root, allowed: ["version", "answers", "operations", "timeline"])
         let members = object ?? JSONObject()
         if object != nil {
@@ -69,7 +78,7 @@ package struct SimulatedWorld: Sendable {
             if members["answers"] == nil, members["operations"] == nil, members["timeline"] == nil {
                 reader.report(
                     .missingValue,
-                    "the file answers nothing: it has no \"answers\", \"operations\" or \"timeline\"",
+                    "nothing is answered: there is no \"answers\", \"operations\" or \"timeline\"",
                     at: root
                 )
             }
@@ -78,14 +87,14 @@ package struct SimulatedWorld: Sendable {
         operations = reader.operations(in: members, at: root)
         timeline = reader.timeline(in: members, at: root)
         reader.check(members["timeline"], members["operations"] != nil, members["answers"] != nil, at: root)
-        self.text = JSONText(text, file: file)
+        (self.text, self.root) = (text, root)
         guard reader.problems.isEmpty else { throw Faults(errors: reader.problems) }
     }
 
     /// The faults that the manifest of the simulated plugin reveals; empty if there are none.
     package func faults(with manifest: Manifest) -> [ConnectorError] {
         var reader = JSONReader([text])
-        let root = JSONPath()
+        reader.origin = root
         reader.check(operations ?? [], manifest, at: root)
         for (index, entry) in timeline.enumerated() {
             reader.check(entry.operations ?? [], manifest, at: root.appending("timeline").appending(index))

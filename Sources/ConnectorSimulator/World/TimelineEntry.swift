@@ -13,7 +13,7 @@ struct TimelineEntry: Sendable {
     var times: Int?
     /// How long the fault, the failure or the answers last; nil for good.
     var lasts: Duration?
-    /// The event that the gate sends, if it is open.
+    /// The event that the gate sends.
     var event: Event?
     /// The record that is kept.
     var keep: OperationAnswer.Kept?
@@ -32,6 +32,26 @@ struct TimelineEntry: Sendable {
     struct Event: Sendable {
         var name: String
         var payload: JSONTemplate
+
+        /// The most bytes of a name, as of those that plugins send.
+        static let nameLimit = 64
+        /// The most bytes of a payload as JSON, as of those that plugins send.
+        static let payloadLimit = 64 << 10
+
+        /// The payload with the values of an occurrence.
+        ///
+        /// - Throws: `too-large`.
+        func filled(_ values: JSONTemplate.Values) throws(ConnectorError) -> JSONValue {
+            let payload = try payload.filled(values)
+            let size = payload.serialized().utf8.count
+            guard size <= Self.payloadLimit else {
+                throw ConnectorError(
+                    .tooLarge,
+                    "the payload of the event \"\(name)\" has \(size) bytes, more than \(Self.payloadLimit >> 10) KiB"
+                )
+            }
+            return payload
+        }
     }
 
     /// Whether the entry begins something that ends later.

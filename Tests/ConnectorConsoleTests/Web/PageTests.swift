@@ -22,7 +22,7 @@ struct PageTests {
     }
 
     private static func page(_ content: PageContent, canAct: Bool = true) -> String {
-        let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "connector-host", canAct: canAct)
+        let view = PageView(title: "connector-host", canAct: canAct)
         return view.page(content, version: "1", message: nil).text
     }
 
@@ -73,7 +73,7 @@ struct PageTests {
         )
         let address = PageAddress(Route(["evil", evil]), search: "")
         let content = PageContent(address, registry, Mock.snapshot())
-        let view = PageView(tabs: registry.scenes, title: evil, canAct: true)
+        let view = PageView(title: evil, canAct: true)
         let act = try #require(content.scene.acts.first)
         let posted = QueryItems(form: "at=%2Fgates&act=%3Cscript%3E&f.%22%3E%3Cscript%3E=%3Cscript%3E")
         let form = try #require(PostedForm(PostedForm.act, posted))
@@ -92,7 +92,7 @@ struct PageTests {
     @Test func `a form is labelled, and says what is wrong where it is`() {
         let route = Route.operation("track", of: "analytics/segment")
         let content = PageContent(PageAddress(route), .standard, Mock.snapshot(route))
-        let view = PageView(tabs: ConsoleRegistry.standard.scenes, title: "", canAct: true)
+        let view = PageView(title: "", canAct: true)
         let name = content.scene.components.compactMap(\.form).first?.fields.first?.name ?? ""
         let evil = "\"><script>alert(1)</script>"
         let page = view.page(

@@ -72,6 +72,39 @@ import Testing
         await host.close()
     }
 
+    @Test func `a gate opens though what it uses optionally has failed, whose error its calls get until that opens`()
+        async throws
+    {
+        let failing = TestHost.leaf("failing", ["name": .string(TestHost.unique()), "opens": "third"])
+        let host = try ConnectorHost.testing(
+            "[\(TestHost.leaf("calls")), \(failing)]",
+            plugins: [Fixtures.contract("calls")],
+            appending: [
+                Connector(
+                    "theme",
+                    plugin: ThemePlugin.self,
+                    with: ["settings": "preferences", "inner": "calls", "extra": "failing"],
+                    probeInterval: nil
+                ),
+                Connector("preferences", plugin: SettingsFile.self, probeInterval: nil),
+            ],
+            clock: clock,
+            stateDirectory: directory.path
+        )
+        let report = await host.open()
+        #expect(report["failing"]?.state == .failed)
+        #expect(report["theme"]?.state == .open && report["theme"]?.error == nil && report["theme"]?.isReady == true)
+        #expect(report["theme"]?.uses["extra"] == "failing")
+        #expect(try await use(host, "read", "theme") == "none", "what it needs works")
+        let error = try await failure { () async throws(ConnectorError) in try await use(host, "extra", "") }
+        #expect(error.code == .notOpen && error.message.hasPrefix("failing: the gate has failed"), "\(error)")
+        #expect(error.connector == "theme" && error.isRetryable)
+        try await host.retry("failing")
+        #expect(try await host.retry("failing")["failing"]?.state == .open)
+        #expect(try await use(host, "extra", "")["calls"] != .null)
+        await host.close()
+    }
+
     @Test func `cancelling the plugin's call cancels the one that it makes`() async throws {
         let host = try await opened()
         let name = TestHost.unique()

@@ -21,8 +21,11 @@ import Testing
         """#
 
     /// A host whose only leaf is a manifest without an image.
-    private func host(_ answers: JSONValue, _ clock: ManualHostClock = ManualHostClock()) async throws -> ConnectorHost
-    {
+    private func host(
+        _ answers: JSONValue,
+        _ clock: ManualHostClock = ManualHostClock(),
+        isOpened: Bool = true
+    ) async throws -> ConnectorHost {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = try directory.write("robot.connector.json", Self.manifest)
@@ -32,7 +35,7 @@ import Testing
             simulating: ["robot": answers],
             clock: clock
         )
-        await host.open()
+        if isOpened { await host.open() }
         return host
     }
 
@@ -148,6 +151,68 @@ import Testing
         }
         #expect(names == ["tick": 3600, "battery.low": 1])
         #expect(last == 3600)
+    }
+
+    @Test func `what happens before the gate is open for the first time reaches the host once it is, in order`()
+        async throws
+    {
+        let clock = ManualHostClock()
+        let host = try await host(
+            [
+                "version": 1, "operations": [],
+                "timeline": [
+                    ["at": "0s", "event": ["name": "begun", "payload": "${time}"]],
+                    ["every": "1s", "event": ["name": "tick", "payload": "${count}"]],
+                ],
+            ],
+            clock,
+            isOpened: false
+        )
+        let events = host.events(of: "robot")
+        clock.advance(by: .seconds(2))
+        await host.open()
+        clock.advance(by: .seconds(1))
+        // A gate that was open, and no longer is, sends nothing.
+        try await host.close("robot")
+        clock.advance(by: .seconds(5))
+        try await host.open("robot")
+        clock.advance(by: .seconds(1))
+        await host.close()
+        var found: [JSONValue] = []
+        for await event in events { found.append(event.payload) }
+        #expect(found == ["2026-01-01T00:00:00.000Z", 1, 2, 3, 9])
+        #expect(host.report["robot"]?.misbehaviourCount == 0)
+    }
+
+    @Test func `of what happens before the gate opens, the newest 256 events wait, and the loss is counted`()
+        async throws
+    {
+        let clock = ManualHostClock()
+        let timeline: JSONValue = [["every": "1s", "event": ["name": "tick", "payload": "${count}"]]]
+        let host = try await host(["version": 1, "operations": [], "timeline": timeline], clock, isOpened: false)
+        let events = host.events(of: "robot", capacity: 1000)
+        clock.advance(by: .seconds(300))
+        await host.open()
+        #expect(host.report["robot"]?.misbehaviourCount == 44)
+        await host.close()
+        var found: [JSONValue] = []
+        for await event in events { found.append(event.payload) }
+        #expect(found.count == 256 && found.first == 45 && found.last == 300)
+    }
+
+    @Test func `what is too large to happen counts as misbehaviour of the gate`() async throws {
+        let clock = ManualHostClock()
+        let zeros = JSONValue.array(Array(repeating: 0, count: 400_000))
+        let host = try await host(
+            [
+                "version": 1, "operations": [],
+                "timeline": [["every": "1s", "keep": ["in": "log", "key": "${count}", "value": zeros]]],
+            ],
+            clock
+        )
+        clock.advance(by: .seconds(30))
+        #expect(host.report["robot"]?.misbehaviourCount == 1)
+        await host.close()
     }
 
     @Test func `a delay beyond the call's deadline times out, and a cancelled call drops its answer`() async throws {

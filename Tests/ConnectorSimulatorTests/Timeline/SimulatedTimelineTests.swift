@@ -139,6 +139,35 @@ import Testing
         #expect(try door() == "open")
     }
 
+    @Test func `what becomes too large only with time is told once for each entry, and the rest goes on`() throws {
+        let zeros = String(repeating: "0,", count: 400_000) + "0"
+        let world = try world(
+            """
+            "operations": [], "timeline": [
+              {"every": "1s", "keep": {"in": "log", "key": "${count}", "value": [\(zeros)]}, "event": {"name": "kept"}}]
+            """
+        )
+        let operations = SimulatedOperations(world, clock: clock)
+        let lost = Mutex<[String]>([])
+        let events = Mutex(0)
+        let timeline = SimulatedTimeline(
+            world,
+            clock: clock,
+            operations: operations,
+            lost: { what in lost.withLock { $0.append(what) } },
+            emit: { _, _ in events.withLock { $0 += 1 } }
+        )
+        timeline.start()
+        clock.advance(by: .seconds(30))
+        timeline.stop()
+        #expect(
+            lost.withLock(\.self) == [
+                "timeline[0].keep of the simulation did not happen: the records of the simulation would have more than 64 MiB"
+            ]
+        )
+        #expect(events.withLock(\.self) == 30)
+    }
+
     @Test func `an hour of events is a moment, in order, and none follows the end`() throws {
         let world = try world(
             #""timeline": [{"at": "0s", "every": "1s", "event": {"name": "tick", "payload": {"n": "${count}", "at": "${time}"}}}]"#

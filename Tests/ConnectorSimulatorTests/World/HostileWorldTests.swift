@@ -88,6 +88,27 @@ import Testing
         #expect(time < .seconds(20), "\(time)")
     }
 
+    @Test(arguments: [
+        (#""keep": {"in": "a", "key": "b", "value": [#]}"#, "a simulated value would have more than 4 MiB"),
+        (#""keep": {"in": "a", "key": "b", "value": "~"}"#, "a simulated value would have more than 4 MiB"),
+        (#""remove": {"in": "a", "key": "~"}"#, "a simulated value would have more than 4 MiB"),
+        (#""error": {"code": "denied", "message": "~"}"#, "a simulated value would have more than 4 MiB"),
+        (#""event": {"name": "e", "payload": [#]}"#, "a simulated value would have more than 4 MiB"),
+        (
+            #""event": {"name": "e", "payload": "+"}"#,
+            #"the payload of the event "e" has 72002 bytes, more than 64 KiB"#
+        ),
+    ])
+    func `what is too large to happen is a fault at its place`(action: String, message: String) {
+        let action = action.replacing("#", with: String(repeating: "0,", count: 600_000) + "0")
+            .replacing("~", with: String(repeating: "${time}", count: 200_000))
+            .replacing("+", with: String(repeating: "${time}", count: 3000))
+        let text = "{\"version\": 1, \"operations\": [],\n\"timeline\": [{\"at\": \"1s\",\n\(action)}]}"
+        let found = faults(text)
+        #expect(found.map(\.message) == [message] && found.first?.code == .tooLarge)
+        #expect(found.first?.position?.line == 3 && found.first?.position?.column ?? 0 > 5)
+    }
+
     @Test func `a record that contains itself twice grows to a limit, and so does one that contains itself once`()
         throws
     {

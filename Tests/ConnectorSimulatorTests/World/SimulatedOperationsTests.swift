@@ -106,7 +106,7 @@ import Testing
                 #"5:50 "${record.id}" is not a variable; write ${NAME} or ${NAME:-default}"#,
                 #"5:77 operations[3].times is 0, outside 1 to 1000000"#,
                 #"7:1 timeline[0] must say when: "at", "every" or both"#,
-                #"7:20 the name of an event is a letter, then letters, digits, ".", "_" and "-""#,
+                #"7:20 the name of an event is a letter, then letters, digits, ".", "_" and "-", at most 64"#,
                 #"8:8 at is "now"; it must be a duration such as "250ms", "5s", "2m" or "1h""#,
                 #"8:37 the fault is "slow": slow takes a value: slow=…"#,
                 #"9:11 every must be longer than 0"#,
@@ -127,8 +127,8 @@ import Testing
         let text = #"{"version": 1, "timeline": [{"at": "1s", "error": {"code": "denied"}, "operations": []}]}"#
         #expect(
             faults(text) == [
-                #"1:42 "error" changes a simulated interface, and the file has no "operations""#,
-                #"1:71 "operations" changes a simulated interface, and the file has no "operations""#,
+                #"1:42 "error" changes a simulated interface, and there are no "operations""#,
+                #"1:71 "operations" changes a simulated interface, and there are no "operations""#,
             ]
         )
         #expect(

@@ -28,6 +28,7 @@ public struct TextSession {
 
     /// The scene of the current route.
     public mutating func show() async -> [String] {
+        coordinator.follow(console.registry)
         let route = coordinator.route
         let snapshot = await console.snapshot(for: [route])
         layout.mount(console.registry.scene(for: route, of: snapshot), in: .main)

@@ -15,6 +15,9 @@ struct CalculatorConsole: ConsoleModel {
         self.presenter = presenter
     }
 
+    /// Those of plugins, which have tabs of their own.
+    var scenes: [SceneDescriptor] { host.scenes }
+
     var changes: AsyncStream<Void> {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         presenter.onChange { continuation.yield() }

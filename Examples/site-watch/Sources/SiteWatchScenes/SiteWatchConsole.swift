@@ -34,6 +34,9 @@ public struct SiteWatchConsole: ConsoleModel {
         return registry
     }
 
+    /// Those of plugins, which have tabs of their own.
+    public var scenes: [SceneDescriptor] { host.scenes }
+
     /// Yields after each change of the host and of the watch.
     public var changes: AsyncStream<Void> {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

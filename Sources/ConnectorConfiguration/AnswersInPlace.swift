@@ -1,0 +1,23 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// The object that `simulate` has in place of a file of answers, not checked yet.
+package struct AnswersInPlace: Sendable, Hashable {
+    /// The object.
+    package let value: JSONValue
+    /// Where it is in its text.
+    package let place: JSONPath
+    /// The text of the configuration file that contains it.
+    package let text: JSONText
+
+    /// Remembers an object of one of a reader's texts.
+    init(_ value: JSONValue, at place: JSONPath, in texts: [JSONText]) {
+        self.value = value
+        text = texts[place.text]
+        var own = place
+        own.text = 0
+        self.place = own
+    }
+}

@@ -1,0 +1,42 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorServices
+internal import Synchronization
+
+extension Gate {
+    /// The most events that wait for a gate to open for the first time; beyond it, the oldest are lost.
+    static let earlyLimit = 256
+
+    /// Sends an event as if the plugin had: at once if the gate is open, and otherwise once it opens for the first time.
+    ///
+    /// A gate that has been open, and is not any more, sends nothing.
+    func emit(_ name: String, _ payload: JSONValue) {
+        let event = ConnectorEvent(
+            connector: path,
+            name: name,
+            payload: environment.redactor.redact(payload),
+            time: environment.clock.wallTime()
+        )
+        let (isOpen, isFull) = storage.withLock { storage in
+            let isOpen = storage.machine.state.isUsable
+            guard isOpen || storage.successCount == 0 else { return (false, false) }
+            storage.early.append(event)
+            guard storage.early.count > Self.earlyLimit else { return (isOpen, false) }
+            storage.early.removeFirst()
+            return (isOpen, true)
+        }
+        if isFull { misbehaved("the gate has not opened yet, and the oldest of its simulated events was lost") }
+        if isOpen { sendEarlyEvents() }
+    }
+
+    /// Sends the events that waited for the gate to open.
+    func sendEarlyEvents() {
+        let events = storage.withLock { storage in
+            defer { storage.early = [] }
+            return storage.early
+        }
+        for event in events { environment.services.events.publish(event) }
+    }
+}

@@ -1,0 +1,76 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleWeb
+
+/// An application's scenes, served: its buttons and forms, as a browser posts them.
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer")
+)
+struct ApplicationPageTests {
+    private let sites = Sites()
+
+    /// A served console of the sites, and the fields of a browser that has entered.
+    private func served() async throws -> (console: ServedConsole, page: [String: String], script: [String: String]) {
+        let console = try await ServedConsole(ServedConsole.host()) { [sites] in $0.registry = sites.registry() }
+        let fields = ["Cookie": try await console.enter(), "Origin": "http://\(console.authority)"]
+        func accepting(_ type: String) -> [String: String] { fields.merging(["Accept": type]) { $1 } }
+        return (console, accepting("text/html"), accepting("text/plain"))
+    }
+
+    @Test func `a form that is posted runs its closure, and leads where that says`() async throws {
+        let (console, page, script) = try await served()
+        let form = try await console.ask("GET", "/sites", page)
+        #expect(
+            form.contains("data-ordered=\"\"") && form.contains("name=\"f.name\"") && form.contains(">Add</button>")
+        )
+        let kiel = "at=%2Fsites&form=add&f.name=kiel&f.limit=12.5"
+        let added = try await console.ask("POST", "/-/call", page, body: kiel)
+        #expect(added.status == 303 && added.field("location") == "/sites/kiel")
+        #expect(sites.all.map(\.name) == ["berlin", "bonn", "kiel"])
+        let next = try await console.ask("GET", "/sites/kiel", page)
+        #expect(next.contains("<p class=\"message\">added kiel</p>"))
+        let ulm = "at=%2Fsites&form=add&f.name=ulm&f.limit=9"
+        let answered = try await console.ask("POST", "/-/call", script, body: ulm)
+        #expect(answered.status == 200 && answered.hasSuffix("added ulm"))
+        #expect(answered.field("content-location") == "/sites/ulm" && sites.all.count == 4)
+        await console.stop()
+    }
+
+    @Test(arguments: [
+        ("f.limit=warm", "f.name"), ("f.name=kiel&f.limit=warm", "limit must be a number, such as 12.5"),
+        ("f.name=kiel&f.limit=-1", "must be positive"),
+    ])
+    func `what the form or its closure refuses is said in its field, and nothing is done`(fields: String, said: String)
+        async throws
+    {
+        let (console, page, script) = try await served()
+        let body = "at=%2Fsites&form=add&\(fields)"
+        let shown = try await console.ask("POST", "/-/call", page, body: body)
+        #expect(shown.status == 422 && shown.contains("aria-invalid=\"true\"") && shown.contains(said))
+        let answered = try await console.ask("POST", "/-/call", script, body: body)
+        #expect(answered.status == 422 && answered.contains("\"fields\":"))
+        #expect(sites.all.count == 2)
+        await console.stop()
+    }
+
+    @Test func `a button that is posted runs its closure, after its question`() async throws {
+        let (console, page, script) = try await served()
+        let shown = try await console.ask("GET", "/sites", page)
+        #expect(shown.contains("aria-keyshortcuts=\"w\""))
+        let waited = try await console.ask("POST", "/-/act", script, body: "at=%2Fsites&act=wait+at+%2Fsites")
+        #expect(waited.status == 200 && waited.hasSuffix("waited"))
+        let remove = "at=%2Fsites&act=remove+bonn+at+%2Fsites"
+        #expect(try await console.ask("POST", "/-/act", script, body: remove).status == 428)
+        #expect(sites.all.count == 2)
+        let removed = try await console.ask("POST", "/-/act", page, body: remove + "&confirmed=yes")
+        #expect(removed.status == 303 && sites.all.map(\.name) == ["berlin"])
+        #expect(try await console.ask("POST", "/-/act", page, body: remove).status == 409, "it is not offered any more")
+        await console.stop()
+    }
+}
