@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: schema paths format lint clean
+.PHONY: schema layout paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -38,6 +38,7 @@ help:
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
+	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
 	@echo 'make clean     remove everything that was built'
@@ -60,6 +61,10 @@ schema: plugins
 	@$(PROGRAM) schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
 	@$(PROGRAM) schema answers > answers.schema.json.new && mv answers.schema.json.new answers.schema.json
 
+# The assertions of the ABI's layout in the languages that cannot include its table. The tests compare them with it.
+layout:
+	@scripts/layout swift > Tests/ConnectorHostTests/ABI/LayoutTests.swift
+
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
@@ -71,6 +76,7 @@ EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
+	@$(MAKE) --no-print-directory -s -C Examples/adapter/cpp
 	$(EXAMPLE)/adapter --build-tests
 	$(EXAMPLE_TEST)/adapter
 	$(EXAMPLE)/calculator --build-tests
