@@ -63,6 +63,7 @@ schema: plugins
 
 # The assertions of the ABI's layout in the languages that cannot include its table. The tests compare them with it.
 layout:
+	@scripts/layout rust > Bindings/rust/src/sys/layout.rs
 	@scripts/layout swift > Tests/ConnectorHostTests/ABI/LayoutTests.swift
 
 fixtures: packages
@@ -77,6 +78,8 @@ examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/cpp
+	@if command -v cargo > /dev/null; then \
+	    $(MAKE) --no-print-directory -s -C Examples/adapter/rust TARGET=$(CURDIR)/.build-rust; fi
 	$(EXAMPLE)/adapter --build-tests
 	$(EXAMPLE_TEST)/adapter
 	$(EXAMPLE)/calculator --build-tests

@@ -7,7 +7,7 @@ import ConnectorPlatform
 import ConnectorTestSupport
 import Testing
 
-/// What there is for authors in C and C++, beside the ABI.
+/// What there is for authors in C, C++ and Rust, beside the ABI.
 @Suite(.serialized) struct BindingTests {
     private static let root = Fixtures.sources.parentPath.parentPath
 
@@ -27,10 +27,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["swift"])
+    @Test(arguments: ["rust", "swift"])
     func `the layout of the structs comes from one table`(_ language: String) throws {
         let files = [
-            "swift": "Tests/ConnectorHostTests/ABI/LayoutTests.swift",
+            "rust": "Bindings/rust/src/sys/layout.rs", "swift": "Tests/ConnectorHostTests/ABI/LayoutTests.swift",
         ]
         let file = try #require(files[language])
         #expect(
@@ -56,5 +56,19 @@ import Testing
             let findings = await PluginConformance.check(image, options: options)
             #expect(findings.isEmpty, "\(findings)")
         }
+    }
+
+    @Test(.enabled("cargo is not installed") { Fixtures.has("cargo") })
+    func `the crate passes its tests, and the example in Rust conforms without unsafe code`() async throws {
+        let cargo = "env -u MAKEFLAGS CARGO_TARGET_DIR='\(Self.root)/.build-rust' RUSTFLAGS='-D warnings' cargo"
+        #expect(Fixtures.run("cd '\(Self.root)/Bindings/rust' && \(cargo) test --quiet --offline > /dev/null") == 0)
+        let example = "\(Self.root)/Examples/adapter/rust"
+        try #require(Fixtures.run("cd '\(example)' && \(cargo) build --quiet --offline --release") == 0)
+        let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
+        let findings = await PluginConformance.check(
+            "\(Self.root)/.build-rust/release/librates_rust.so",
+            options: options
+        )
+        #expect(findings.isEmpty, "\(findings)")
     }
 }
