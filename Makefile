@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: schema layout paths format lint clean
+.PHONY: schema layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -39,6 +39,7 @@ help:
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
 	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
+	@echo 'make embed     write what connector-host new puts into projects as Swift'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
 	@echo 'make clean     remove everything that was built'
@@ -65,6 +66,13 @@ schema: plugins
 layout:
 	@scripts/layout rust > Bindings/rust/src/sys/layout.rs
 	@scripts/layout swift > Tests/ConnectorHostTests/ABI/LayoutTests.swift
+
+# What `connector-host new` puts into projects. The tests compare it with its sources.
+EMBEDDED := Sources/ConnectorScaffold/Embedded/Embedded
+embed:
+	@scripts/embed templates > $(EMBEDDED)+Templates.swift
+	@scripts/embed headers > $(EMBEDDED)+Headers.swift
+	@scripts/embed crate > $(EMBEDDED)+Crate.swift
 
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
@@ -97,6 +105,10 @@ examples: plugins
 	$(EXAMPLE)/service --build-tests
 	$(EXAMPLE_TEST)/service
 	$(EXAMPLE)/Application --build-tests
+	@for language in rust swift; do \
+	    if [ $$language = rust ] && ! command -v cargo > /dev/null; then continue; fi; \
+	    scripts/run-page docs/first-plugin.md $$language $(PROGRAM) || exit 1; \
+	done
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
 	$(EXAMPLE_TEST)/Application
