@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: schema layout embed paths format lint clean
+.PHONY: install deb check-install schema layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -35,6 +35,9 @@ help:
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
+	@echo 'make install   install everything below PREFIX (/usr/local), with CONFIGURATION=release'
+	@echo 'make deb       make a Debian package of it; Containerfile makes a container of that'
+	@echo 'make check-install  install to a folder, move it, and run the program from there; the package, too'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
@@ -166,6 +169,24 @@ acceptance: plugins
 
 api: plugins fixtures
 	@Tests/Acceptance/run api
+
+# What is installed is built with CONFIGURATION=release; the tests of an installation do with the debug build.
+PREFIX ?= /usr/local
+install: plugins
+	@scripts/install $(BUILD) $(abspath $(PREFIX)) $(DESTDIR)
+
+deb: plugins
+	@scripts/make-deb $(BUILD) .build/packages
+
+# Installs to places that are removed again, and runs the program from there, from a prefix and from the package.
+check-install: plugins
+	@rm -rf .build/installed .build/unpacked
+	@scripts/install $(BUILD) $(CURDIR)/.build/installed
+	@scripts/check-install .build/installed
+	@if command -v dpkg-deb > /dev/null; then \
+	    rm -f .build/packages/*.deb; scripts/make-deb $(BUILD) .build/packages > /dev/null && \
+	    dpkg-deb -x .build/packages/*.deb .build/unpacked && scripts/check-install .build/unpacked/usr; fi
+	@rm -rf .build/installed .build/unpacked
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks
