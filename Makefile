@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: schema paths format lint clean
+.PHONY: install deb check-install schema layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -35,9 +35,14 @@ help:
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
+	@echo 'make install   install everything below PREFIX (/usr/local), with CONFIGURATION=release'
+	@echo 'make deb       make a Debian package of it; Containerfile makes a container of that'
+	@echo 'make check-install  install to a folder, move it, and run the program from there; the package, too'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
+	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
+	@echo 'make embed     write what connector-host new puts into projects as Swift'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
 	@echo 'make clean     remove everything that was built'
@@ -60,6 +65,18 @@ schema: plugins
 	@$(PROGRAM) schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
 	@$(PROGRAM) schema answers > answers.schema.json.new && mv answers.schema.json.new answers.schema.json
 
+# The assertions of the ABI's layout in the languages that cannot include its table. The tests compare them with it.
+layout:
+	@scripts/layout rust > Bindings/rust/src/sys/layout.rs
+	@scripts/layout swift > Tests/ConnectorHostTests/ABI/LayoutTests.swift
+
+# What `connector-host new` puts into projects. The tests compare it with its sources.
+EMBEDDED := Sources/ConnectorScaffold/Embedded/Embedded
+embed:
+	@scripts/embed templates > $(EMBEDDED)+Templates.swift
+	@scripts/embed headers > $(EMBEDDED)+Headers.swift
+	@scripts/embed crate > $(EMBEDDED)+Crate.swift
+
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
@@ -71,6 +88,9 @@ EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
+	@$(MAKE) --no-print-directory -s -C Examples/adapter/cpp
+	@if command -v cargo > /dev/null; then \
+	    $(MAKE) --no-print-directory -s -C Examples/adapter/rust TARGET=$(CURDIR)/.build-rust; fi
 	$(EXAMPLE)/adapter --build-tests
 	$(EXAMPLE_TEST)/adapter
 	$(EXAMPLE)/calculator --build-tests
@@ -88,6 +108,10 @@ examples: plugins
 	$(EXAMPLE)/service --build-tests
 	$(EXAMPLE_TEST)/service
 	$(EXAMPLE)/Application --build-tests
+	@for language in rust swift; do \
+	    if [ $$language = rust ] && ! command -v cargo > /dev/null; then continue; fi; \
+	    scripts/run-page docs/first-plugin.md $$language $(PROGRAM) || exit 1; \
+	done
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
 	$(EXAMPLE_TEST)/Application
@@ -146,6 +170,24 @@ acceptance: plugins
 
 api: plugins fixtures
 	@Tests/Acceptance/run api
+
+# What is installed is built with CONFIGURATION=release; the tests of an installation do with the debug build.
+PREFIX ?= /usr/local
+install: plugins
+	@scripts/install $(BUILD) $(abspath $(PREFIX)) $(DESTDIR)
+
+deb: plugins
+	@scripts/make-deb $(BUILD) .build/packages
+
+# Installs to places that are removed again, and runs the program from there, from a prefix and from the package.
+check-install: plugins
+	@rm -rf .build/installed .build/unpacked
+	@scripts/install $(BUILD) $(CURDIR)/.build/installed
+	@scripts/check-install .build/installed
+	@if command -v dpkg-deb > /dev/null; then \
+	    rm -f .build/packages/*.deb; scripts/make-deb $(BUILD) .build/packages > /dev/null && \
+	    dpkg-deb -x .build/packages/*.deb .build/unpacked && scripts/check-install .build/unpacked/usr; fi
+	@rm -rf .build/installed .build/unpacked
 
 bench: packages
 	@$(MAKE) --no-print-directory -C Benchmarks

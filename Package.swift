@@ -253,10 +253,17 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Projects for authors of plugins, made and brought to newer hosts.
+        .target(
+            name: "ConnectorScaffold",
+            dependencies: ["ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorPlatform"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ConnectorHostCommands",
             dependencies: layers + [
-                "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb", "ConnectorControl",
+                "ConnectorScaffold", "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb",
+                "ConnectorControl",
                 "ConnectorHost",
                 "ConnectorManifest", "ConnectorSimulator",
                 .product(
@@ -394,7 +401,8 @@ let package = Package(
             name: "ConnectorHostCommandsTests",
             dependencies: [
                 "ConnectorHostCommands", "ConnectorHost", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
-                "ConnectorServices", "ConnectorTestSupport", "connector-host",
+                "ConnectorScaffold", "ConnectorServices", "ConnectorHostTesting", "ConnectorTestSupport",
+                "connector-host",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -21,6 +21,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
               connector-host plan                   show what a reload of the file would change in the host that runs
               connector-host console                show the gates and the outbox, and act on them
               connector-host plugins                list every plugin, usable or not
+              connector-host new rates --language c make a project for a plugin of your own
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
             """,
@@ -30,7 +31,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
             RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SwapCommand.self,
-            SendCommand.self, OutboxCommand.self, ConsoleCommand.self, ExplainCommand.self,
+            SendCommand.self, OutboxCommand.self, ConsoleCommand.self, NewCommand.self, ExplainCommand.self,
         ]
     )
 

@@ -29,10 +29,13 @@ struct CallCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The connector, such as database or analytics/segment.")
+    @Argument(help: "The connector, such as database or analytics/segment.", completion: ConnectorCompletion.paths)
     var path: String
 
-    @Argument(help: "The operation; capability/operation if two capabilities share its name.")
+    @Argument(
+        help: "The operation; capability/operation if two capabilities share its name.",
+        completion: ConnectorCompletion.operations
+    )
     var operation: String
 
     @Argument(help: ArgumentHelp("The arguments, in order or as NAME=VALUE.", valueName: "argument"))

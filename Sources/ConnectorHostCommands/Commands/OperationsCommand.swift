@@ -21,7 +21,10 @@ struct OperationsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The connector, such as analytics/segment; every connector by default.")
+    @Argument(
+        help: "The connector, such as analytics/segment; every connector by default.",
+        completion: ConnectorCompletion.paths
+    )
     var path: String?
 
     @OptionGroup var file: ConfigurationOption

@@ -33,10 +33,10 @@ struct SendCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The connector, such as analytics or analytics/segment.")
+    @Argument(help: "The connector, such as analytics or analytics/segment.", completion: ConnectorCompletion.paths)
     var path: String
 
-    @Argument(help: "The operation, such as track.")
+    @Argument(help: "The operation, such as track.", completion: ConnectorCompletion.operations)
     var operation: String
 
     @Argument(

@@ -25,7 +25,10 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "A leaf, or a composite for every leaf below it; every connector by default.")
+    @Argument(
+        help: "A leaf, or a composite for every leaf below it; every connector by default.",
+        completion: ConnectorCompletion.paths
+    )
     var path: String?
 
     @OptionGroup var file: ConfigurationOption

@@ -64,7 +64,7 @@ import Testing
                 cd '\(Self.headers)' && for header in $(find . -name '*.h' | sed 's,^./,,'); do
                     echo "#include <$header>" > '\(directory)/unit'
                     grep -o 'CONNECTOR_[A-Z0-9_]*[A-Z0-9]\\b' "$header" | sort -u \
-                        | grep -v -E '_(H|NONNULL|NULLABLE|DECLS|EXPORT|HAS_FIELD|STATUSES|STATUS_CONSTANT|MANIFEST(_TEXT|_UNTERMINATED)?)$' \
+                        | grep -v -E '_(H|NONNULL|NULLABLE|DECLS|EXPORT|HAS_FIELD|STATUSES|STATUS_CONSTANT|LAYOUT(_SIZE|_OFFSET)?|MANIFEST(_TEXT|_UNTERMINATED)?)$' \
                         | sed 's/.*/int size_of_&(void); int size_of_&(void) { return (int)sizeof(&); }/' >> '\(directory)/unit'
                     \(dialect.compiler) -std=\(dialect.standard) -Wall -Wextra -pedantic -Werror -fsyntax-only \
                         -x \(dialect.language) -I. '\(directory)/unit' || exit 1

@@ -1,0 +1,342 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+use crate::{sys, task, Error, Host, Json, Status};
+use std::future::Future;
+use std::os::raw::c_void;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// A URL that grows, whose parts are percent-encoded unless they are secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    text: String,
+    has_query: bool,
+}
+
+impl Url {
+    /// Begins with a URL without a query, such as a field of the configuration.
+    pub fn new(base: &str) -> Url {
+        Url { text: base.trim_end_matches('/').to_owned(), has_query: base.contains('?') }
+    }
+
+    /// Appends one component to the path.
+    pub fn path(mut self, component: &str) -> Url {
+        self.text.push('/');
+        self.text.push_str(&percent_encode(component));
+        self
+    }
+
+    /// Appends a name and its value to the query.
+    pub fn query(mut self, name: &str, value: &str) -> Url {
+        self.begin(name);
+        self.text.push_str(&percent_encode(value));
+        self
+    }
+
+    /// Appends a secret of the configuration to the query. The host inserts its value as it sends the request.
+    pub fn query_secret(mut self, name: &str, field: &str) -> Url {
+        self.begin(name);
+        self.text.push_str(&secret(field));
+        self
+    }
+
+    /// The URL, in which secrets are placeholders.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn begin(&mut self, name: &str) {
+        self.text.push(if self.has_query { '&' } else { '?' });
+        self.has_query = true;
+        self.text.push_str(&percent_encode(name));
+        self.text.push('=');
+    }
+}
+
+/// What the host replaces by the value of a secret field, in headers and bodies: "Bearer {}", for instance.
+pub fn secret(field: &str) -> String {
+    format!("{{{{secret:{field}}}}}")
+}
+
+/// All but letters, digits and `-._~` as `%XX` (RFC 3986).
+pub fn percent_encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(byte as char),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// A request that has not been sent.
+#[must_use = "a request is sent by send"]
+pub struct Request {
+    host: Host,
+    method: String,
+    url: Url,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn new(host: Host, method: &str, url: Url) -> Request {
+        Request { host, method: method.to_owned(), url, headers: vec![], body: vec![] }
+    }
+
+    /// Adds a header; {{secret:FIELD}} in its value becomes a secret.
+    pub fn header(mut self, name: &str, value: &str) -> Request {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends JSON, in which {{secret:FIELD}} becomes a secret.
+    pub fn json(self, body: &Json) -> Request {
+        self.body("application/json", body.to_string().into_bytes())
+    }
+
+    /// Sends a body of a content type.
+    pub fn body(mut self, content_type: &str, body: Vec<u8>) -> Request {
+        self.body = body;
+        self.header("Content-Type", content_type)
+    }
+
+    /// Sends the request, and awaits the response, of any HTTP status. Dropping the future cancels the request.
+    ///
+    /// The deadline is that of the call that awaits.
+    pub async fn send(self) -> Result<Response, Error> {
+        let exchange = Arc::new(Mutex::new(Exchange { response: None, waker: None, host: self.host }));
+        let request = self.start(&exchange)?;
+        Pending { host: self.host, request, exchange }.await
+    }
+
+    /// The same for a vendor whose answer must be of HTTP 2xx: any other is an error, with its Retry-After.
+    pub async fn send_to(self, vendor: &str) -> Result<Response, Error> {
+        let response = self.send().await?;
+        if (200..300).contains(&response.status) {
+            Ok(response)
+        } else {
+            Err(Error::of_response(&response, vendor))
+        }
+    }
+
+    fn start(&self, exchange: &Arc<Mutex<Exchange>>) -> Result<u64, Error> {
+        let Some(http) = self.host.service::<sys::Http>("http/1") else {
+            return Err(Error::new(Status::UNSUPPORTED, "the manifest must require http/1"));
+        };
+        let headers: Vec<sys::HttpHeader> = self
+            .headers
+            .iter()
+            .map(|(name, value)| sys::HttpHeader {
+                name: name.as_ptr(),
+                name_length: name.len() as u64,
+                value: value.as_ptr(),
+                value_length: value.len() as u64,
+            })
+            .collect();
+        let request = sys::HttpRequest {
+            struct_size: std::mem::size_of::<sys::HttpRequest>() as u32,
+            flags: 0,
+            method: self.method.as_ptr(),
+            method_length: self.method.len() as u64,
+            url: self.url.text.as_ptr(),
+            url_length: self.url.text.len() as u64,
+            headers: if headers.is_empty() { std::ptr::null() } else { headers.as_ptr() },
+            header_count: headers.len() as u64,
+            body: if self.body.is_empty() { std::ptr::null() } else { self.body.as_ptr() },
+            body_length: self.body.len() as u64,
+            deadline_ns: task::deadline(),
+        };
+        let mut error = sys::Error::empty();
+        let mut identifier = 0;
+        let user = Arc::into_raw(exchange.clone());
+        let status = unsafe {
+            (http.request)(http.context, &request, done, user.cast_mut().cast(), &mut identifier, &mut error)
+        };
+        if status == 0 {
+            return Ok(identifier);
+        }
+        // `done` never runs for a request that was refused.
+        drop(unsafe { Arc::from_raw(user) });
+        Err(Error::of_host(status, Some(&error)))
+    }
+}
+
+/// What a request and its `done` share.
+struct Exchange {
+    response: Option<Result<Response, Error>>,
+    waker: Option<Waker>,
+    host: Host,
+}
+
+/// A response that has not come.
+struct Pending {
+    host: Host,
+    request: u64,
+    exchange: Arc<Mutex<Exchange>>,
+}
+
+impl Future for Pending {
+    type Output = Result<Response, Error>;
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut exchange = task::lock(&self.exchange);
+        match exchange.response.take() {
+            Some(response) => Poll::Ready(response),
+            None => {
+                exchange.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // Idempotent, and without effect on a request that has ended.
+        if let Some(http) = self.host.service::<sys::Http>("http/1") {
+            unsafe { (http.cancel)(http.context, self.request) };
+        }
+    }
+}
+
+unsafe extern "C" fn done(
+    user: *mut c_void,
+    status: i32,
+    response: *const sys::HttpResponse,
+    error: *const sys::Error,
+) {
+    let exchange: Arc<Mutex<Exchange>> = unsafe { Arc::from_raw(user.cast_const().cast()) };
+    let host = task::lock(&exchange).host;
+    let response = match unsafe { response.as_ref() } {
+        Some(response) if status == 0 => Ok(unsafe { Response::copy(response, host.now()) }),
+        _ => Err(Error::of_host(status, unsafe { error.as_ref() })),
+    };
+    let waker = {
+        let mut exchange = task::lock(&exchange);
+        exchange.response = Some(response);
+        exchange.waker.take()
+    };
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+/// A response to a request.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// 100 to 999.
+    pub status: u32,
+    /// Names and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// The bytes of the body.
+    pub body: Vec<u8>,
+    /// When it came, since 1970; zero if that is not known.
+    pub now: Duration,
+}
+
+impl Response {
+    /// The body as JSON.
+    pub fn json(&self) -> Result<Json, Error> {
+        Json::parse(&self.body)
+    }
+
+    /// The value of a header, whose name ignores case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|header| header.0.eq_ignore_ascii_case(name)).map(|header| header.1.as_str())
+    }
+
+    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), a week at most. A date needs `clock/1`.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let value = self.header("Retry-After")?;
+        let week = Duration::from_secs(604800);
+        if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(value.parse().map_or(week, Duration::from_secs).min(week));
+        }
+        if self.now.is_zero() {
+            return None;
+        }
+        Some(date(value)?.saturating_sub(self.now).min(week))
+    }
+
+    unsafe fn copy(response: &sys::HttpResponse, now: Duration) -> Response {
+        let text = |data, length| String::from_utf8_lossy(unsafe { bytes(data, length) }).into_owned();
+        let headers = if response.headers.is_null() || response.header_count == 0 {
+            &[]
+        } else {
+            unsafe { std::slice::from_raw_parts(response.headers, response.header_count as usize) }
+        };
+        Response {
+            status: response.status,
+            headers: headers
+                .iter()
+                .map(|header| (text(header.name, header.name_length), text(header.value, header.value_length)))
+                .collect(),
+            body: unsafe { bytes(response.body, response.body_length) }.to_vec(),
+            now,
+        }
+    }
+}
+
+/// The bytes of the other side; empty if the pointer is null.
+///
+/// # Safety
+/// The bytes must stay as they are as long as the result is used.
+pub(crate) unsafe fn bytes<'a>(data: *const u8, length: u64) -> &'a [u8] {
+    if data.is_null() || length == 0 {
+        &[]
+    } else {
+        unsafe { std::slice::from_raw_parts(data, length as usize) }
+    }
+}
+
+/// The moment of "Sun, 06 Nov 1994 08:49:37 GMT", since 1970.
+fn date(text: &str) -> Option<Duration> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let [_, day, month, year, time, "GMT"] = words[..] else { return None };
+    let number = |text: &str, limit: u64| text.parse::<u64>().ok().filter(|number| *number <= limit);
+    let (day, year) = (number(day, 31)?, number(year, 9999).filter(|year| *year >= 1970)?);
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let mut parts = time.split(':');
+    let mut part = |limit| parts.next().and_then(|text| number(text, limit));
+    let seconds = part(23)? * 3600 + part(59)? * 60 + part(60)?;
+    // Days since 1970 in the Gregorian calendar, of years that begin in March.
+    let shifted = year - u64::from(month <= 2);
+    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day.checked_sub(1)?;
+    let days = (shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year).checked_sub(719468)?;
+    Some(Duration::from_secs(days * 86400 + seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_encoded_but_for_secrets() {
+        let url = Url::new("https://x/api/").path("a/b é").query("q", "1&2").query_secret("key", "appId");
+        assert_eq!(url.as_str(), "https://x/api/a%2Fb%20%C3%A9?q=1%262&key={{secret:appId}}");
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let after = |value: &str, now| {
+            let headers = vec![("Retry-After".to_owned(), value.to_owned())];
+            Response { status: 503, headers, body: vec![], now: Duration::from_secs(now) }
+                .retry_after()
+                .map(|wait| wait.as_secs())
+        };
+        assert_eq!(after("7", 0), Some(7));
+        assert_eq!(after("99999999999999999999", 1), Some(604800));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111772), Some(5));
+        assert_eq!(after("Thu, 29 Feb 2024 00:00:01 GMT", 1709164800), Some(1));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111778), Some(0));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 0), None);
+        for value in ["", "soon", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 onN 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8 GMT"] {
+            assert_eq!(after(value, 784111772), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+//! Every form of parameter and result, called as the host calls them.
+
+use connector::{sys, Error, Evidence, Host, Json, Plugin};
+use std::os::raw::c_void;
+use std::sync::Mutex;
+
+struct Forms;
+
+impl Plugin for Forms {
+    fn create(_: Host, configuration: &Json) -> Result<Self, Error> {
+        if configuration["fails"].as_bool() == Some(true) {
+            return Err(Error::invalid("as it was told"));
+        }
+        Ok(Forms)
+    }
+
+    async fn open(&self) -> Result<Evidence, Error> {
+        Ok(Evidence::configured("forms"))
+    }
+}
+
+impl Forms {
+    fn sum(&self, a: i32, b: f64) -> Result<f64, Error> {
+        if a < 0 { Err(Error::invalid("negative")) } else { Ok(f64::from(a) + b) }
+    }
+
+    fn join(&self, text: String, rest: Option<String>) -> Result<String, Error> {
+        Ok(text + rest.as_deref().unwrap_or("-"))
+    }
+
+    fn panics(&self) -> Result<Json, Error> {
+        panic!("for a test")
+    }
+
+    async fn size(&self, bytes: Vec<u8>, json: Json, factor: u8, none: Option<Json>) -> Result<Json, Error> {
+        let size = (bytes.len() as i64 + json["n"].as_i64().unwrap_or(0)) * i64::from(factor);
+        Ok(if none.is_none() { size.into() } else { Json::Null })
+    }
+
+    async fn nothing(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+connector::plugin! {
+    type: Forms,
+    manifest: r#"{"manifest": 1}"#,
+    entry: forms_plugin,
+    operations: {
+        fn forms_sum(a: i32, b: f64) -> f64 = Forms::sum;
+        fn forms_join(text: String, rest: Option<String>) -> String = Forms::join;
+        fn forms_panics() -> Json = Forms::panics;
+        async fn forms_size(bytes: Vec<u8>, json: Json, factor: u8, none: Option<Json>) -> Json = Forms::size;
+        async fn forms_nothing() = Forms::nothing;
+    }
+}
+
+extern "C" {
+    fn forms_plugin() -> *const sys::Plugin;
+    fn forms_sum(instance: *mut c_void, a: i32, b: f64, result: *mut f64, error: *mut sys::Error) -> i32;
+    fn forms_join(
+        instance: *mut c_void, text: *const u8, length: u64, rest: *const u8, rest_length: u64,
+        result: *mut sys::BytesOwned, error: *mut sys::Error,
+    ) -> i32;
+    fn forms_panics(instance: *mut c_void, result: *mut sys::BytesOwned, error: *mut sys::Error) -> i32;
+    fn forms_size(
+        instance: *mut c_void, call: *const sys::Call, bytes: *const u8, length: u64, json: *const u8, json_length: u64,
+        factor: u8, none: *const u8, none_length: u64, error: *mut sys::Error,
+    ) -> i32;
+    fn forms_nothing(instance: *mut c_void, call: *const sys::Call, error: *mut sys::Error) -> i32;
+}
+
+type Completed = Mutex<Vec<(u64, i32, Option<Vec<u8>>)>>;
+
+unsafe extern "C" fn complete(
+    context: *mut c_void, operation: u64, status: i32, data: *const u8, length: u64, _: *const sys::Error,
+) -> i32 {
+    let bytes = (!data.is_null()).then(|| unsafe { std::slice::from_raw_parts(data, length as usize) }.to_vec());
+    unsafe { &*context.cast::<Completed>() }.lock().unwrap().push((operation, status, bytes));
+    0
+}
+unsafe extern "C" fn service(_: *mut c_void, _: *const u8, _: u64) -> *const c_void {
+    std::ptr::null()
+}
+unsafe extern "C" fn progress(_: *mut c_void, _: u64, _: *const u8, _: u64) -> i32 {
+    0
+}
+
+fn error() -> sys::Error {
+    sys::Error { struct_size: 1024, code: 0, retryable: 0, detail: 0, retry_after_ns: 0, domain: [0; 32], message: [0; 968] }
+}
+
+fn message(error: &sys::Error) -> String {
+    String::from_utf8_lossy(&error.message).trim_end_matches('\0').to_owned()
+}
+
+unsafe fn text(result: &sys::BytesOwned) -> String {
+    let bytes = unsafe { std::slice::from_raw_parts(result.data, result.length as usize) };
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    unsafe { result.release.unwrap()(result.context) };
+    text
+}
+
+#[test]
+fn every_form_crosses_the_line() {
+    unsafe {
+        let completed: Box<Completed> = Box::default();
+        let context = (&*completed as *const Completed).cast_mut().cast();
+        let host = sys::Host { struct_size: 40, abi_version: 1, context, service, complete, progress };
+        let plugin = &*forms_plugin();
+        let (mut instance, mut failure) = (std::ptr::null_mut(), error());
+        let refused = br#"{"fails": true}"#;
+        assert_eq!((plugin.create)(&host, refused.as_ptr(), refused.len() as u64, &mut instance, &mut failure), 2);
+        assert_eq!((failure.code, message(&failure).as_str()), (2, "as it was told"));
+        assert_eq!((plugin.create)(&host, b"{}".as_ptr(), 2, &mut instance, &mut failure), 0);
+
+        let mut sum = 0.0;
+        assert_eq!(forms_sum(instance, 1, 0.5, &mut sum, &mut failure), 0);
+        assert_eq!(sum, 1.5);
+        assert_eq!(forms_sum(instance, -1, 0.5, &mut sum, &mut failure), 2);
+
+        let none = std::ptr::null();
+        let mut owned =
+            sys::BytesOwned { struct_size: 40, flags: 0, data: none, length: 0, context: std::ptr::null_mut(), release: None };
+        assert_eq!(forms_join(instance, b"a".as_ptr(), 1, none, 0, &mut owned, &mut failure), 0);
+        assert_eq!(text(&owned), "a-");
+        assert_eq!(forms_join(instance, b"a".as_ptr(), 1, b"bc".as_ptr(), 2, &mut owned, &mut failure), 0);
+        assert_eq!(text(&owned), "abc");
+        assert_eq!(forms_join(instance, b"\xFF".as_ptr(), 1, none, 0, &mut owned, &mut failure), 2);
+        assert_eq!(message(&failure), "a text is not UTF-8");
+        assert_eq!(forms_panics(instance, &mut owned, &mut failure), 1);
+        assert_eq!(message(&failure), "the plugin panicked: for a test");
+
+        let call = |operation| sys::Call { struct_size: 24, flags: 0, operation, deadline_ns: u64::MAX };
+        let json = br#"{"n": 4}"#;
+        assert_eq!(
+            forms_size(instance, &call(7), b"xyz".as_ptr(), 3, json.as_ptr(), 8, 2, none, 0, &mut failure),
+            0
+        );
+        assert_eq!(forms_size(instance, &call(8), none, 0, b"{".as_ptr(), 1, 2, none, 0, &mut failure), 2);
+        assert_eq!(forms_nothing(instance, &call(9), &mut failure), 0);
+        assert_eq!((plugin.open)(instance, &call(10), &mut failure), 0);
+        (plugin.destroy)(instance);
+        let evidence = br#"[{"kind":"configured","detail":"forms"}]"#.to_vec();
+        let expected = [(7, 0, Some(b"14".to_vec())), (9, 0, None), (10, 0, Some(evidence))];
+        assert_eq!(*completed.lock().unwrap(), expected);
+    }
+}

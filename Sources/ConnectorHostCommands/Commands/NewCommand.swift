@@ -1,0 +1,111 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorBase
+internal import ConnectorHost
+internal import ConnectorPlatform
+internal import ConnectorScaffold
+
+/// `connector-host new`: makes a project for a plugin, or brings one to this host.
+struct NewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Make a project for a plugin of your own.",
+        discussion: """
+            The project has a manifest, a source with one operation, a secret and a proof, answers in place of the vendor, tests, a
+            Makefile, and a connectors.json to try it with. It needs no network. "make test" in it builds and checks it.
+
+            --update FOLDER brings a project to this host: it writes the files in generated/ anew that nobody has edited. What was
+            edited stays, and this host's text is written beside it as FILE.new. No other file is touched.
+
+            Exit status: 0; 1 if the project cannot be made, or an update left a conflict; 64 for wrong usage.
+
+            Examples:
+              connector-host new rates --language c
+              connector-host new rates --language rust --capability exchange/1 --vendor-url https://api.example.com/v1
+              connector-host new --update rates
+            """
+    )
+
+    @Argument(help: "The plugin's id, which names its folder, too; with --update, the project's folder.")
+    var name: String
+
+    @Option(help: "The language: \(ProjectLanguage.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var language: ProjectLanguage?
+
+    @Option(help: ArgumentHelp("Its capability; by default NAME/1.", valueName: "name/version"))
+    var capability: String?
+
+    @Option(
+        name: .customLong("vendor-url"),
+        help: ArgumentHelp("Where the vendor's API is.", valueName: "url")
+    )
+    var vendorURL: String?
+
+    @Option(
+        help: ArgumentHelp("Where to make the project; by default the id.", valueName: "folder"),
+        completion: .directory
+    )
+    var folder: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the kit for Swift is; by default the one that came with the program.",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    var kit: String?
+
+    @Flag(name: .customLong("update"), help: "Bring the project in the folder to this host.")
+    var isUpdate = false
+
+    @OptionGroup var answer: OutputOptions
+
+    func validate() throws {
+        if isUpdate, language != nil || capability != nil || vendorURL != nil || folder != nil || kit != nil {
+            throw ValidationError("--update takes a project's folder, and no other option")
+        }
+        if !isUpdate, language == nil {
+            throw ValidationError("--language is missing: c, cpp, rust or swift")
+        }
+    }
+
+    func run() async throws {
+        var hasConflicts = false
+        do throws(ConnectorError) {
+            if isUpdate {
+                let update = try ProjectUpdate(at: name, version: ConnectorHost.version)
+                answer.output.write(ProjectUpdateDocument(folder: name, update: update))
+                hasConflicts = !update.conflicts.isEmpty
+            } else {
+                answer.output.write(try make())
+            }
+        } catch {
+            answer.report([error])
+            throw ExitStatus.failed
+        }
+        if hasConflicts { throw ExitStatus.failed }
+    }
+
+    private func make() throws(ConnectorError) -> ProjectDocument {
+        let language = language ?? .c
+        var folderOfKit = ""
+        if language == .swift {
+            if let kit { folderOfKit = kit.absolutePath } else { folderOfKit = try ProgramFiles.kit() }
+        }
+        let project = try Project(
+            name: name,
+            language: language,
+            capability: capability,
+            url: vendorURL,
+            kit: folderOfKit
+        )
+        let folder = folder ?? name
+        let files = try project.create(at: folder, version: ConnectorHost.version)
+        return ProjectDocument(folder: folder, project: project, files: files)
+    }
+}
+
+extension ProjectLanguage: ExpressibleByArgument {}

@@ -1,0 +1,48 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// What is installed with the program, found from where the program is.
+enum ProgramFiles {
+    /// The program itself, without symbolic links.
+    static var program: String {
+        #if os(Linux)
+            "/proc/self/exe".realPath
+        #else
+            CommandLine.arguments.first?.absolutePath.realPath ?? ""
+        #endif
+    }
+
+    /// The package that authors in Swift depend on: `PREFIX/share/connector-host/kit`, or that of the checkout which the program
+    /// was built in.
+    ///
+    /// - Throws: `missing` if there is none.
+    static func kit() throws(ConnectorError) -> String {
+        var folder = program.parentPath
+        // The program is in PREFIX/libexec/connector-host.
+        let installed = "\(folder.parentPath.parentPath)/share/connector-host/kit"
+        if exists("\(installed)/Package.swift") { return installed }
+        while folder != "/", folder != "." {
+            let kit = "\(folder)/Bindings/swift"
+            if exists("\(kit)/Package.swift") { return kit }
+            folder = folder.parentPath
+        }
+        throw ConnectorError(
+            .missing,
+            "the kit for plugins in Swift is not beside this program",
+            fix: "install connector-host with \"make install\", or name Bindings/swift of its sources with --kit"
+        )
+    }
+
+    private static func exists(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+}

@@ -1,0 +1,135 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorManifest
+
+/// A project for a plugin: its name, its language, and what it connects to.
+package struct Project: Sendable, Hashable {
+    /// The id of the plugin, and the name of its folder.
+    package let name: String
+    /// The language of its source.
+    package let language: ProjectLanguage
+    /// The capability that it has, with its version, such as `rates/1`.
+    package let capability: String
+    /// The vendor's URL, without a slash at its end.
+    package let url: String
+    /// Where the kit for Swift is; empty for other languages.
+    package let kit: String
+
+    /// Checks the names.
+    ///
+    /// - Parameters:
+    ///   - capability: Nil for one that is named after the plugin.
+    ///   - url: Nil for an example.
+    /// - Throws: `invalid-value`, which names the rule.
+    package init(
+        name: String,
+        language: ProjectLanguage,
+        capability: String? = nil,
+        url: String? = nil,
+        kit: String = ""
+    ) throws(ConnectorError) {
+        self.name = name
+        self.language = language
+        self.capability = capability ?? "\(name)/1"
+        self.kit = kit
+        guard Self.isName(name) else {
+            throw ConnectorError(
+                .invalidValue,
+                "\"\(name.excerpt)\" cannot name a plugin",
+                fix:
+                    "use 1 to 40 lower-case letters, digits and '-', of which the first is a letter and the last no '-'"
+            )
+        }
+        guard let read = CapabilityID(self.capability) else {
+            throw ConnectorError(
+                .invalidValue,
+                "\"\(self.capability.excerpt)\" is no capability",
+                fix: "write a name and a version, such as \(name)/1"
+            )
+        }
+        if CapabilityDefinition.standard(read) != nil {
+            throw ConnectorError(
+                .unsupported,
+                "a project begins with a capability of its own, and \(read) is one that the host knows",
+                fix:
+                    "leave out --capability, and put \(read) into the manifest afterwards; docs/plugins.md lists its operations"
+            )
+        }
+        let text = url ?? "https://api.example.com"
+        guard let parts = URLParts(text), parts.user == nil, !text.contains(where: { "?#\"'{}@%`$".contains($0) })
+        else {
+            throw ConnectorError(
+                .invalidValue,
+                "\"\(text.excerpt)\" is not the URL of a server",
+                fix: "write http:// or https://, a host, and perhaps a path, such as https://api.example.com/v1"
+            )
+        }
+        self.url = text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard let first = bytes.first, let last = bytes.last, bytes.count <= 40 else { return false }
+        return first.isLowercaseLetter && last != UInt8(ascii: "-")
+            && bytes.allSatisfy { $0.isLowercaseLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
+    }
+
+    /// The name as an identifier: `my_vendor`.
+    private var identifier: String { name.replacing("-", with: "_") }
+
+    /// The name as a type: `MyVendor`.
+    private var typeName: String {
+        name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    /// What stands for the names in templates.
+    private func values(version: String) -> [(String, String)] {
+        let source =
+            switch language {
+            case .c: "src/\(name).c"
+            case .cpp: "src/\(name).cpp"
+            case .rust: "src/lib.rs"
+            case .swift: "Sources/\(name)/\(typeName).swift"
+            }
+        let manifest =
+            switch language {
+            case .c, .cpp: "CONNECTOR_MANIFEST in it"
+            case .rust: "\(name).manifest.json"
+            case .swift: "Sources/\(name)/\(name).connector.json"
+            }
+        let path = URLParts(url)?.rest ?? ""
+        return [
+            ("@NAME@", name), ("@SNAKE@", identifier), ("@TYPE@", typeName), ("@CAPABILITY@", capability),
+            ("@URL@", url), ("@PATH@", path), ("@VARIABLE@", identifier.uppercased() + "_API_KEY"),
+            ("@VERSION@", version), ("@LANGUAGE@", language.name), ("@SOURCE@", source), ("@MANIFEST@", manifest),
+            ("@KIT@", kit),
+        ]
+    }
+
+    /// Every file of the project, in the order of their paths.
+    ///
+    /// - Parameter version: The host's release, which the project is for.
+    package func files(version: String) -> [ProjectFile] {
+        let values = values(version: version)
+        var files: [ProjectFile] = []
+        for folder in ["common", language.rawValue] {
+            for (path, text) in Embedded.templates where path.hasPrefix(folder + "/") {
+                var file = ProjectFile(path: String(path.dropFirst(folder.count + 1)), text: text)
+                for (placeholder, value) in values {
+                    file.path.replace(placeholder, with: value)
+                    file.text.replace(placeholder, with: value)
+                }
+                if file.path == "gitignore" { file.path = ".gitignore" }
+                files.append(file)
+            }
+        }
+        switch language {
+        case .c, .cpp: files += Embedded.headers.map { ProjectFile(path: "generated/\($0)", text: $1) }
+        case .rust: files += Embedded.crate.map { ProjectFile(path: "generated/connector/\($0)", text: $1) }
+        case .swift: break
+        }
+        return files.sorted { $0.path < $1.path }
+    }
+}

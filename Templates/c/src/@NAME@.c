@@ -1,0 +1,118 @@
+#include <connector/author.h>
+
+/* The host reads this without running any code of the file. */
+CONNECTOR_MANIFEST({
+    "manifest": 1,
+    "id": "@NAME@",
+    "version": "0.1.0",
+    "abi": [1, 1],
+    "entry": "@SNAKE@_plugin",
+    "language": "c",
+    "documentation": "What this plugin connects to.",
+    "services": {"required": ["http/1", "clock/1"]},
+    "egress": ["{endpoint}"],
+    "configuration": {
+        "endpoint": {"type": "url", "default": "@URL@", "documentation": "The URL of the server."},
+        "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
+    },
+    "capabilities": {
+        "@CAPABILITY@": {
+            "get": {
+                "symbol": "@SNAKE@_get",
+                "signature": "(key: string) async -> json",
+                "documentation": "The value of an item."
+            }
+        }
+    }
+});
+
+/* One gate. It is never changed after `create`, so that any thread may read it. */
+typedef struct @SNAKE@ {
+    connector_gate gate;
+    char endpoint[512];
+} @SNAKE@;
+
+/* Sends a GET with the key, which the host puts in as it sends the request. */
+static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, connector_text *url,
+                   connector_exchange exchange, connector_error *error) {
+    static const connector_http_header authorization = {"Authorization", 13, "Bearer {{secret:apiKey}}", 24};
+    connector_http_request request;
+    memset(&request, 0, sizeof request);
+    request.method = "GET";
+    request.method_length = 3;
+    request.headers = &authorization;
+    request.header_count = 1;
+    return connector_send(&self->gate, call_borrowed, &request, url, exchange, error);
+}
+
+/* The answer to `open`. A status alone proves nothing: a captive portal says 200, too. */
+static void account_answered(const connector_exchange *exchange, const connector_http_response *response) {
+    const connector_json answer = connector_json_parse(response->body, response->body_length);
+    char account[64];
+    if (connector_json_string(connector_json_member(answer, "account"), account, sizeof account) != CONNECTOR_OK) {
+        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no account");
+        return;
+    }
+    connector_complete_evidence(exchange->gate->host, exchange->operation, "authenticated", account);
+}
+
+/* Asks for something that needs the key, changes nothing and costs nothing. */
+static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
+    const @SNAKE@ *self = instance;
+    const connector_exchange exchange = {NULL, 0, account_answered, ""};
+    connector_text url = {NULL, 0, 0, 0};
+    connector_text_put(&url, self->endpoint);
+    connector_text_put(&url, "/account");
+    return ask(self, call_borrowed, &url, exchange, error);
+}
+
+/* The answer to `get`. */
+static void item_answered(const connector_exchange *exchange, const connector_http_response *response) {
+    const connector_json answer = connector_json_parse(response->body, response->body_length);
+    const connector_json value = connector_json_member(answer, "value");
+    connector_text result = {NULL, 0, 0, 0};
+    if (value.text == NULL) {
+        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no value");
+        return;
+    }
+    connector_text_json(&result, value);
+    connector_complete_text(exchange->gate->host, exchange->operation, &result);
+}
+
+/* The operation `get`. Its prototype follows from its signature: see connector/operation.h. */
+CONNECTOR_EXPORT int32_t @SNAKE@_get(void *instance, const connector_call *call_borrowed, const char *key_borrowed,
+                                     uint64_t length, connector_error *error) {
+    const @SNAKE@ *self = instance;
+    const connector_exchange exchange = {NULL, 0, item_answered, ""};
+    connector_text url = {NULL, 0, 0, 0};
+    if (length == 0) return connector_fail(error, CONNECTOR_INVALID, "a key is not empty");
+    connector_text_put(&url, self->endpoint);
+    connector_text_put(&url, "/items/");
+    connector_text_encode(&url, key_borrowed, (size_t)length);
+    return ask(self, call_borrowed, &url, exchange, error);
+}
+
+static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
+                      void **instance_owned, connector_error *error) {
+    const connector_json config = connector_json_parse(config_borrowed, config_length);
+    @SNAKE@ *self = calloc(1, sizeof *self);
+    int32_t status;
+    if (self == NULL) return connector_fail(error, CONNECTOR_FAILED, "out of memory");
+    status = connector_gate_create(&self->gate, host, "@NAME@", error);
+    if (status == CONNECTOR_OK) {
+        status = connector_json_string(connector_json_member(config, "endpoint"), self->endpoint, sizeof self->endpoint);
+        if (status != CONNECTOR_OK) connector_fail(error, status, "the endpoint is longer than 511 bytes");
+    }
+    if (status == CONNECTOR_OK) *instance_owned = self;
+    else free(self);
+    return status;
+}
+
+static void destroy(void *instance) { free(instance); }
+
+CONNECTOR_EXPORT const connector_plugin *@SNAKE@_plugin(void) {
+    static const connector_plugin plugin = {
+        sizeof plugin, CONNECTOR_ABI_VERSION, create, open_gate, open_gate, NULL, destroy, NULL,
+    };
+    return &plugin;
+}

@@ -1,0 +1,24 @@
+# Builds and tests the plugin. Written by connector-host @VERSION@.
+.PHONY: all status test clean
+.DEFAULT_GOAL := all
+export CARGO_TARGET_DIR
+
+image := lib@NAME@.so
+cargo := env -u MAKEFLAGS cargo
+
+all: $(image)
+
+$(image): Cargo.toml @NAME@.manifest.json $(wildcard src/*.rs src/*/*.rs generated/connector/src/*.rs)
+	$(cargo) build --quiet --offline --release
+	cp $(CARGO_TARGET_DIR)/release/lib@SNAKE@.so $@.new
+	mv $@.new $@
+
+status: $(image)
+	$(HOST) status --simulate
+
+test: $(image)
+	$(cargo) test --quiet --offline
+	sh generated/check $(HOST) $(image)
+
+clean:
+	rm -rf $(image) $(CARGO_TARGET_DIR)

@@ -1,0 +1,186 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorHost
+import ConnectorHostTesting
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorScaffold
+
+/// `connector-host new`, and the projects that it makes.
+@Suite(.serialized) struct NewCommandTests {
+    @Test(arguments: ["templates", "headers", "crate"])
+    func `the program holds the files as they are`(_ kind: String) {
+        let file = "Sources/ConnectorScaffold/Embedded/Embedded+\(kind.prefix(1).uppercased() + kind.dropFirst()).swift"
+        let root = FixturePlugins.root
+        #expect(shell("'\(root)/scripts/embed' \(kind) | cmp - '\(root)/\(file)'") == 0, "make embed")
+    }
+
+    @Test(arguments: ["c", "cpp"])
+    func `a project builds without a warning, passes its tests, opens and conforms`(_ language: String) async throws {
+        let workspace = try Workspace()
+        let result = try await workspace.program.run(
+            "new",
+            "my-vendor",
+            "--language",
+            language,
+            "--capability",
+            "things/2",
+            "--vendor-url",
+            "https://api.example.com/v2"
+        )
+        #expect(result.status == 0 && result.output.contains("cd my-vendor && make test"), "\(result.error)")
+        let project = "\(workspace.path)/my-vendor"
+        let flags = "CFLAGS='-O1 -Werror' CXXFLAGS='-O1 -Werror' HOST='\(Program.path)'"
+        #expect(shell("make -s -C '\(project)' test \(flags) > '\(workspace.path)/out' 2>&1") == 0)
+        #expect(shell("grep -q '6 checks, 0 failed' '\(workspace.path)/out'") == 0)
+        var program = workspace.program
+        program.directory = project
+        let status = try await program.run("status", "--simulate")
+        #expect(status.status == 0 && status.output.contains("authenticated  demo"), "\(status.output)")
+        let called = try await program.run("call", "--simulate", "my-vendor", "get", "hello")
+        #expect(called.output == "world\n")
+        // Nobody listens there; the suite makes up a key.
+        let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
+        let findings = await PluginConformance.check("\(project)/libmy-vendor.so", options: options)
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    @Test func `the commands of the page on a first adapter print what it shows`() {
+        let root = FixturePlugins.root
+        #expect(shell("'\(root)/scripts/run-page' docs/first-plugin.md c '\(Program.path)' > /dev/null") == 0)
+    }
+
+    @Test func `a broken plugin fails the project's tests, with what was expected`() async throws {
+        let workspace = try Workspace()
+        _ = try await workspace.program.run("new", "x", "--language", "c")
+        let test = "make -s -C '\(workspace.path)/x' test HOST='\(Program.path)' > '\(workspace.path)/out' 2>&1"
+        #expect(shell("sed -i 's,/items/,/wrong/,' '\(workspace.path)/x/src/x.c' && \(test)") != 0)
+        #expect(shell("grep -q 'get hello: expected world, got: .*HTTP 404' '\(workspace.path)/out'") == 0)
+    }
+
+    @Test func `a project for another host names both`() async throws {
+        let workspace = try Workspace()
+        _ = try await workspace.program.run("new", "x", "--language", "c")
+        let host = "#!/bin/sh\necho 9.9.9\n"
+        try workspace.write(host, to: "host")
+        let test = "cd '\(workspace.path)/x' && chmod +x ../host && sh generated/check ../host libx.so 2> ../out"
+        #expect(shell(test) != 0)
+        #expect(
+            shell("grep -q 'for connector-host \(ConnectorHost.version), and ../host is 9.9.9' '\(workspace.path)/out'")
+                == 0
+        )
+    }
+
+    @Test(arguments: [
+        (["new", "x"], 64, "--language"), (["new", "x", "--language", "cobol"], 64, "cobol"),
+        (["new", "--update", "x", "--language", "c"], 64, "no other option"),
+        (["new", "X", "--language", "c"], 1, "lower-case letters"),
+        (["new", "../x", "--language", "c"], 1, "cannot name a plugin"),
+        (["new", "x-", "--language", "c"], 1, "cannot name a plugin"),
+        (["new", "x", "--language", "c", "--capability", "x"], 1, "such as x/1"),
+        (["new", "x", "--language", "c", "--capability", "geocoder/1"], 1, "one that the host knows"),
+        (["new", "x", "--language", "c", "--vendor-url", "ftp://x"], 1, "not the URL of a server"),
+        (["new", "x", "--language", "c", "--vendor-url", "https://x/\"a"], 1, "not the URL of a server"),
+        (["new", "x", "--language", "c", "--folder", "there"], 1, "something at there already"),
+        (["new", "x", "--language", "c", "--folder", "file/x"], 1, "cannot be written"),
+        (["new", "--update", "there"], 1, "there is no project in there"),
+    ])
+    func `what cannot be made is said`(_ arguments: [String], _ status: Int, _ words: String) async throws {
+        let workspace = try Workspace()
+        try workspace.write("", to: "there/kept")
+        try workspace.write("", to: "file")
+        let result = try await workspace.program.start(arguments).finish()
+        #expect(Int(result.status) == status && result.error.contains(words), "\(result.error)")
+        #expect(shell("test ! -e '\(workspace.path)/x' && ls '\(workspace.path)/there' | grep -qx kept") == 0)
+    }
+}
+
+/// Bringing projects to newer hosts.
+@Suite struct ProjectUpdateTests {
+    private let workspace: Workspace
+    private var path: String { "\(workspace.path)/x" }
+
+    init() throws {
+        workspace = try Workspace()
+        _ = try Project(name: "x", language: .c).create(at: "\(workspace.path)/x", version: "0.1.0")
+    }
+
+    private func text(_ file: String) throws -> String? { try ProjectFolder(path: path).read(file) }
+
+    @Test func `the same host changes nothing`() throws {
+        let record = try text("generated/host.json")
+        let update = try ProjectUpdate(at: path, version: "0.1.0")
+        #expect((update.written + update.removed + update.conflicts + update.kept).isEmpty)
+        #expect(try text("generated/host.json") == record)
+    }
+
+    @Test func `a newer host writes its own files anew, and no other`() throws {
+        try workspace.write("mine", to: "x/src/x.c")
+        try workspace.write("mine", to: "x/Makefile")
+        let update = try ProjectUpdate(at: path, version: "0.10.0")
+        #expect(update.versions.old == "0.1.0" && update.versions.new == "0.10.0")
+        #expect(update.written == ["generated/check", "generated/rules.mk"] && update.conflicts.isEmpty)
+        #expect(try text("generated/check")?.contains("connector-host 0.10.0") == true)
+        #expect(try text("src/x.c") == "mine" && text("Makefile") == "mine")
+        #expect(try ProjectUpdate(at: path, version: "0.10.0").written.isEmpty)
+    }
+
+    @Test func `an edited file stays, and the newer text is beside it`() throws {
+        try workspace.write("mine", to: "x/generated/rules.mk")
+        try workspace.write("mine", to: "x/generated/connector/mine.h")
+        let update = try ProjectUpdate(at: path, version: "0.2.0")
+        #expect(update.conflicts == ["generated/rules.mk"] && update.written == ["generated/check"])
+        #expect(try text("generated/rules.mk") == "mine")
+        #expect(try text("generated/rules.mk.new")?.contains("0.2.0") == true)
+        // Once said, it is the author's to take over.
+        let again = try ProjectUpdate(at: path, version: "0.2.0")
+        #expect(again.conflicts.isEmpty && again.kept == ["generated/rules.mk"])
+    }
+
+    @Test func `a file that is gone comes back, and one that the host has no more goes unless it was edited`() throws {
+        let folder = ProjectFolder(path: path)
+        folder.remove("generated/connector/base.h")
+        var files = try Project(name: "x", language: .c).files(version: "0.1.0")
+        for name in ["old", "edited"] {
+            files.append(ProjectFile(path: "generated/\(name).h", text: "was"))
+            try folder.write(ProjectFile(path: "generated/\(name).h", text: name == "old" ? "was" : "is"))
+        }
+        files.append(ProjectFile(path: "generated/../Makefile", text: try #require(try text("Makefile"))))
+        try folder.write(ProjectRecord(Project(name: "x", language: .c), version: "0.1.0", files).file)
+        let update = try ProjectUpdate(at: path, version: "0.1.0")
+        #expect(update.written == ["generated/connector/base.h"])
+        #expect(update.removed == ["generated/old.h"] && update.kept == ["generated/edited.h"])
+        #expect(folder.has("Makefile") && folder.has("generated/edited.h") && !folder.has("generated/old.h"))
+    }
+
+    @Test func `an older host and a damaged record are refused, and change nothing`() throws {
+        _ = try ProjectUpdate(at: path, version: "0.2.0")
+        let error = #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.1.9") }
+        #expect(error?.message == "the project is for connector-host 0.2.0, and this one is 0.1.9")
+        for text in ["", "{", "[]", "{}", #"{"record": 1, "name": "../../x", "language": "c"}"#] {
+            try workspace.write(text, to: "x/generated/host.json")
+            #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.2.0") }
+        }
+        #expect(try text("generated/check")?.contains("0.2.0") == true)
+    }
+
+    @Test func `every language has every file, and no name is left to fill in`() throws {
+        for language in ProjectLanguage.allCases {
+            let project = try Project(name: "my-vendor", language: language, kit: "/kit")
+            let files = project.files(version: "0.1.0")
+            let paths = Set(files.map(\.path))
+            #expect(paths.count == files.count)
+            for path in [
+                "README.md", "LICENSE", ".gitignore", "Makefile", "connectors.json", "answers.json", "tests/calls",
+                ".github/workflows/ci.yml", "generated/check", "generated/rules.mk",
+            ] { #expect(paths.contains(path), "\(language) \(path)") }
+            for file in files {
+                #expect(try file.path.firstMatch(of: Regex("@[A-Z]+@")) == nil, "\(file.path)")
+                #expect(try file.text.firstMatch(of: Regex("@[A-Z]+@")) == nil, "\(file.path)")
+            }
+        }
+    }
+}
