@@ -16,6 +16,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,7 +80,9 @@ static void write_rule(writer *writer, const sandbox_rule *rule, uint8_t set) {
     /* The jump over the rule is set once its length is known. */
     const int32_t start = writer->count;
     put(writer, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->number[writer->filter->architecture], 0, 0);
-    if ((rule->when & set) == 0) {
+    /* Whoever asks wants to know which files are read, too. */
+    const int is_open = rule->check != NULL && rule->check->lifted_by == SANDBOX_WRITING;
+    if ((rule->when & set) == 0 || (writer->filter->asks && is_open)) {
         refuse(writer, rule->refusal);
     } else {
         const sandbox_check *checks[2] = {rule->check, rule->also};
@@ -127,29 +130,49 @@ const char *sandbox_call_name(int32_t architecture, int32_t number) {
     return NULL;
 }
 
-int sandbox_filter_install(const sandbox_settings *settings, int is_narrow) {
 #if defined(__x86_64__)
-    const int32_t architecture = SANDBOX_X86_64;
+static const int32_t own_architecture = SANDBOX_X86_64;
 #elif defined(__aarch64__)
-    const int32_t architecture = SANDBOX_ARM64;
+static const int32_t own_architecture = SANDBOX_ARM64;
 #else
-    const int32_t architecture = -1;
+static const int32_t own_architecture = -1;
 #endif
-    if (architecture < 0) return -1;
+
+const sandbox_rule *sandbox_rule_of(int32_t number) {
+    for (int32_t index = 0; index < sandbox_rule_count && own_architecture >= 0; index++) {
+        if (number >= 0 && sandbox_rules[index].number[own_architecture] == number) return &sandbox_rules[index];
+    }
+    return NULL;
+}
+
+/** Puts a filter on. Returns what the kernel returns, or -errno. */
+static long install(const sandbox_settings *settings, int is_narrow, int asks, unsigned flags) {
     const sandbox_filter filter = {
-        .architecture = architecture,
+        .architecture = own_architecture,
         .process = (int32_t)getpid(),
         .is_narrow = is_narrow != 0,
         .network = settings->network,
         .writes = settings->write != NULL && settings->write[0] != NULL,
+        .asks = asks != 0,
     };
     sandbox_instruction program[SANDBOX_INSTRUCTION_COUNT];
+    if (own_architecture < 0) return -ENOTSUP;
     const int32_t count = sandbox_program(&filter, program, SANDBOX_INSTRUCTION_COUNT);
-    if (count == 0) return E2BIG;
+    if (count == 0) return -E2BIG;
     struct sock_fprog list = {.len = (unsigned short)count, .filter = (struct sock_filter *)program};
+    const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &list);
+    return result < 0 ? -errno : result;
+}
+
+int sandbox_filter_install(const sandbox_settings *settings, int is_narrow) {
     /* A thread that has another filter than this one gives its number instead of 0. */
-    const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &list);
-    return result == 0 ? 0 : result < 0 ? errno : EBUSY;
+    const long result = install(settings, is_narrow, 0, SECCOMP_FILTER_FLAG_TSYNC);
+    return result > 0 ? EBUSY : (int)-result;
+}
+
+int sandbox_filter_ask(const sandbox_settings *settings) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+    return (int)install(settings, 0, 1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 #else
 int32_t sandbox_program(const sandbox_filter *filter, sandbox_instruction *program, int32_t capacity) {

@@ -8,7 +8,10 @@
 
 #include <sandbox.h>
 
-/** Puts a filter on every thread of this process. Returns 0, an errno, or -1 if there is none for this architecture. */
+/** Puts a filter on every thread of this process. Returns 0 or an errno: ENOTSUP if there is no table for this architecture. */
 int sandbox_filter_install(const sandbox_settings *settings, int is_narrow);
+
+/** Puts a filter on the calling thread, and those that it makes, that asks instead of refusing. Returns whom to ask, or -errno. */
+int sandbox_filter_ask(const sandbox_settings *settings);
 
 #endif

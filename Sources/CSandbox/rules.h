@@ -50,4 +50,7 @@ typedef struct sandbox_rule {
 extern const sandbox_rule sandbox_rules[];
 extern const int32_t sandbox_rule_count;
 
+/** The rule of a call of this process's architecture, or null. */
+const sandbox_rule *sandbox_rule_of(int32_t number);
+
 #endif

@@ -38,8 +38,8 @@ static void put_filter_on(const sandbox_settings *settings, int is_narrow, sandb
     const int error = sandbox_filter_install(settings, is_narrow);
     if (error == 0) {
         sandbox_holds(outcome, is_narrow + 1);
-    } else if (error < 0) {
-        sandbox_fails(outcome, "no table for this architecture", ENOSYS);
+    } else if (error == ENOTSUP) {
+        sandbox_fails(outcome, "no table for this architecture", error);
     } else {
         sandbox_fails(outcome, "the kernel refuses it", error);
     }

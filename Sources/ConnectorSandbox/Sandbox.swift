@@ -71,6 +71,16 @@ public struct Sandbox: Sendable {
         }
     }
 
+    /// Instead of the stages: refuses nothing, and prints what a sandbox would have refused, as settings for the file.
+    ///
+    /// - Parameter output: The descriptor to print to, whenever there is more of it.
+    /// - Returns: Why nothing can be learned; nil if something can.
+    public func learn(output: Int32) -> String? {
+        let error = unsafe withSettings { settings in unsafe sandbox_learn(settings, output) }
+        guard error != 0 else { return nil }
+        return unsafe sandbox_error_text(error).map { unsafe String(cString: $0) } ?? "error \(error)"
+    }
+
     private func withSettings<Value>(_ body: (UnsafePointer<sandbox_settings>) -> Value) -> Value {
         let strings = CStrings([settings.read, settings.write, libraries])
         return unsafe descriptors.withUnsafeBufferPointer { kept in

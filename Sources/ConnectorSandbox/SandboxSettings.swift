@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a plugin in a process of its own may do, and how much of the machine it may use.
-public struct SandboxSettings: Sendable, Equatable {
+public struct SandboxSettings: Sendable, Hashable {
     /// How much of the sandbox must hold.
     public enum Level: String, Sendable, CaseIterable {
         /// Every layer, or the plugin does not open.
@@ -11,6 +11,8 @@ public struct SandboxSettings: Sendable, Equatable {
         case `default`
         /// None.
         case off
+        /// None, but what one would refuse is printed, as settings.
+        case learn
     }
 
     /// How much of it must hold.

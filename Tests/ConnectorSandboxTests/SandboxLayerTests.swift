@@ -13,9 +13,9 @@
         private static func directory() throws -> String {
             var template = Array("/tmp/sandbox-XXXXXX".utf8CString)
             let made = unsafe mkdtemp(&template) != nil
-            #expect(made)
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            #expect(chmod(path, 0o777) == 0)
+            let isOpen = unsafe chmod(path, 0o777) == 0
+            #expect(made && isOpen)
             return path
         }
 

@@ -42,4 +42,23 @@ import Testing
         let report = SandboxReport(outcomes: [SandboxOutcome(layer: .filter, holds: false, detail: "no table")])
         #expect(report.evidence == "sandbox: none; no filter (no table)")
     }
+
+    @Test func `settings are arguments, and back`() {
+        for settings in [
+            SandboxSettings(),
+            SandboxSettings(
+                level: .required,
+                read: ["/a", "/b=c"],
+                write: ["/d e"],
+                network: true,
+                memory: 1 << 30,
+                threads: 12
+            ),
+        ] {
+            #expect(SandboxSettings(arguments: settings.arguments) == settings)
+        }
+        for wrong in ["--sandbox=no", "--memory=much", "--other=1", "read"] {
+            #expect(SandboxSettings(arguments: [wrong]) == nil, "\(wrong)")
+        }
+    }
 }

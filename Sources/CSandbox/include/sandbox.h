@@ -94,6 +94,13 @@ void sandbox_narrow(const sandbox_settings *_Nonnull settings, sandbox_outcome *
  */
 int32_t sandbox_prove(const sandbox_settings *_Nonnull settings, sandbox_attempt *_Nonnull attempts);
 
+/**
+ * Instead of a sandbox: refuses nothing, and prints what one would have refused, as the object `sandbox` for the file, to a descriptor
+ * whenever there is more of it. Call it before this process has a second thread: one that is there already is not watched.
+ * Returns 0 or an errno.
+ */
+int32_t sandbox_learn(const sandbox_settings *_Nonnull settings, int32_t output);
+
 /** What an errno means; static. */
 const char *_Nullable sandbox_error_text(int32_t error);
 

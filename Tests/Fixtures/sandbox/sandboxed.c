@@ -7,6 +7,7 @@
  *   --read PATH, --write PATH, --memory BYTES, --threads COUNT, --network, --successor DESCRIPTOR, --keep DESCRIPTOR
  *   --without namespaces|landlock   a filter in front, as of a container or an older kernel
  *   --broad                      without the second filter
+ *   --learn                      without any sandbox, and with a thread that prints what one would refuse
  *   --outside                    without any sandbox, to see that an act does something
  */
 #define _GNU_SOURCE
@@ -65,7 +66,7 @@ static void print_outcome(const char *name, const sandbox_outcome *outcome) {
 int main(int argc, char **argv) {
     static const char *const names[] = {"filter", "landlock", "namespaces", "identity", "limits", "descriptors"};
     const char *read[16] = {0}, *write[16] = {0};
-    int32_t kept[16], reads = 0, writes = 0, is_broad = 0, is_outside = 0, next = 1;
+    int32_t kept[16], reads = 0, writes = 0, is_broad = 0, is_outside = 0, learns = 0, next = 1;
     sandbox_settings settings = {.read = read, .write = write, .descriptors = kept, .host = (int32_t)getppid(), .successor = -1};
     sandbox_outcome outcomes[SANDBOX_LAYER_COUNT] = {0};
     for (; next < argc && strncmp(argv[next], "--", 2) == 0; next++) {
@@ -73,6 +74,7 @@ int main(int argc, char **argv) {
         if (strcmp(option, "network") == 0) settings.network = 1;
         else if (strcmp(option, "broad") == 0) is_broad = 1;
         else if (strcmp(option, "outside") == 0) is_outside = 1;
+        else if (strcmp(option, "learn") == 0) learns = is_outside = 1;
         else if (++next == argc || reads == 15 || writes == 15) return 64;
         else if (strcmp(option, "read") == 0) read[reads++] = argv[next];
         else if (strcmp(option, "write") == 0) write[writes++] = argv[next];
@@ -90,6 +92,7 @@ int main(int argc, char **argv) {
         sandbox_enter(&settings, outcomes);
         if (!is_broad) sandbox_narrow(&settings, &outcomes[SANDBOX_FILTER]);
     }
+    if (learns && (errno = sandbox_learn(&settings, 1)) != 0) perror("sandbox_learn");
     for (int layer = 0; layer < SANDBOX_LAYER_COUNT; layer++) print_outcome(names[layer], &outcomes[layer]);
     if (strcmp(argv[next], "prove") == 0) {
         sandbox_attempt attempts[SANDBOX_ATTEMPT_COUNT];
