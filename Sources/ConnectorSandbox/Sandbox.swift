@@ -18,8 +18,6 @@ public struct Sandbox: Sendable {
     public let host: Int32
     /// Descriptors that stay open besides 0, 1 and 2.
     public let descriptors: [Int32]
-    /// Directories of libraries, besides those of the system.
-    public let libraries: [String]
     /// The writing end of a pipe for the number of the process that takes this one's place; nil for no namespaces.
     public let successor: Int32?
 
@@ -30,12 +28,10 @@ public struct Sandbox: Sendable {
         _ settings: SandboxSettings,
         host: Int32,
         keeping descriptors: [Int32],
-        libraries: [String] = [],
         successor: Int32? = nil
     ) {
         self.settings = settings
         self.host = host
-        self.libraries = libraries
         self.successor = successor
         self.descriptors = (descriptors + (successor.map { [$0] } ?? [])).sorted()
     }
@@ -82,12 +78,12 @@ public struct Sandbox: Sendable {
     }
 
     private func withSettings<Value>(_ body: (UnsafePointer<sandbox_settings>) -> Value) -> Value {
-        let strings = CStrings([settings.read, settings.write, libraries])
+        let lists = [settings.read, settings.write, settings.libraries].map { CStrings($0) }
         return unsafe descriptors.withUnsafeBufferPointer { kept in
             var value = unsafe sandbox_settings()
-            unsafe value.read = unsafe strings.lists[0]
-            unsafe value.write = unsafe strings.lists[1]
-            unsafe value.libraries = unsafe strings.lists[2]
+            unsafe value.read = lists[0].pointers
+            unsafe value.write = lists[1].pointers
+            unsafe value.libraries = lists[2].pointers
             unsafe value.descriptors = kept.baseAddress
             unsafe value.descriptor_count = Int32(kept.count)
             unsafe value.host = self.host
@@ -95,7 +91,7 @@ public struct Sandbox: Sendable {
             unsafe value.threads = UInt32(clamping: settings.threads ?? 0)
             unsafe value.network = settings.network ? 1 : 0
             unsafe value.successor = successor ?? -1
-            return withExtendedLifetime(strings) { unsafe body(&value) }
+            return withExtendedLifetime(lists) { unsafe body(&value) }
         }
     }
 }

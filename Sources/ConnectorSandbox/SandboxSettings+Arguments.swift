@@ -10,7 +10,7 @@ extension SandboxSettings {
         if network { arguments.append("--network=true") }
         if let memory { arguments.append("--memory=\(memory)") }
         if let threads { arguments.append("--threads=\(threads)") }
-        return arguments
+        return arguments + libraries.map { "--library=\($0)" }
     }
 
     /// Reads the settings from a program's arguments; nil if one of them is not of them.
@@ -30,6 +30,7 @@ extension SandboxSettings {
             self.level = level
         case "--read": read.append(value)
         case "--write": write.append(value)
+        case "--library": libraries.append(value)
         case "--network": network = value == "true"
         case "--memory":
             memory = Int(value)

@@ -28,6 +28,9 @@ public struct SandboxSettings: Sendable, Hashable {
     /// The most threads; nil for no bound. It needs a user namespace.
     public var threads: Int?
 
+    /// Directories of libraries, besides those of the system and of this program; those that are not there are left out.
+    package var libraries: [String] = []
+
     /// Makes settings. Without any, the plugin reads libraries and time zones, writes nothing, and reaches nobody.
     public init(
         level: Level = .default,
