@@ -96,6 +96,9 @@ let package = Package(
         .target(name: "CNATS"),
         // What a signal handler may do, it does in C.
         .target(name: "CFatalSignal"),
+        // A filter of system calls, Landlock, namespaces: what has no interface but in C.
+        .target(name: "CSandbox"),
+        .target(name: "ConnectorSandbox", dependencies: ["CSandbox"], swiftSettings: strict),
         // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
         .target(name: "ConnectorBase", swiftSettings: strict),
         // Digests of bytes, for the host and for plugins, and signatures.
@@ -314,6 +317,21 @@ let package = Package(
             name: "ConnectorTestSupport",
             dependencies: ["ConnectorBase", "ConnectorManifest", "ConnectorOutboxNATS", "ConnectorPlatform"],
             path: "Tests/ConnectorTestSupport",
+            swiftSettings: strict
+        ),
+        // A Swift process at work in a sandbox.
+        .executableTarget(
+            name: "sandboxed-load",
+            dependencies: ["ConnectorSandbox"],
+            path: "Tests/SandboxedLoad",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ConnectorSandboxTests",
+            dependencies: [
+                "CSandbox", "ConnectorSandbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport",
+                "sandboxed-load",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -19,6 +19,9 @@ package enum Fixtures {
     /// A plugin that keeps the rules.
     package static func good(_ name: String) -> String { "\(build)/plugins/lib\(name).so" }
 
+    /// A program.
+    package static func tool(_ name: String) -> String { "\(build)/tools/\(name)" }
+
     /// A plugin that does what a test tells it to.
     package static func contract(_ name: String) -> String { "\(build)/contract/lib\(name).so" }
 }

@@ -1,0 +1,17 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * filter.h: the filter of this process.
+ */
+#ifndef SANDBOX_FILTER_H
+#define SANDBOX_FILTER_H
+
+#include <sandbox.h>
+
+/** Puts a filter on every thread of this process. Returns 0 or an errno: ENOTSUP if there is no table for this architecture. */
+int sandbox_filter_install(const sandbox_settings *settings, int is_narrow);
+
+/** Puts a filter on the calling thread, and those that it makes, that asks instead of refusing. Returns whom to ask, or -errno. */
+int sandbox_filter_ask(const sandbox_settings *settings);
+
+#endif

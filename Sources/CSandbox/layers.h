@@ -1,0 +1,38 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * layers.h: the layers besides the filter, in the order in which they are put on.
+ */
+#ifndef SANDBOX_LAYERS_H
+#define SANDBOX_LAYERS_H
+
+#include <sandbox.h>
+
+/** Says that a layer holds. */
+void sandbox_holds(sandbox_outcome *outcome, int32_t version);
+
+/** Says that a layer does not hold, and what failed. */
+void sandbox_fails(sandbox_outcome *outcome, const char *what, int error);
+
+/** Says that something is less than asked for; the first time counts. */
+void sandbox_lacks(sandbox_outcome *outcome, const char *what);
+
+/** Closes what is not kept. */
+void sandbox_keep_descriptors(const sandbox_settings *settings, sandbox_outcome *outcome);
+
+/** Stops being root. */
+void sandbox_leave_root(sandbox_outcome *outcome);
+
+/** Enters namespaces, and forks: see sandbox_enter. */
+void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome *outcome);
+
+/** Gives up every capability, for good; after the namespaces, which grant some. */
+void sandbox_drop_capabilities(sandbox_outcome *outcome);
+
+/** Restricts files, TCP, signals and abstract sockets. */
+void sandbox_restrict_files(const sandbox_settings *settings, sandbox_outcome *outcome);
+
+/** Bounds resources. */
+void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sandbox_outcome *outcome);
+
+#endif

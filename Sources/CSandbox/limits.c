@@ -1,0 +1,102 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Descriptors, who this process is, and how much it may use.
+ */
+#define _GNU_SOURCE
+
+#ifdef __linux__
+#include "layers.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALL_CLOSE_RANGE 436
+
+/** nobody, by its number: there may be no /etc/passwd. */
+#define NOBODY 65534
+
+/** Enough for Dispatch, which crashes if it cannot open a file of /proc. */
+#define DESCRIPTOR_BOUND 4096
+
+/** Closes the descriptors from one to another, without the call where the kernel has none. */
+static int close_between(unsigned first, unsigned last) {
+    struct rlimit limit;
+    if (first > last) return 0;
+    if (syscall(CALL_CLOSE_RANGE, first, last, 0u) == 0) return 0;
+    if (errno != ENOSYS && errno != EPERM) return errno;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return errno;
+    for (unsigned number = first; number <= last && number < limit.rlim_cur; number++) close((int)number);
+    return 0;
+}
+
+void sandbox_keep_descriptors(const sandbox_settings *settings, sandbox_outcome *outcome) {
+    unsigned next = 3;
+    int error = 0;
+    for (int32_t index = 0; index < settings->descriptor_count && error == 0; index++) {
+        const unsigned kept = (unsigned)settings->descriptors[index];
+        if (kept < next) continue;
+        error = close_between(next, kept - 1);
+        next = kept + 1;
+    }
+    if (error == 0) error = close_between(next, ~0u);
+    if (error != 0) {
+        sandbox_fails(outcome, "descriptors cannot be closed", error);
+    } else {
+        sandbox_holds(outcome, 0);
+    }
+}
+
+void sandbox_leave_root(sandbox_outcome *outcome) {
+    if (geteuid() != 0) return;
+    /* By the calls themselves: those of the C library speak to all threads, of which there is one. */
+    if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0) {
+        sandbox_fails(outcome, "root stays root", errno);
+    }
+}
+
+void sandbox_drop_capabilities(sandbox_outcome *outcome) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        sandbox_fails(outcome, "privileges can come back", errno);
+    } else if (syscall(SYS_capset, &header, none) != 0) {
+        sandbox_fails(outcome, "capabilities stay", errno);
+    } else if (outcome->error == 0) {
+        sandbox_holds(outcome, (int32_t)geteuid());
+    }
+}
+
+/** Lowers a limit, for good; a lower one stays. */
+static int lower(int resource, rlim_t bound) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) return errno;
+    if (limit.rlim_max > bound) limit.rlim_max = bound;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit((__rlimit_resource_t)resource, &limit) == 0 ? 0 : errno;
+}
+
+void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sandbox_outcome *outcome) {
+    int error = lower(RLIMIT_CORE, 0);
+    if (error == 0) error = lower(RLIMIT_NOFILE, DESCRIPTOR_BOUND);
+    if (error == 0) error = lower(RLIMIT_MSGQUEUE, 0);
+    /* Memory that may be written and is private, and no reservations, as AS would count. */
+    if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory);
+    /* The processes of a user, counted in its namespace: outside of one, those of the host, too. */
+    if (error == 0 && settings->threads != 0 && is_user_namespace) error = lower(RLIMIT_NPROC, settings->threads);
+    /* Nobody of the same user may look into this process, nor leave a core of it. */
+    if (error == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) error = errno;
+    if (error != 0) {
+        sandbox_fails(outcome, "a limit cannot be set", error);
+        return;
+    }
+    sandbox_holds(outcome, 0);
+    if (settings->threads != 0 && !is_user_namespace) sandbox_lacks(outcome, "threads are unbounded without a user namespace");
+}
+#endif

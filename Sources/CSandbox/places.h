@@ -1,0 +1,27 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * places.h: the files and directories that a plugin may open, for Landlock and for the view in a mount namespace.
+ */
+#ifndef SANDBOX_PLACES_H
+#define SANDBOX_PLACES_H
+
+#include <sandbox.h>
+
+/** What may be done with a place and all below it. */
+typedef enum place_use {
+    place_reads,
+    /** A device, which may be written, but neither made nor removed. */
+    place_device,
+    place_writes,
+} place_use;
+
+/**
+ * Calls a function with each place that there is; `is_asked` says whether the settings name it. Goes on while the function returns
+ * 0, and returns what it returned last.
+ */
+int sandbox_each_place(
+    const sandbox_settings *settings, int (*function)(void *context, const char *path, place_use use, int is_asked), void *context
+);
+
+#endif

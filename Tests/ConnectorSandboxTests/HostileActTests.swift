@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import Glibc
+    import Testing
+
+    /// What hostile code tries, in C, as a child process: with and without namespaces.
+    @Suite struct HostileActTests {
+        @Test(arguments: [false, true])
+        func `each attempt of the proof is refused`(inNamespaces: Bool) throws {
+            let output = try SandboxedProcess("prove", inNamespaces: inNamespaces).finish()
+            #expect(output.end == .exit(0))
+            let attempts = output.lines.filter { $0.contains(": ") }
+            #expect(attempts.count == 17)
+            #expect(attempts.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        /// Otherwise a refusal would say nothing. As root nothing is in the way; others may not load programs into the kernel anyway.
+        @Test(.enabled(if: geteuid() == 0, "needs root")) func `outside the sandbox the same attempts are possible`()
+            throws
+        {
+            let output = try SandboxedProcess("--outside", "prove").finish()
+            let refused = output.lines.filter { $0.contains(": ") && !$0.hasSuffix(": 0") }
+            #expect(refused == [])
+        }
+
+        @Test(
+            arguments: [
+                ("exec", "/bin/true"), ("spawn", "/bin/true"), ("fork", ""), ("ptrace", ""), ("shm", ""),
+                ("unshare", ""),
+                ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("signal-thread-of-host", ""),
+                ("signal-by-owner", ""), ("nice-host", ""), ("limits-of-host", ""), ("dumpable", ""), ("outlive", ""),
+                ("memfd", ""), ("send", "/dev/log"),
+            ],
+            [false, true]
+        )
+        func `what reaches further is refused`(act: (name: String, argument: String), inNamespaces: Bool) throws {
+            #expect(try SandboxedProcess(act.name, act.argument, inNamespaces: inNamespaces).finish().act == EPERM)
+        }
+
+        @Test func `sockets of every family are refused`() throws {
+            for family in 1..<46 {
+                #expect(try SandboxedProcess("socket", "\(family)").finish().act == EPERM, "family \(family)")
+            }
+        }
+
+        @Test func `with the network, sockets are those of the internet`() throws {
+            for family in [AF_INET, AF_INET6, AF_NETLINK] {
+                let act = try SandboxedProcess("--network", "socket", "\(family)").finish().act
+                #expect(act != EPERM, "family \(family)")
+            }
+            for family in [AF_UNIX, AF_PACKET, 38, 40] {
+                #expect(
+                    try SandboxedProcess("--network", "socket", "\(family)").finish().act == EPERM,
+                    "family \(family)"
+                )
+            }
+        }
+
+        @Test func `with the network, the other namespaces hold`() throws {
+            let output = try SandboxedProcess("--network", "read", "/etc/nsswitch.conf", inNamespaces: true).finish()
+            #expect(output.act == 0)
+            #expect(output.layer("namespaces") == "1 0 0 ")
+        }
+
+        @Test(arguments: ["environ", "mem", "maps", "root", "cwd", "fd/0"], [false, true])
+        func `nothing of the host can be read in proc`(name: String, inNamespaces: Bool) throws {
+            let act = try SandboxedProcess("of-host", name, inNamespaces: inNamespaces).finish().act
+            #expect(act == (inNamespaces ? ENOENT : EACCES))
+        }
+
+        @Test func `calls that are newer than the table do not exist`() throws {
+            // setxattrat to file_setattr, some that no kernel has, clone3, openat2, and one of x32.
+            for number in [463, 466, 469, 500, 1000, 435, 437, 0x4000_0000] {
+                #expect(try SandboxedProcess("call", "\(number)").finish().act == ENOSYS, "call \(number)")
+            }
+        }
+
+        @Test func `io_uring is refused, and what reads other processes`() throws {
+            for number in [425, 426, 427, 434, 438, 440, 424] {
+                #expect(try SandboxedProcess("call", "\(number)").finish().act == EPERM, "call \(number)")
+            }
+        }
+
+        @Test func `memory beyond the bound cannot be had, private or shared`() throws {
+            let bound = "\(64 << 20)"
+            #expect(try SandboxedProcess("--memory", bound, "memory", "32").finish().act == 0)
+            #expect(try SandboxedProcess("--memory", bound, "memory", "4096").finish().act == ENOMEM)
+            #expect(try SandboxedProcess("--memory", bound, "shared-memory", "4096").finish().act == EPERM)
+        }
+
+        @Test func `a bomb of threads ends at the bound`() throws {
+            let output = try SandboxedProcess("--threads", "8", "threads", "1000", inNamespaces: true).finish()
+            #expect(output.act == EAGAIN)
+            #expect(output.layer("limits") == "1 0 0 ")
+        }
+
+        @Test func `a bomb of descriptors ends at the bound`() throws {
+            #expect(try SandboxedProcess("descriptors", "100000").finish().act == EMFILE)
+        }
+    }
+#endif

@@ -1,0 +1,137 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorPlatform
+    import ConnectorTestSupport
+    import Glibc
+    import Testing
+
+    /// What a sandbox lets through, what it says of its layers, and how its process ends.
+    @Suite struct SandboxLayerTests {
+        /// A directory that anybody may enter: the process in the sandbox is not root.
+        private static func directory() throws -> String {
+            var template = Array("/tmp/sandbox-XXXXXX".utf8CString)
+            let made = unsafe mkdtemp(&template) != nil
+            let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let isOpen = unsafe chmod(path, 0o777) == 0
+            #expect(made && isOpen)
+            return path
+        }
+
+        private static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
+
+        @Test(arguments: [false, true])
+        func `only what is named can be read, and written`(inNamespaces: Bool) throws {
+            let named = try Self.directory(), other = try Self.directory()
+            defer {
+                Self.remove(named)
+                Self.remove(other)
+            }
+            func act(_ option: String, _ act: String, _ path: String) throws -> Int32? {
+                try SandboxedProcess(option, named, act, path, inNamespaces: inNamespaces).finish().act
+            }
+            #expect(try act("--write", "write", named + "/a") == 0)
+            #expect(try act("--write", "read", named + "/a") == 0)
+            #expect(try act("--read", "read", named + "/a") == 0)
+            #expect(try act("--read", "write", named + "/a") == EACCES)
+            #expect(try act("--read", "remove", named + "/a") == EACCES)
+            #expect(try act("--write", "list", named) == 0)
+            #expect([EACCES, ENOENT].contains(try act("--write", "list", other)))
+            #expect([EACCES, ENOENT, EROFS].contains(try act("--write", "write", other + "/a")))
+            #expect([EACCES, ENOENT].contains(try act("--write", "read", "/etc/passwd")))
+            #expect(try act("--write", "remove", named + "/a") == 0)
+        }
+
+        @Test(arguments: [false, true])
+        func `what the loader and Dispatch need can be read`(inNamespaces: Bool) throws {
+            for path in ["/proc/self/stat", "/proc/self/maps", "/etc/ld.so.cache", "/dev/urandom"] {
+                #expect(try SandboxedProcess("read", path, inNamespaces: inNamespaces).finish().act == 0, "\(path)")
+            }
+            #expect(try SandboxedProcess("list", "/usr/lib", inNamespaces: inNamespaces).finish().act == 0)
+            #expect(try SandboxedProcess("thread", inNamespaces: inNamespaces).finish().act == 0)
+        }
+
+        @Test func `every layer is reported`() throws {
+            let output = try SandboxedProcess("nothing", inNamespaces: true).finish()
+            #expect(output.layer("filter") == "1 2 0 ")
+            #expect(output.layer("landlock")?.hasPrefix("1 ") == true)
+            #expect(output.layer("namespaces") == "1 0 0 ")
+            #expect(output.layer("identity") == "1 \(geteuid() == 0 ? 65534 : geteuid()) 0 ")
+            #expect(output.layer("limits") == "1 0 0 ")
+            #expect(output.layer("descriptors") == "1 0 0 ")
+        }
+
+        @Test func `a container without namespaces is reported, and the rest holds`() throws {
+            let output = try SandboxedProcess("--without", "namespaces", "prove", inNamespaces: true).finish()
+            #expect(output.layer("namespaces") == "0 0 \(EPERM) the kernel refuses them")
+            #expect(output.layer("landlock")?.hasPrefix("1 ") == true)
+            #expect(output.lines.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        @Test func `a kernel without Landlock is reported, and namespaces hide the files`() throws {
+            let output = try SandboxedProcess("--without", "landlock", "prove", inNamespaces: true).finish()
+            #expect(output.layer("landlock") == "0 0 \(ENOSYS) the kernel has none")
+            #expect(output.layer("namespaces") == "1 0 0 ")
+            #expect(output.lines.filter { $0.hasSuffix(": 0") } == [])
+        }
+
+        @Test func `with the filter alone, the proof says what is possible`() throws {
+            let output = try SandboxedProcess("--without", "landlock", "prove").finish()
+            #expect(output.layer("filter") == "1 2 0 ")
+            let possible = output.lines.filter { $0.hasSuffix(": 0") }
+            // The host's files in /proc as well, if it is the same user.
+            #expect(possible.first == "open a file: 0")
+            #expect(possible.count == (geteuid() == 0 ? 1 : 3))
+        }
+
+        @Test func `a path that is not there is an error with its name`() throws {
+            let output = try SandboxedProcess("--write", "/nowhere/at/all", "nothing", inNamespaces: true).finish()
+            #expect(output.layer("landlock") == "0 0 \(ENOENT) no rule for /nowhere/at/all")
+            #expect(output.layer("namespaces") == "0 0 \(ENOENT) no mount of /nowhere/at/all")
+        }
+
+        @Test func `a bound on threads without a user namespace is reported`() throws {
+            let output = try SandboxedProcess("--threads", "8", "nothing").finish()
+            #expect(output.layer("limits") == "1 0 0 threads are unbounded without a user namespace")
+        }
+
+        @Test func `descriptors are closed but those that are kept`() throws {
+            #expect(try SandboxedProcess("is-open", "5").finish().act == EBADF)
+            #expect(try SandboxedProcess("--keep", "5", "is-open", "5").finish().act == 0)
+            #expect(try SandboxedProcess("is-open", "1").finish().act == 0)
+        }
+
+        @Test func `loading needs more than the second stage leaves`() throws {
+            #expect(try SandboxedProcess("--broad", "memfd").finish().act == 0)
+            #expect(try SandboxedProcess("memfd").finish().act == EPERM)
+        }
+
+        @Test(arguments: [false, true])
+        func `the process ends as any other does`(inNamespaces: Bool) throws {
+            #expect(try SandboxedProcess("exit", "7", inNamespaces: inNamespaces).finish().end == .exit(7))
+            // The first process of a namespace is spared the signals that it sends itself; `abort` goes on to a fault.
+            let aborted = try SandboxedProcess("abort", inNamespaces: inNamespaces).finish().end
+            #expect(aborted == .signal(inNamespaces ? SIGSEGV : SIGABRT))
+            let process = try SandboxedProcess("hang", inNamespaces: inNamespaces)
+            _ = process.line()
+            kill(process.identifier, SIGKILL)
+            #expect(process.finish().end == .signal(SIGKILL))
+        }
+
+        @Test func `no process is left, nor a descriptor`() throws {
+            let before = try Self.descriptors()
+            for _ in 0..<50 {
+                _ = try SandboxedProcess("exit", "3", inNamespaces: true).finish()
+                _ = try SandboxedProcess("abort").finish()
+            }
+            #expect(try Self.descriptors() == before)
+            // Children of this process, dead or alive.
+            #expect(unsafe system("! ps --ppid $PPID -o comm= | grep -q sandboxed") == 0)
+        }
+
+        private static func descriptors() throws -> Int {
+            (0..<256).count { fcntl($0, F_GETFD) >= 0 }
+        }
+    }
+#endif
