@@ -72,6 +72,11 @@ extension ConfigurationSchema {
         ],
         "outbox": outbox,
         "http": http,
+        "isolation": isolation,
+        "runner": [
+            "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$",
+            "description": "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
+        ],
         "simulate": [
             "type": "string", "minLength": 1,
             "description":
@@ -193,6 +198,13 @@ extension ConfigurationSchema {
         "patternProperties": annotations,
         "additionalProperties": false,
         "description": "What the plugin is allowed to do.",
+    ]
+
+    /// Where plugins run.
+    static let isolation: JSONValue = [
+        "enum": ["none", "process"], "default": "none",
+        "description":
+            "Whether the plugin, or those of the connectors below, run in the host or in a runner, which a crash does not leave.",
     ]
 
     private static let http: JSONValue = [

@@ -56,6 +56,7 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
                 ],
+                "isolation": Self.isolation,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],
@@ -97,7 +98,7 @@ package struct ConfigurationSchema: Sendable {
             "then": ["properties": Self.forbidden(composite + ["same"])],
             "else": [
                 "if": ["required": ["same"]],
-                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox"])],
+                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox", "isolation", "runner"])],
                 "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
             ],
         ]

@@ -91,6 +91,10 @@ struct InstanceFields {
         add("image", image?.mark ?? "")
         add("http.propagateTrace", connector.propagatesTrace ? "true" : "")
         add("http.cacheBytes", connector.cacheBytes > 0 ? "\(connector.cacheBytes)" : "")
+        if connector.isolation.kind != .none {
+            add("isolation", connector.isolation.kind.rawValue)
+            add("runner", connector.isolation.runner ?? "")
+        }
     }
 
     private mutating func add(_ name: String, _ text: String) {

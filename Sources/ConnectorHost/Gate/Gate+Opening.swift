@@ -185,6 +185,7 @@ extension Gate {
             )
             scheduleProbe()
             environment.uses.opened(path)
+            checkLoss(of: generation)
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

@@ -83,6 +83,8 @@ final class Gate: CalledGate {
         var settled: OneShot<Void>?
         /// Sent when the closing in progress has ended.
         var closed: OneShot<Void>?
+        /// When the instances of the last minute were lost with their runners.
+        var losses: [UInt64] = []
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
     }
@@ -183,6 +185,8 @@ final class Gate: CalledGate {
     func generation(of plan: GatePlan) -> Generation {
         Generation(plan.withoutRenewal, rundown: rundown, environment: environment, logger: logger) { [weak self] in
             self?.misbehaved($0)
+        } onLoss: { [weak self] generation, error in
+            self?.lost(generation, error)
         }
     }
 
@@ -231,6 +235,7 @@ extension Gate {
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,
+                isolation: plan.isolation.kind == .process && !plan.hasStandIn ? plan.isolation.kind : nil,
                 generation: storage.generationCount,
                 drainingCount: storage.draining.count
             )

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorLoading
+public import ConnectorConfiguration
 public import ConnectorManifest
 public import ConnectorServices
 
@@ -60,6 +61,8 @@ public struct GateReport: Sendable {
     public var secrets: [SecretReport] = []
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
     public var isSimulated = false
+    /// Where the plugin of a leaf runs; nil for the host's process.
+    public var isolation: Isolation.Kind?
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
     public var generation: UInt64 = 0
     /// How many earlier instances still wait for their last calls to end.

@@ -116,6 +116,7 @@ extension GateReport {
                     capabilities.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map(JSONValue.string))) }
                 )
             )
+            object["isolation"] = isolation.map { .string($0.rawValue) }
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
             if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }
