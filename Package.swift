@@ -159,7 +159,7 @@ let package = Package(
             name: "ConnectorIsolation",
             dependencies: [
                 "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
-                "ConnectorInvocation", deque,
+                "ConnectorInvocation", "ConnectorSandbox", deque,
             ],
             swiftSettings: strict
         ),
@@ -168,7 +168,7 @@ let package = Package(
             name: "ConnectorRunner",
             dependencies: [
                 "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
-                "ConnectorInvocation", "ConnectorIsolation",
+                "ConnectorInvocation", "ConnectorIsolation", "ConnectorSandbox",
             ],
             swiftSettings: strict
         ),
@@ -194,7 +194,7 @@ let package = Package(
             name: "ConnectorConfiguration",
             dependencies: [
                 "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
-                "ConnectorServices",
+                "ConnectorSandbox", "ConnectorServices",
             ],
             swiftSettings: strict
         ),
@@ -202,6 +202,7 @@ let package = Package(
             name: "ConnectorHost",
             dependencies: layers + [
                 "ConnectorBase", "ConnectorDigest", "ConnectorIsolation", "ConnectorManifest", "ConnectorOutboxSQLite",
+                "ConnectorSandbox",
                 .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -391,7 +392,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "connector-runner", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
+                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "ConnectorSandbox", "connector-runner", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
                 "ConnectorKit", "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.
                 "settings-file",

@@ -28,18 +28,41 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *parent, int32_t *pidfd) {
+/** The most arguments of a runner. */
+#define ARGUMENT_COUNT 512
+
+/** Whether a child leaves its place to another one, which is this process's child, too: its number, or that of the first. */
+static pid_t await_successor(pid_t child, int end) {
+    int32_t number = 0;
+    ssize_t count;
+    do {
+        count = read(end, &number, sizeof number);
+    } while (count < 0 && errno == EINTR);
+    if (count != (ssize_t)sizeof number || number <= 0) return child;
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    return number;
+}
+
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t signals;
     pid_t child = -1;
-    char *const arguments[] = {"connector-runner", (char *)parent, NULL};
+    char *arguments[ARGUMENT_COUNT + 2] = {"connector-runner"};
+    int ends[2] = {-1, -1}, count = 0;
+    for (; given[count] != NULL; count++) {
+        if (count == ARGUMENT_COUNT) return -E2BIG;
+        arguments[count + 1] = (char *)given[count];
+    }
     char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
     /* Out of the way of the numbers that the child is to have. */
     int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
     int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);
-    int error = own < 0 || end < 0 || lines < 0 ? errno : 0;
+    int error = own < 0 || end < 0 || lines < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
+    int successor = error == 0 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 16) : -1;
+    if (error == 0 && successor < 0) error = errno;
+    if (ends[1] >= 0) close(ends[1]);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -47,7 +70,8 @@ int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lines, 2);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, end, RUNNER_SOCKET);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, own, RUNNER_SOCKET + 1);
-    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, RUNNER_SOCKET + 2);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, successor, RUNNER_SUCCESSOR);
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, RUNNER_SUCCESSOR + 1);
     /* A group of its own: the keys of a terminal end the host, and the host its runners. */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -61,6 +85,9 @@ int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char
     if (own >= 0) close(own);
     if (end >= 0) close(end);
     if (lines >= 0) close(lines);
+    if (successor >= 0) close(successor);
+    if (error == 0) child = await_successor(child, ends[0]);
+    if (ends[0] >= 0) close(ends[0]);
     if (error != 0) return -error;
     /* The child is not reaped yet, so the number is its own. */
     *pidfd = (int32_t)syscall(SYS_pidfd_open, child, 0);
@@ -186,8 +213,8 @@ void *runner_map(int32_t descriptor, uint64_t size) {
 #else
 #include <stddef.h>
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *parent, int32_t *pidfd) {
-    (void)program, (void)socket, (void)output, (void)parent, (void)pidfd;
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
+    (void)program, (void)socket, (void)output, (void)given, (void)pidfd;
     return -ENOSYS;
 }
 int32_t runner_die_with(int32_t parent) { return (void)parent, -ENOSYS; }

@@ -16,7 +16,7 @@ extension ConfigurationReader {
 
     /// The keys that say how a connector stands below its parent.
     private static let placeKeys = ["name", "required", "enabled", "was"]
-    private static let gateKeys = ["after", "delivery", "outbox", "isolation", "runner"]
+    private static let gateKeys = ["after", "delivery", "outbox", "isolation", "runner", "sandbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "retry", "heal", "probe", "allow", "http", "simulate",
@@ -286,6 +286,7 @@ extension ConfigurationReader {
                 )
             }
         }
+        isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
         return isolation
     }
 

@@ -57,6 +57,7 @@ package struct ConfigurationSchema: Sendable {
                         "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
                 ],
                 "isolation": Self.isolation,
+                "sandbox": Self.sandbox,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],
@@ -98,7 +99,7 @@ package struct ConfigurationSchema: Sendable {
             "then": ["properties": Self.forbidden(composite + ["same"])],
             "else": [
                 "if": ["required": ["same"]],
-                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox", "isolation", "runner"])],
+                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox", "isolation", "runner", "sandbox"])],
                 "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
             ],
         ]

@@ -5,6 +5,7 @@ internal import CRunner
 internal import ConnectorBase
 internal import ConnectorIsolation
 internal import ConnectorPlatform
+internal import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -18,31 +19,36 @@ package enum RunnerMain {
     ///
     /// - Parameter arguments: The program's name, and the number of the host's process.
     package static func run(_ arguments: [String]) -> Never {
-        guard arguments.count == 2, let parent = Int32(arguments[1]) else {
+        guard arguments.count >= 2, let parent = Int32(arguments[1]),
+            let settings = SandboxSettings(arguments: arguments.dropFirst(2))
+        else {
             complain("connector-runner is started by connector-host, for connectors with \"isolation\": \"process\"")
             // EX_USAGE of sysexits.h(3).
             exit(64)
         }
-        // A PID namespace of its own hides the host: without a parent to compare, the end of the socket ends the runner.
         guard runner_die_with(parent) == 0 else { _exit(0) }
         unsafe runner_set_name("connector-runner")
         // Its own program, by which it was started.
         close(RUNNER_SOCKET + 1)
+        // Before the first thread, and before any code of a plugin. In namespaces another process goes on from here.
+        let sandbox = RunnerSandbox(settings, host: parent)
         let socket = RunnerSocket(RUNNER_SOCKET)
         var messages = RunnerMessages(RUNNER_SOCKET)
-        guard let page = greet(socket, &messages) else { _exit(1) }
-        // Stage one of the sandbox belongs in `greet`, before it answers: no thread has been started, and no code of a plugin
-        // has run. What holds is told there, as evidence. Stage two belongs in `InstanceTable`, after an instance has opened.
+        guard let page = greet(socket, &messages, sandbox) else { _exit(1) }
         unsafe CrashNote.install(in: page.note)
         ExitGuard.begin()
-        let instances = InstanceTable(socket)
+        let instances = InstanceTable(socket, sandbox)
         serve(socket, &messages, page, instances)
         // The host has ended, or lets the runner go: plugins have nothing to say to that.
         _exit(0)
     }
 
     /// Reads the host's first message, and answers it.
-    private static func greet(_ socket: RunnerSocket, _ messages: inout RunnerMessages) -> SharedPage? {
+    private static func greet(
+        _ socket: RunnerSocket,
+        _ messages: inout RunnerMessages,
+        _ sandbox: RunnerSandbox
+    ) -> SharedPage? {
         guard var frame = try? messages.next(), frame.kind == .hello, let descriptor = frame.descriptor.take() else {
             complain("the first message is not one of a host")
             return nil
@@ -66,8 +72,8 @@ package enum RunnerMain {
             return nil
         }
         page.take()
-        // The evidence of the sandbox, as JSON.
-        answer.put("")
+        answer.put(sandbox.evidence)
+        answer.put(sandbox.isWhole)
         socket.send(.ready, instance: 0, answer)
         return page
     }

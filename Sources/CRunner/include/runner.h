@@ -13,13 +13,21 @@
 /** The descriptor that a runner finds its socket at; the one after it is its own program, which it closes. */
 #define RUNNER_SOCKET 3
 
+/** The descriptor that it writes the number of its successor to, or closes. */
+#define RUNNER_SUCCESSOR 5
+
 /**
  * Starts a runner: a program that is open already, with one end of a socket, with a pipe as its output and its errors, with
- * nothing as its input, and with no other descriptor. `parent` is the number of this process, as text.
+ * nothing as its input, and with no other descriptor but the one below. `arguments` follow the program's name; they end with a null.
+ *
+ * The child may leave its place to another one, a child of this process in namespaces of its own: it writes that one's number into
+ * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there.
  *
  * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.
  */
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *_Nonnull parent, int32_t *_Nonnull pidfd);
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull pidfd
+);
 
 /** Lets the calling process end with its parent, unless that has ended already: then -ESRCH. */
 int32_t runner_die_with(int32_t parent);

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorOutbox
+internal import ConnectorSandbox
 internal import ConnectorServices
 
 /// The settings of a connector as texts, to be compared and shown.
@@ -94,6 +95,7 @@ struct InstanceFields {
         if connector.isolation.kind != .none {
             add("isolation", connector.isolation.kind.rawValue)
             add("runner", connector.isolation.runner ?? "")
+            add("sandbox", connector.isolation.sandbox.arguments.joined(separator: " "))
         }
     }
 

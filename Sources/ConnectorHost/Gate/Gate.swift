@@ -236,6 +236,7 @@ extension Gate {
                 ),
                 isSimulated: plan.isSimulated,
                 isolation: plan.isolation.kind == .process && !plan.hasStandIn ? plan.isolation.kind : nil,
+                sandbox: storage.current?.sandbox,
                 generation: storage.generationCount,
                 drainingCount: storage.draining.count
             )

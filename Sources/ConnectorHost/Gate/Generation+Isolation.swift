@@ -5,6 +5,8 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorLoading
+internal import ConnectorPlatform
+internal import ConnectorSandbox
 internal import ConnectorServices
 internal import Logging
 internal import Synchronization
@@ -31,6 +33,14 @@ extension Generation {
         state.withLock { $0.step = .create }
         let runner = try environment.runners.hold(key(of: candidate))
         defer { runner.release() }
+        state.withLock { $0.sandbox = runner.evidence }
+        guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
+            throw ConnectorError(
+                .unsupported,
+                "the sandbox that the connector requires does not hold: \(runner.evidence)",
+                fix: "run the host where it does, or write \"level\": \"default\" in its \"sandbox\""
+            )
+        }
         let channel = RemoteChannel(
             plan.path,
             candidate.manifest,
@@ -50,9 +60,20 @@ extension Generation {
 
     /// The runner that the connector shares with others.
     private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
-        if let name = plan.isolation.runner { return RunnerPool.Key(name) }
+        if let name = plan.isolation.runner { return RunnerPool.Key(name, sandbox: sandbox(of: candidate)) }
         // Another image has another runner, so that the memory of the old one ends with it.
-        return RunnerPool.Key(candidate.manifest.id, image: "\(candidate.path) \(String(describing: candidate.identity))")
+        return RunnerPool.Key(
+            candidate.manifest.id,
+            image: "\(candidate.path) \(String(describing: candidate.identity))",
+            sandbox: sandbox(of: candidate)
+        )
+    }
+
+    /// The settings, with what the plugin needs in order to be loaded: the libraries beside it.
+    private func sandbox(of candidate: PluginCandidate) -> SandboxSettings {
+        var sandbox = plan.isolation.sandbox
+        sandbox.libraries = [candidate.path.parentPath.absolutePath]
+        return sandbox
     }
 
     private func description(of candidate: PluginCandidate) throws(ConnectorError) -> InstanceDescription {

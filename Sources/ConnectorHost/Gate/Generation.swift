@@ -49,6 +49,8 @@ final class Generation: Sendable {
         var hasOpened = false
         /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
+        /// What holds of the runner's sandbox; nil in this process.
+        var sandbox: String?
         /// Why the instance is lost with its runner.
         var loss: ConnectorError?
         /// Whether the gate is ending the instance.
@@ -143,6 +145,9 @@ final class Generation: Sendable {
 
     /// Whether the plugin can be probed.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
+
+    /// What holds of the runner's sandbox; nil in this process, and before there is a runner.
+    var sandbox: String? { state.withLock(\.sandbox) }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }

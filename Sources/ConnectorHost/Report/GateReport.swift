@@ -63,6 +63,8 @@ public struct GateReport: Sendable {
     public var isSimulated = false
     /// Where the plugin of a leaf runs; nil for the host's process.
     public var isolation: Isolation.Kind?
+    /// What holds of the runner's sandbox, as the runner found by trying; nil in the host's process.
+    public var sandbox: String?
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
     public var generation: UInt64 = 0
     /// How many earlier instances still wait for their last calls to end.

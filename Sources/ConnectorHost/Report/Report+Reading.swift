@@ -55,6 +55,7 @@ extension GateReport {
             secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
             isSimulated: json["simulated"]?.bool ?? false,
             isolation: json["isolation"]?.string.flatMap(Isolation.Kind.init(rawValue:)),
+            sandbox: json["sandbox"]?.string,
             generation: UInt64(clamping: json.count("generation") ?? 0),
             drainingCount: json.count("draining") ?? 0
         )

@@ -117,6 +117,7 @@ extension GateReport {
                 )
             )
             object["isolation"] = isolation.map { .string($0.rawValue) }
+            object["sandbox"] = sandbox.map(JSONValue.string)
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
             if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }
             if misbehaviourCount > 0 { object["misbehaviours"] = .integer(Int64(misbehaviourCount)) }

@@ -4,6 +4,7 @@
 internal import CRunner
 package import ConnectorBase
 package import ConnectorPlatform
+package import ConnectorSandbox
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -45,6 +46,7 @@ package final class Runner: Sendable {
         /// Why the host ends it.
         var reason: String?
         var evidence = ""
+        var isSandboxWhole = false
         /// The answer that a runner owes.
         var ping: UInt64 = 0
         var pong: UInt64 = 0
@@ -54,10 +56,12 @@ package final class Runner: Sendable {
     ///
     /// - Parameters:
     ///   - name: What the connectors that share it call it.
+    ///   - sandbox: What it may do.
     ///   - patience: How long it may take to answer, in nanoseconds.
     package init(
         _ name: String,
         _ program: RunnerProgram,
+        sandbox: SandboxSettings = SandboxSettings(level: .off),
         patience: UInt64 = 10_000_000_000,
         onLine: @escaping Output
     ) throws(ConnectorError) {
@@ -73,7 +77,7 @@ package final class Runner: Sendable {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         do throws(ConnectorError) {
-            child = try RunnerSpawner.shared.start(program)
+            child = try RunnerSpawner.shared.start(program, sandbox.arguments)
         } catch {
             close(ends[0])
             close(ends[1])
@@ -111,8 +115,11 @@ package final class Runner: Sendable {
         ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
     }
 
-    /// What the runner reports of its sandbox, as JSON; empty if it has none.
+    /// What holds of the runner's sandbox, as it found by trying; empty if it has none.
     package var evidence: String { state.withLock(\.evidence) }
+
+    /// Whether every layer of the sandbox holds.
+    package var isSandboxWhole: Bool { state.withLock(\.isSandboxWhole) }
 
     /// Whether the runner takes more instances.
     package var isAlive: Bool { !state.withLock(\.isOver) }
@@ -281,8 +288,8 @@ package final class Runner: Sendable {
             var message = MessageReader(frame.payload)
             let other = try Handshake(&message)
             if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
-            let evidence = try message.text()
-            state.withLock { $0.evidence = evidence }
+            let evidence = try message.text(), isWhole = try message.bool()
+            state.withLock { ($0.evidence, $0.isSandboxWhole) = (evidence, isWhole) }
             greet(.success(()))
         case .pong: state.withLock { $0.pong = $0.ping }
         default:

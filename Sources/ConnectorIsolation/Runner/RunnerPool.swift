@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 internal import ConnectorPlatform
+package import ConnectorSandbox
 internal import Synchronization
 
 /// The runners of a host: each is started when its first gate opens, and ends with its last.
@@ -14,11 +15,14 @@ package final class RunnerPool: Sendable {
         /// Tells images of one plugin apart, so that the memory of an old one goes with its runner; empty for a name in the
         /// file.
         package var image: String
+        /// What the runner may do: instances that may do different things share none.
+        package var sandbox: SandboxSettings
 
         /// Creates a key.
-        package init(_ description: String, image: String = "") {
+        package init(_ description: String, image: String = "", sandbox: SandboxSettings) {
             self.description = description
             self.image = image
+            self.sandbox = sandbox
         }
     }
 
@@ -71,7 +75,7 @@ package final class RunnerPool: Sendable {
                     fix: "let connectors share runners, by the same \"runner\" in the file"
                 )
             }
-            let runner = try Runner(key.description, find(), onLine: onLine)
+            let runner = try Runner(key.description, find(), sandbox: key.sandbox, onLine: onLine)
             _ = runner.hold()
             current = runner
             living.withLock { $0.append(runner) }

@@ -4,6 +4,7 @@
 internal import CRunner
 package import ConnectorBase
 internal import ConnectorPlatform
+internal import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -38,11 +39,11 @@ package final class RunnerSpawner: Sendable {
     }
 
     /// Starts a runner, and blocks until it runs its program.
-    package func start(_ program: RunnerProgram) throws(ConnectorError) -> Child {
+    package func start(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
         let answer = Monitor<Result<Child, ConnectorError>?>(nil)
         let isRunning = monitor.withLock { state in
             state.jobs.append {
-                let result = Result { () throws(ConnectorError) in try Self.spawn(program) }
+                let result = Result { () throws(ConnectorError) in try Self.spawn(program, arguments) }
                 answer.withLock { $0 = result }
                 answer.signal()
             }
@@ -65,7 +66,7 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
-    private static func spawn(_ program: RunnerProgram) throws(ConnectorError) -> Child {
+    private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
         let file = unsafe open(program.path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure(program, errno) }
         defer { close(file) }
@@ -80,7 +81,10 @@ package final class RunnerSpawner: Sendable {
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var process: Int32 = -1
-        let number = unsafe runner_spawn(file, other, ends[1], "\(getpid())", &process)
+        let words = CStrings(["\(getpid())"] + arguments)
+        let number = withExtendedLifetime(words) {
+            unsafe runner_spawn(file, other, ends[1], words.pointers, &process)
+        }
         close(other)
         close(ends[1])
         guard number > 0 else {

@@ -10,11 +10,13 @@ internal import Synchronization
 /// The instances of a runner, by the numbers that the host gives them. Its thread takes messages, and blocks for nothing.
 final class InstanceTable: Sendable {
     private let socket: RunnerSocket
+    private let sandbox: RunnerSandbox
     private let environment: CallEnvironment
     private let instances = Mutex<[UInt32: RunnerInstance]>([:])
 
-    init(_ socket: RunnerSocket) {
+    init(_ socket: RunnerSocket, _ sandbox: RunnerSandbox) {
         self.socket = socket
+        self.sandbox = sandbox
         let workers = WorkerThreads()
         environment = CallEnvironment(
             operations: .shared,
@@ -53,7 +55,7 @@ final class InstanceTable: Sendable {
         var message = MessageReader(frame.payload)
         guard let description = try? InstanceDescription(&message) else { return }
         let image = frame.takeDescriptor()
-        let instance = RunnerInstance(number, description, socket, environment)
+        let instance = RunnerInstance(number, description, socket, environment, sandbox)
         instances.withLock { $0[number] = instance }
         // Constructors, the entry function and `create` may block.
         environment.gateThreads.run { instance.create(image: image) }

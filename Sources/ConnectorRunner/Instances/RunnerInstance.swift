@@ -17,6 +17,7 @@ final class RunnerInstance: CalledGate {
     private let description: InstanceDescription
     private let socket: RunnerSocket
     private let environment: CallEnvironment
+    private let sandbox: RunnerSandbox
     let services: RunnerServices
     private let context: HostContext
     let rundown: RundownGuard
@@ -32,7 +33,14 @@ final class RunnerInstance: CalledGate {
         var isDisposed = false
     }
 
-    init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ environment: CallEnvironment) {
+    init(
+        _ number: UInt32,
+        _ description: InstanceDescription,
+        _ socket: RunnerSocket,
+        _ environment: CallEnvironment,
+        _ sandbox: RunnerSandbox
+    ) {
+        self.sandbox = sandbox
         self.number = number
         self.description = description
         self.socket = socket
@@ -81,7 +89,10 @@ final class RunnerInstance: CalledGate {
                 return state.isDisposed
             }
             // The host has stopped waiting.
-            guard !isDisposed else { return _ = instance.dispose() }
+            guard !isDisposed else {
+                _ = instance.dispose()
+                return
+            }
             message.put(instance.canProbe)
             message.put(instance.canClose)
             message.put(instance.isForeign)
@@ -133,6 +144,7 @@ final class RunnerInstance: CalledGate {
             let outcome = await environment.operations.awaitOutcome(of: own)
             _ = state.withLock { $0.phases.removeValue(forKey: id) }
             services.unmap(own)
+            if phase == .open, case .success = outcome { sandbox.narrow() }
             complete(id, outcome)
         }
     }

@@ -54,7 +54,9 @@ extension RunnerServices {
                 address.load(fromByteOffset: 8, as: UnsafeRawPointer?.self),
                 address.load(fromByteOffset: 16, as: UnsafeRawPointer?.self)
             )
-            guard size >= old, unsafe functions.0 != nil, unsafe functions.1 != nil else { return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver is not what http/1 says", error) }
+            guard size >= old, unsafe functions.0 != nil, unsafe functions.1 != nil else {
+                return unsafe fail(Int32(CONNECTOR_MISUSE), "the receiver is not what http/1 says", error)
+            }
             let room: connector_http_room? =
                 unsafe size >= MemoryLayout<connector_http_receiver>.size ? receiver.pointee.room : nil
             let callback = unsafe PluginRequest(
@@ -76,13 +78,21 @@ extension RunnerServices {
     ) -> Int32 {
         guard let request = unsafe request,
             unsafe Int(request.pointee.struct_size) >= MemoryLayout<connector_http_request>.size
-        else { return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request is null, or its struct_size too small", error) }
+        else {
+            return unsafe Self.fail(Int32(CONNECTOR_MISUSE), "the request is null, or its struct_size too small", error)
+        }
         let copy = unsafe request.pointee
         // The host checks the contents. What it cannot see is checked here: pointers, and what no message carries.
         guard let method = unsafe Self.text(copy.method, copy.method_length),
             let url = unsafe Self.text(copy.url, copy.url_length),
             let fields = unsafe HeaderFields(copy.headers, copy.header_count)
-        else { return unsafe Self.fail(Int32(CONNECTOR_INVALID), "the request has null or too much where http/1 allows none", error) }
+        else {
+            return unsafe Self.fail(
+                Int32(CONNECTOR_INVALID),
+                "the request has null or too much where http/1 allows none",
+                error
+            )
+        }
         let isInParts = unsafe copy.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 && copy.body == nil
         guard unsafe isInParts || copy.body_length <= Self.limit else {
             return unsafe Self.fail(Int32(CONNECTOR_TOO_LARGE), "the request's body is too long", error)
@@ -145,7 +155,11 @@ extension RunnerServices {
             isLast,
             error in
             guard length <= UInt64(CONNECTOR_HTTP_PART_LIMIT) else {
-                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), "the part has more than \(CONNECTOR_HTTP_PART_LIMIT) bytes", error)
+                return unsafe fail(
+                    Int32(CONNECTOR_TOO_LARGE),
+                    "the part has more than \(CONNECTOR_HTTP_PART_LIMIT) bytes",
+                    error
+                )
             }
             guard let services = unsafe at(context), let bytes = unsafe bytes(part, length) else {
                 return unsafe fail(Int32(CONNECTOR_MISUSE), "the part is null with a length", error)

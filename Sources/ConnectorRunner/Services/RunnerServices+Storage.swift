@@ -68,7 +68,13 @@ extension RunnerServices {
     ) -> Int32 {
         guard let result = unsafe result,
             unsafe Int(result.pointee.struct_size) >= MemoryLayout<connector_bytes_owned>.size
-        else { return unsafe fail(Int32(CONNECTOR_MISUSE), "the result pointer is null, or its struct_size too small", error) }
+        else {
+            return unsafe fail(
+                Int32(CONNECTOR_MISUSE),
+                "the result pointer is null, or its struct_size too small",
+                error
+            )
+        }
         let answer = unsafe ask(kind, context, key, length, nil)
         if answer.status == Int32(CONNECTOR_OK) {
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, answer.value.count), alignment: 1)
