@@ -20,6 +20,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
 struct RunnerCallTests {
     static let process = #""probe": "off", "isolation": "process""#
+    /// Without namespaces, in which each process has the number 1.
+    static let numbered = process + #", "sandbox": "off""#
 
     static func opened(_ plugin: String = "crashes", _ config: JSONObject = [:]) async throws -> TestHost {
         let test = try TestHost(TestHost.leaf("gate", plugin: plugin, config, settings: process))
@@ -99,9 +101,9 @@ struct RunnerCallTests {
 
     @Test func `connectors of one plugin share a runner, unless the file names others`() async throws {
         let test = try TestHost(
-            TestHost.leaf("one", plugin: "crashes", settings: Self.process),
-            TestHost.leaf("two", plugin: "crashes", settings: Self.process),
-            TestHost.leaf("other", plugin: "crashes", settings: Self.process + #", "runner": "mine""#)
+            TestHost.leaf("one", plugin: "crashes", settings: Self.numbered),
+            TestHost.leaf("two", plugin: "crashes", settings: Self.numbered),
+            TestHost.leaf("other", plugin: "crashes", settings: Self.numbered + #", "runner": "mine""#)
         )
         #expect(await test.host.open().isReady)
         let one = try await test.call("one", "process")
@@ -111,7 +113,8 @@ struct RunnerCallTests {
     }
 
     @Test func `a runner ends with its last connector`() async throws {
-        let test = try await Self.opened()
+        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: Self.numbered))
+        #expect(await test.host.open().isReady)
         let process = try #require(try await test.call("gate", "process").integer)
         await test.host.close()
         while kill(pid_t(process), 0) == 0 { await Task.yield() }
