@@ -56,7 +56,10 @@ build: packages
 
 plugins: build
 	@scripts/install-plugins $(BUILD)
-	@mkdir -p $(dir $(PROGRAM)) && { ln -f $(BUILD)/connector-host $(PROGRAM) || cp -f $(BUILD)/connector-host $(PROGRAM); }
+	@mkdir -p $(dir $(PROGRAM))
+	@for name in connector-host connector-runner; do \
+	    ln -f $(BUILD)/$$name $(dir $(PROGRAM))$$name || cp -f $(BUILD)/$$name $(dir $(PROGRAM))$$name; \
+	done
 
 status: plugins
 	@$(PROGRAM) status --simulate

@@ -50,6 +50,7 @@ let package = Package(
         .library(name: "ConnectorSimulator", targets: ["ConnectorSimulator"]),
         .library(name: "Integrator", targets: ["Integrator"]),
         .executable(name: "connector-host", targets: ["connector-host"]),
+        .executable(name: "connector-runner", targets: ["connector-runner"]),
         .plugin(name: "ConnectorManifestPlugin", targets: ["ConnectorManifestPlugin"]),
     ] + adapters.map { .library(name: $0, type: .dynamic, targets: [$0]) },
     traits: [
@@ -94,6 +95,8 @@ let package = Package(
         .systemLibrary(name: "CExtendedAttributes"),
         // Opens the client of NATS at run time, if it is asked for.
         .target(name: "CNATS"),
+        // The system calls of a host and its runners, in C where they take macros.
+        .target(name: "CRunner"),
         // What a signal handler may do, it does in C.
         .target(name: "CFatalSignal"),
         // A filter of system calls, Landlock, namespaces: what has no interface but in C.
@@ -151,6 +154,25 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Instances in other processes: messages, their transport, the processes, and the channel to an instance in one.
+        .target(
+            name: "ConnectorIsolation",
+            dependencies: [
+                "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
+                "ConnectorInvocation", "ConnectorSandbox", deque,
+            ],
+            swiftSettings: strict
+        ),
+        // The other side: what the program connector-runner does.
+        .target(
+            name: "ConnectorRunner",
+            dependencies: [
+                "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
+                "ConnectorInvocation", "ConnectorIsolation", "ConnectorSandbox",
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "connector-runner", dependencies: ["ConnectorRunner"], swiftSettings: strict),
         .target(
             name: "ConnectorServices",
             dependencies: [
@@ -172,14 +194,15 @@ let package = Package(
             name: "ConnectorConfiguration",
             dependencies: [
                 "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutbox", "ConnectorPlatform",
-                "ConnectorServices",
+                "ConnectorSandbox", "ConnectorServices",
             ],
             swiftSettings: strict
         ),
         .target(
             name: "ConnectorHost",
             dependencies: layers + [
-                "ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorOutboxSQLite",
+                "ConnectorBase", "ConnectorDigest", "ConnectorIsolation", "ConnectorManifest", "ConnectorOutboxSQLite",
+                "ConnectorSandbox",
                 .target(name: "ConnectorOutboxNATS", condition: .when(traits: ["NATS"])),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -376,7 +399,7 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorManifest", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
+                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "ConnectorSandbox", "connector-runner", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
                 "ConnectorKit", "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.
                 "settings-file",

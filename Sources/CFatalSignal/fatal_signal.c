@@ -371,6 +371,11 @@ int32_t fatal_signal_install(const char *path) {
     return error;
 }
 
+int32_t fatal_signal_install_in(char *memory) {
+    slot_prepare_memory(memory);
+    return fatal_signal_install(NULL);
+}
+
 /** The answer of an interrupted thread: 0 before it, 1 after it. */
 static atomic_int has_answered;
 static _Atomic(const char *) answer;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 static char slot_path[4096];
+/** Memory that takes the place of the file; null for none. */
+static char *slot_memory;
 
 /** Makes the directories of the file. */
 static void make_directories(void) {
@@ -92,7 +94,13 @@ void slot_prepare(const char *path) {
     reserve();
 }
 
+void slot_prepare_memory(char *memory) { slot_memory = memory; }
+
 void slot_write(const note *note) {
+    if (slot_memory != NULL) {
+        memcpy(slot_memory, note->text, note->length);
+        return;
+    }
     if (slot_path[0] == 0 || publish(note)) return;
     make_directories();
     /* A file of this user alone; never through a link. */

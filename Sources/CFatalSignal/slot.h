@@ -14,6 +14,9 @@
  */
 void slot_prepare(const char *path);
 
+/** Prepares memory of the size of a note's text, which another process shares, instead of a file. Not for a signal handler. */
+void slot_prepare_memory(char *memory);
+
 /** Writes the note and gives the file its name, in place of an older one. Async-signal-safe. */
 void slot_write(const note *note);
 

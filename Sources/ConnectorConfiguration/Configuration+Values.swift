@@ -150,6 +150,7 @@ extension Connector {
         connector.delivery = given.delivery
         connector.propagatesTrace = given.propagatesTrace
         connector.cacheBytes = given.cacheBytes
+        connector.isolation = given.isolation
         if case .composite(let policy, let children) = kind {
             let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
             connector.kind = .composite(policy: policy, children: children)

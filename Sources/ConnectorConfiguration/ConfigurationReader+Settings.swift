@@ -16,7 +16,7 @@ extension ConfigurationReader {
 
     /// The keys that say how a connector stands below its parent.
     private static let placeKeys = ["name", "required", "enabled", "was"]
-    private static let gateKeys = ["after", "delivery", "outbox"]
+    private static let gateKeys = ["after", "delivery", "outbox", "isolation", "runner", "sandbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
@@ -268,6 +268,31 @@ extension ConfigurationReader {
         else { return (false, 0) }
         let cacheBytes = json.integer("cacheBytes", in: members, at: here, within: 0...Int64(Connector.cacheLimit))
         return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
+    }
+
+    /// Reads where plugins run: what the object does not say is as above it.
+    mutating func isolation(in object: JSONObject, at path: JSONPath, below parent: Isolation) -> Isolation {
+        var isolation = parent
+        if let text = json.string("isolation", in: object, at: path) {
+            if let kind = Isolation.Kind(rawValue: text) { isolation.kind = kind } else {
+                json.report(
+                    .invalidValue,
+                    "isolation must be \"process\" or \"none\", not \"\(text.excerpt)\"",
+                    at: path.appending("isolation")
+                )
+            }
+        }
+        if let name = json.string("runner", in: object, at: path) {
+            if isIdentifier(name) { isolation.runner = name } else {
+                json.report(
+                    .invalidValue,
+                    "the runner's name \"\(name.excerpt)\" must be \(identifierRule)",
+                    at: path.appending("runner")
+                )
+            }
+        }
+        isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
+        return isolation
     }
 
     /// Reads what replaces the vendor in a simulation.

@@ -19,6 +19,8 @@ struct ConfigurationReader {
     private var count = 0
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
+    /// Where the plugin of the connector being read runs, unless it says otherwise: as the composite above, or the file, says.
+    private var isolation = Isolation()
 
     /// Creates a reader for the main file's text.
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
@@ -61,6 +63,7 @@ struct ConfigurationReader {
         let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
+        if object["isolation"] != nil || object["sandbox"] != nil { isolation = isolation(in: object, at: root, below: isolation) }
         var names: [String: JSONPath] = [:]
         var connectors = roots(in: object, at: root, names: &names)
         resolveDependencies(of: &connectors)
@@ -175,6 +178,9 @@ struct ConfigurationReader {
         isDisabled = isDisabled || !isEnabled
         defer { isDisabled = isAboveDisabled }
         let http = http(in: object, at: path)
+        let above = isolation
+        isolation = kind == .same ? above : isolation(in: object, at: path, below: above)
+        defer { isolation = above }
         var connector = Connector(
             name: name,
             path: connectorPath,
@@ -191,6 +197,7 @@ struct ConfigurationReader {
             delivery: delivery(in: object, at: path),
             propagatesTrace: http.propagatesTrace,
             cacheBytes: http.cacheBytes,
+            isolation: isolation,
             simulator: simulator(in: object, at: path, base: base),
             kind: leafOrComposite(kind, object, at: path, named: connectorPath),
             location: path

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+internal import ConnectorSandbox
 
 /// The parts of the schema that do not depend on plugins.
 extension ConfigurationSchema {
@@ -103,6 +104,12 @@ extension ConfigurationSchema {
         ],
         "outbox": outbox,
         "http": http,
+        "isolation": isolation,
+        "runner": [
+            "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$",
+            "description": "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
+        ],
+        "sandbox": sandbox,
         "simulate": [
             "anyOf": [["type": "string", "minLength": 1], reference("answers")],
             "description":
@@ -225,6 +232,54 @@ extension ConfigurationSchema {
         "additionalProperties": false,
         "description": "What the plugin is allowed to do.",
     ]
+
+    /// Where plugins run.
+    static let isolation: JSONValue = [
+        "enum": ["none", "process"], "default": "none",
+        "description":
+            "Whether the plugin, or those of the connectors below, run in the host or in a runner, which a crash does not leave.",
+    ]
+
+    /// What a runner may do.
+    static let sandbox: JSONValue = [
+        "anyOf": [
+            ["enum": .array(SandboxSettings.Level.allCases.map { .string($0.rawValue) })],
+            [
+                "type": "object",
+                "properties": [
+                    "level": [
+                        "enum": .array(SandboxSettings.Level.allCases.map { .string($0.rawValue) }), "default": "default",
+                        "description":
+                            "Whether the connector opens only if every layer holds, with what the system has, without a sandbox, or without one and printing what it would refuse.",
+                    ],
+                    "read": placesOf("that the plugin may read, with all below them"),
+                    "write": placesOf("below which the plugin may read, make, change and remove files; they must exist"),
+                    "network": [
+                        "type": "boolean", "default": false,
+                        "description": "Whether the plugin may make sockets of its own; requests through the host need none.",
+                    ],
+                    "memory": [
+                        "type": "integer", "minimum": .integer(ConfigurationReader.leastMemory),
+                        "description": "The most private memory of the runner, in bytes.",
+                    ],
+                    "threads": [
+                        "type": "integer", "minimum": .integer(ConfigurationReader.leastThreads), "maximum": 65536,
+                        "description": "The most threads of the runner.",
+                    ],
+                ],
+                "patternProperties": annotations,
+                "additionalProperties": false,
+            ],
+        ],
+        "description": "What the plugin, or those of the connectors below, may do in a runner.",
+    ]
+
+    private static func placesOf(_ what: String) -> JSONValue {
+        [
+            "type": "array", "items": ["type": "string", "minLength": 1],
+            "description": .string("Files and directories \(what); relative to the file's directory."),
+        ]
+    }
 
     private static let http: JSONValue = [
         "type": "object",

@@ -63,6 +63,8 @@ package struct ConfigurationSchema: Sendable {
                     "description":
                         "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
                 ],
+                "isolation": Self.isolation,
+                "sandbox": Self.sandbox,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
                     "items": ["type": "string", "minLength": 1],
@@ -106,7 +108,7 @@ package struct ConfigurationSchema: Sendable {
             "then": ["properties": Self.forbidden(composite + ["same"])],
             "else": [
                 "if": ["required": ["same"]],
-                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox"])],
+                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox", "isolation", "runner", "sandbox"])],
                 "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
             ],
         ]

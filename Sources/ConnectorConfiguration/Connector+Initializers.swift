@@ -57,6 +57,7 @@ extension Connector {
     ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
     ///   - propagatesTrace: Whether the plugin's requests carry their trace context.
     ///   - cacheBytes: The most bytes of responses that the host keeps for the plugin to use again: 0 to ``cacheLimit``.
+    ///   - isolation: Where the plugin runs.
     public init(
         _ name: String,
         plugin: String,
@@ -74,7 +75,8 @@ extension Connector {
         allowedHosts: [HostRule]? = nil,
         delivery: DeliveryPolicy? = DeliveryPolicy(),
         propagatesTrace: Bool = false,
-        cacheBytes: Int = 0
+        cacheBytes: Int = 0,
+        isolation: Isolation = Isolation()
     ) {
         self.init(
             name: name,
@@ -91,6 +93,7 @@ extension Connector {
             delivery: delivery,
             propagatesTrace: propagatesTrace,
             cacheBytes: cacheBytes,
+            isolation: isolation,
             simulator: nil,
             kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
             location: JSONPath()

@@ -7,7 +7,7 @@ public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Connectors inherit no settings from their parents. They come from `connectors.json`, or from Swift: see
+/// Of its settings, a connector inherits only its isolation from its parent. They come from `connectors.json`, or from Swift: see
 /// ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
     /// The connector's name, unique among its siblings.
@@ -45,6 +45,8 @@ public struct Connector: Sendable {
     /// The most bytes of responses that the host keeps for the plugin to use again: 0, the default, for none, up to
     /// ``cacheLimit``.
     public package(set) var cacheBytes = 0
+    /// Where the plugin runs, as the connector, a composite above it or the file says.
+    public package(set) var isolation = Isolation()
     /// The greatest ``cacheBytes``, 1 GiB.
     public static let cacheLimit = 1 << 30
     /// What replaces the vendor in a simulation; nil for the host's own simulators.

@@ -8,4 +8,5 @@
 @_exported public import ConnectorManifest
 @_exported public import ConnectorOutbox
 @_exported public import ConnectorPlatform
+@_exported public import ConnectorSandbox
 @_exported public import ConnectorServices

@@ -64,6 +64,23 @@ package struct PluginLoader: Sendable {
             functions = .image(image)
         case .linked(let plugin): functions = .linked(plugin)
         }
+        return try plugin(candidate, functions, code)
+    }
+
+    /// Loads a plugin whose image another process has checked and sealed, and checks it again.
+    ///
+    /// - Parameter sealed: The image's descriptor, which the loader closes when nothing needs it any more.
+    package func load(_ candidate: PluginCandidate, sealed: Int32) throws(ConnectorError) -> Plugin {
+        let file = try loadFile(candidate, sealed: sealed)
+        file.image.name(plugin: candidate.name, path: candidate.path.absolutePath)
+        return try plugin(candidate, .image(file.image), file.code)
+    }
+
+    private func plugin(
+        _ candidate: PluginCandidate,
+        _ functions: PluginFunctions,
+        _ code: MappedCode?
+    ) throws(ConnectorError) -> Plugin {
         let table = try candidate.manifest.entry.map { entry throws(ConnectorError) in
             try PluginTable(entry: entry, of: functions, code, manifest: candidate.manifest, path: candidate.path)
         }

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
@@ -45,6 +46,7 @@ struct CountedEntrance {
     /// Where the rundown guard leads: to no instance.
     private final class Nowhere: Channel {
         var instance: PluginInstance? { nil }
+        var content: ImageContent? { nil }
         var isForeign: Bool { false }
         var canProbe: Bool { false }
         var canClose: Bool { false }

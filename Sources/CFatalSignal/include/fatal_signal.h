@@ -27,6 +27,12 @@
  */
 int32_t fatal_signal_install(const char *_Nullable path);
 
+/** The size of the memory that a note fits into. */
+#define FATAL_SIGNAL_NOTE_SIZE 32768
+
+/** Like fatal_signal_install, with zeroed memory that another process shares in place of a file. */
+int32_t fatal_signal_install_in(char *_Nonnull memory);
+
 /** Gives the calling thread an alternate stack, without which an overflow of its stack leaves no note. */
 void fatal_signal_enter_thread(void);
 

@@ -131,4 +131,6 @@ extension ConnectorError.Code {
     public static let partial = Self(rawValue: "partial")
     /// The plugin broke a rule of the ABI.
     public static let misbehaved = Self(rawValue: "misbehaved")
+    /// The runner that carries the plugin has ended: the message says how, and whether the call was sent.
+    public static let crashed = Self(rawValue: "crashed")
 }

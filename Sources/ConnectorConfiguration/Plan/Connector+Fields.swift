@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorOutbox
+internal import ConnectorSandbox
 internal import ConnectorServices
 
 /// The settings of a connector as texts, to be compared and shown.
@@ -93,6 +94,11 @@ struct InstanceFields {
         add("image", image?.mark ?? "")
         add("http.propagateTrace", connector.propagatesTrace ? "true" : "")
         add("http.cacheBytes", connector.cacheBytes > 0 ? "\(connector.cacheBytes)" : "")
+        if connector.isolation.kind != .none {
+            add("isolation", connector.isolation.kind.rawValue)
+            add("runner", connector.isolation.runner ?? "")
+            add("sandbox", connector.isolation.sandbox.arguments.joined(separator: " "))
+        }
     }
 
     private mutating func add(_ name: String, _ text: String) {

@@ -124,6 +124,7 @@ extension Gate {
             return false
         }
         logger.info("gate uses new secrets")
+        checkLoss(of: successor)
         // A proof of the predecessor that ends now schedules no further one.
         scheduleProbe()
         environment.onChange()

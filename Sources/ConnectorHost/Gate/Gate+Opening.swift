@@ -186,6 +186,7 @@ extension Gate {
             scheduleProbe()
             sendEarlyEvents()
             environment.uses.opened(path)
+            checkLoss(of: generation)
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

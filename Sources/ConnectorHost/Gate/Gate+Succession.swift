@@ -126,6 +126,7 @@ extension Gate {
             return (true, predecessor)
         }
         if isTaken {
+            checkLoss(of: successor)
             logger.info(
                 "gate uses its successor",
                 metadata: ["evidence": "\(succession.evidence.last?.kind.rawValue ?? "")"]

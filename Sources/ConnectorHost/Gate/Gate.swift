@@ -89,6 +89,8 @@ final class Gate: CalledGate {
         var settled: OneShot<Void>?
         /// Sent when the closing in progress has ended.
         var closed: OneShot<Void>?
+        /// When the instances of the last minute were lost with their runners.
+        var losses: [UInt64] = []
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
     }
@@ -192,6 +194,8 @@ final class Gate: CalledGate {
     func generation(of plan: GatePlan) -> Generation {
         Generation(plan.withoutRenewal, rundown: rundown, environment: environment, logger: logger) { [weak self] in
             self?.misbehaved($0)
+        } onLoss: { [weak self] generation, error in
+            self?.lost(generation, error)
         }
     }
 
@@ -240,6 +244,8 @@ extension Gate {
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,
+                isolation: plan.isolation.kind == .process && !plan.hasStandIn ? plan.isolation.kind : nil,
+                sandbox: storage.current?.sandbox,
                 generation: storage.generationCount,
                 isOnTrial: storage.predecessor != nil,
                 drainingCount: storage.draining.count

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -14,6 +15,8 @@ struct GateEnvironment: Sendable {
     let calls: CallEnvironment
     /// Loads images.
     let loader: PluginLoader
+    /// The processes of isolated plugins.
+    let runners: RunnerPool
     /// HTTP, timers, events, storage.
     let services: HostServices
     /// Removes secrets from all text of plugins and vendors.

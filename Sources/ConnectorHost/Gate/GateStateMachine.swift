@@ -221,6 +221,17 @@ struct GateStateMachine: ~Copyable {
         }
     }
 
+    /// The instance is gone, without having been closed.
+    ///
+    /// - Returns: False if the gate does not use one.
+    mutating func instanceLost() -> Bool {
+        guard isProved else { return false }
+        attempts = 0
+        round += 1
+        current = .failed(isTrying: false)
+        return true
+    }
+
     /// The number of the next wait in the backoff of a degraded gate; nil unless it is degraded.
     var degradedProofs: Int? {
         if case .degraded(let failures) = current { max(1, failures) } else { nil }

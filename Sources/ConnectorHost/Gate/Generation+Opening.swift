@@ -89,7 +89,7 @@ extension Generation {
         do throws(ConnectorError) {
             let isWanted = environment.calls.operations.isPending(operation)
             defer { services.instanceWasCreated() }
-            let channel = isWanted ? try makeChannel(candidate) : nil
+            let channel = isWanted ? try makeChannel(candidate, by: deadline) : nil
             let next = settle(channel, opening: operation)
             if next.isAbandoned { discard(channel) }
             if next.hasBegun { state.withLock { $0.step = .open } }
@@ -127,7 +127,12 @@ extension Generation {
         Task(executorPreference: environment.calls.gateThreads) { [self] in await release() }
     }
 
-    private func makeChannel(_ candidate: PluginCandidate) throws(ConnectorError) -> any Channel {
+    private func makeChannel(
+        _ candidate: PluginCandidate,
+        by deadline: UInt64
+    ) throws(ConnectorError) -> any Channel {
+        // A stand-in is a part of the host.
+        if plan.isolation.kind == .process, !plan.hasStandIn { return try makeRemoteChannel(candidate, by: deadline) }
         let plugin = try environment.loader.admitting(plan.admission).load(candidate)
         plugin.name(gate: plan.path)
         state.withLock { $0.step = .create }

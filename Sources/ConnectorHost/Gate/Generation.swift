@@ -29,6 +29,8 @@ final class Generation: Sendable {
     let state = Mutex(State())
     /// Sent when `create` has returned, if it is called at all.
     let created = OneShot<Void>()
+    /// Called if the instance is lost with its runner; must not retain the gate.
+    let onLoss: @Sendable (Generation, ConnectorError) -> Void
     let ended = OneShot<Void>()
 
     struct State {
@@ -47,6 +49,10 @@ final class Generation: Sendable {
         var hasOpened = false
         /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
+        /// What holds of the runner's sandbox; nil in this process.
+        var sandbox: String?
+        /// Why the instance is lost with its runner.
+        var loss: ConnectorError?
         /// Whether the gate is ending the instance.
         var isEnding = false
         /// Whether calls in flight may no longer finish.
@@ -71,13 +77,16 @@ final class Generation: Sendable {
     ///   - plan: The leaf to open, with current secrets.
     ///   - rundown: Admits and counts calls.
     ///   - onMisbehaviour: Called for each violation of the ABI; must not retain the gate.
+    ///   - onLoss: Called if the instance is lost with its runner; must not retain the gate.
     init(
         _ plan: GatePlan,
         rundown: RundownGuard,
         environment: GateEnvironment,
         logger: Logger,
-        onMisbehaviour: @escaping @Sendable (String) -> Void
+        onMisbehaviour: @escaping @Sendable (String) -> Void,
+        onLoss: @escaping @Sendable (Generation, ConnectorError) -> Void
     ) {
+        self.onLoss = onLoss
         self.plan = plan
         self.rundown = rundown
         self.environment = environment
@@ -137,8 +146,11 @@ final class Generation: Sendable {
     /// Whether the plugin can be probed.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
+    /// What holds of the runner's sandbox; nil in this process, and before there is a runner.
+    var sandbox: String? { state.withLock(\.sandbox) }
+
     /// The loaded bytes.
-    var content: ImageContent? { state.withLock(\.channel)?.instance?.plugin.content }
+    var content: ImageContent? { state.withLock(\.channel)?.content }
 
     // MARK: Proofs
 

@@ -5,6 +5,8 @@ internal import ConnectorConfiguration
 public import ConnectorPlatform
 public import ConnectorServices
 
+internal import ConnectorIsolation
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -35,6 +37,9 @@ extension ConnectorHost {
         public var http: HTTPOptions
         /// Where the outbox stores events.
         public var outbox: OutboxEngineKind = .sqlite
+        /// The program `connector-runner`, for connectors with `"isolation": "process"`; nil looks for it: in
+        /// `CONNECTOR_RUNNER`, beside the executable, in `libexec`, in `PATH`.
+        public var runner: String?
         /// Whether this host delivers events from the outbox or only adds to it.
         package var delivers = true
         /// Whether ``ConnectorHost/run()`` waits for the gates to open and throws if a required one does not.
@@ -80,6 +85,17 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost.Options {
+    /// The program that isolated plugins run in.
+    var runnerProgram: RunnerProgram {
+        get throws(ConnectorError) {
+            try RunnerProgram.find(
+                path: runner,
+                environment: { environment[$0] },
+                directory: Self.executableDirectory
+            )
+        }
+    }
+
     /// The directory of the running executable, where bundled plugins are installed; nil if the system does not report
     /// it.
     public static var executableDirectory: String? {

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 public import ConnectorServices
@@ -132,6 +133,18 @@ public final class ConnectorHost: Sendable {
                 clock: options.clock
             ),
             loader: PluginLoader(),
+            runners: RunnerPool(
+                find: { () throws(ConnectorError) in try options.runnerProgram },
+                onLine: { [redactor = resolved.redactor] runner, line in
+                    logger.info(
+                        "plugin printed a line",
+                        metadata: [
+                            "line": "\(redactor.redact(line))", "runner": "\(runner.name)",
+                            "connectors": "\(runner.gates.joined(separator: ", "))",
+                        ]
+                    )
+                }
+            ),
             services: HostServices(options: services, threads: workers),
             redactor: resolved.redactor,
             logger: logger,

@@ -57,6 +57,7 @@ extension GatePlan {
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
             cacheBytes: connector.cacheBytes,
+            isolation: connector.isolation,
             warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
                 + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
             simulated: plan?.simulated

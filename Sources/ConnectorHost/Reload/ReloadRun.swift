@@ -130,7 +130,12 @@ struct ReloadRun {
                 do throws(ConnectorError) {
                     let candidate = try leaf.plan.plugin.get()
                     guard loaded.insert(candidate.path).inserted else { continue }
-                    _ = try loader.admitting(leaf.plan.admission).load(candidate)
+                    let loader = loader.admitting(leaf.plan.admission)
+                    if leaf.plan.isolation.kind == .process, case .file = candidate.image {
+                        _ = try loader.seal(candidate)
+                    } else if leaf.plan.isolation.kind == .none {
+                        _ = try loader.load(candidate)
+                    }
                 } catch {
                     var error = error
                     error.connector = leaf.plan.path

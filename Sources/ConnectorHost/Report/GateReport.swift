@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorLoading
+public import ConnectorConfiguration
 public import ConnectorManifest
 public import ConnectorServices
 
@@ -62,6 +63,10 @@ public struct GateReport: Sendable {
     public var secrets: [SecretReport] = []
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
     public var isSimulated = false
+    /// Where the plugin of a leaf runs; nil for the host's process.
+    public var isolation: Isolation.Kind?
+    /// What holds of the runner's sandbox, as the runner found by trying; nil in the host's process.
+    public var sandbox: String?
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
     public var generation: UInt64 = 0
     /// Whether the current instance is on trial, and the gate may go back to the earlier one.

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorConfiguration
 internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorServices
@@ -55,6 +56,8 @@ extension GateReport {
             uses: json["uses"]?.object?.members.reduce(into: [:]) { $0[$1.name] = $1.value.string } ?? [:],
             secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
             isSimulated: json["simulated"]?.bool ?? false,
+            isolation: json["isolation"]?.string.flatMap(Isolation.Kind.init(rawValue:)),
+            sandbox: json["sandbox"]?.string,
             generation: UInt64(clamping: json.count("generation") ?? 0),
             isOnTrial: json["trial"]?.bool ?? false,
             drainingCount: json.count("draining") ?? 0

@@ -120,6 +120,8 @@ extension GateReport {
                     capabilities.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map(JSONValue.string))) }
                 )
             )
+            object["isolation"] = isolation.map { .string($0.rawValue) }
+            object["sandbox"] = sandbox.map(JSONValue.string)
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
             if isOnTrial { object["trial"] = true }
             if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }

@@ -93,6 +93,7 @@ struct StatusDocument: Document {
         }
         return Table.Cell([
             (gate.plugin.map { style.shown("\($0)") } ?? "", nil), (gate.isSimulated ? " (simulated)" : "", .faint),
+            (gate.isolation == .process ? " (in a runner)" : "", .faint),
         ])
     }
 

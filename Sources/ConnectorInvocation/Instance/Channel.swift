@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorLoading
 
 /// How calls reach a plugin instance: through function pointers in this process, through a transport elsewhere.
 ///
@@ -10,6 +11,9 @@ package import ConnectorBase
 package protocol Channel: AnyObject, Sendable {
     /// The instance, if it is in this process.
     var instance: PluginInstance? { get }
+
+    /// The loaded bytes; nil if there are none, or if they are not known.
+    var content: ImageContent? { get }
 
     /// Whether the instance is a foreign library, not written as a plugin.
     var isForeign: Bool { get }

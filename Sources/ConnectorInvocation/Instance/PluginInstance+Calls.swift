@@ -3,13 +3,16 @@
 
 package import CConnector
 package import ConnectorBase
-internal import ConnectorLoading
+package import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
 extension PluginInstance: Channel {
     /// This instance.
     package var instance: PluginInstance? { self }
+
+    /// The loaded bytes; nil for a plugin that the application links.
+    package var content: ImageContent? { plugin.content }
 
     /// Calls an operation on one of the instance's threads, which its function may block.
     ///

@@ -91,7 +91,7 @@ package struct CallArguments: Sendable {
             }
         case .encoded(let given):
             for input in inputs {
-                let value = given.first { $0.name == input.name }?.value ?? .none
+                let value = bound[input.name] ?? given.first { $0.name == input.name }?.value ?? .none
                 let isFit =
                     switch value {
                     case .none: input.isOptional

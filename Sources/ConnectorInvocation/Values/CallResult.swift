@@ -15,6 +15,11 @@ package struct CallResult: Sendable {
     /// Maps the gate's handles to numbers.
     package var handles: HandleTable?
 
+    package init(outputs: [CallOutput], handles: HandleTable?) {
+        self.outputs = outputs
+        self.handles = handles
+    }
+
     /// The bytes of a single result; empty if there is none.
     package var text: [UInt8] {
         guard case .bytes(let bytes)? = outputs.first?.value else { return [] }

@@ -15,6 +15,8 @@ package final class HandleTable: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// The number of an address, assigned on first use.
     package func number(_ address: UInt) -> Int64 {
         state.withLock { state in

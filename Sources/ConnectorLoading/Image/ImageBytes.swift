@@ -39,8 +39,18 @@ package final class ImageBytes {
     ///   - path: The file.
     ///   - limit: The maximum size, in bytes.
     /// - Throws: `not-found`, `unreadable` (no permission, a directory, a pipe) or `too-large`.
-    package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
-        let file = try OpenFile(path: path, limit: limit)
+    package convenience init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
+        self.init(try OpenFile(path: path, limit: limit), path: path)
+    }
+
+    /// Reads a file that is open already, through a descriptor of its own.
+    ///
+    /// - Throws: As ``init(path:limit:)``.
+    package convenience init(descriptor: Int32, path: String) throws(ConnectorError) {
+        self.init(try OpenFile(adopting: dup(descriptor), path: path), path: path)
+    }
+
+    private init(_ file: consuming OpenFile, path: String) {
         self.path = path
         count = file.identity.size
         identity = file.identity

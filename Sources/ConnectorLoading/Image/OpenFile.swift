@@ -26,6 +26,13 @@ package struct OpenFile: ~Copyable {
     /// - Throws: `not-found`, `unreadable` or `too-large`.
     package init(path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        try self.init(adopting: descriptor, path: path, limit: limit)
+    }
+
+    /// Takes ownership of the descriptor of a regular file of such a size; -1 with `errno` if it could not be opened.
+    ///
+    /// - Throws: As ``init(path:limit:)``.
+    package init(adopting descriptor: Int32, path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

@@ -94,7 +94,7 @@ extension PluginCandidate {
     /// The bytes of the sidecar that the manifest was read from; nil if the image carries the manifest.
     ///
     /// - Throws: `load-failed` if the sidecar no longer says what the host has read, or the reason that it cannot be read.
-    func sidecarBytes() throws(ConnectorError) -> ImageBytes? {
+    package func sidecarBytes() throws(ConnectorError) -> ImageBytes? {
         guard embeddedText == nil, let sidecar else { return nil }
         let bytes = try ImageBytes(path: sidecar, limit: Manifest.sizeLimit)
         guard let text = bytes.copy(at: 0, count: bytes.count),

@@ -22,7 +22,7 @@ internal import ConnectorManifest
         ///
         /// - Throws: As ``load(_:)`` does.
         package func check(_ candidate: PluginCandidate) throws(ConnectorError) {
-            let checked = try checkFile(candidate)
+            let checked = try checkFile(candidate, ImageBytes(path: candidate.path))
             let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
             if checked.staticTLS > left { throw exhausted(checked) }
         }
@@ -35,8 +35,10 @@ internal import ConnectorManifest
             return image.staticTLS(dynamic)
         }
 
-        private func checkFile(_ candidate: PluginCandidate) throws(ConnectorError) -> CheckedFile {
-            let bytes = try ImageBytes(path: candidate.path)
+        private func checkFile(
+            _ candidate: PluginCandidate,
+            _ bytes: ImageBytes
+        ) throws(ConnectorError) -> CheckedFile {
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
             let soundness = try Preflight.linkable(image)
@@ -64,8 +66,14 @@ internal import ConnectorManifest
         }
 
         /// Checks an image, seals the checked bytes, and loads them.
-        func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
-            let checked = try checkFile(candidate)
+        ///
+        /// - Parameter descriptor: An image that is sealed already; nil for the candidate's file.
+        func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError) -> LoadedFile {
+            let bytes =
+                if let descriptor { try ImageBytes(descriptor: descriptor, path: candidate.path) } else {
+                    try ImageBytes(path: candidate.path)
+                }
+            let checked = try checkFile(candidate, bytes)
             let result = unsafe try checked.bytes.withAllBytes { content throws(ConnectorError) in
                 unsafe try LoadedImages.shared.image(of: content, staticTLS: checked.staticTLS) {
                     () throws(ConnectorError) in
@@ -107,6 +115,38 @@ internal import ConnectorManifest
                 if error.text.contains("static TLS") { throw exhausted(checked, cause: error.text) }
                 throw DependencyDiagnosis.refusal(image, dynamic, error)
             }
+        }
+
+        /// Checks an image, and seals the checked bytes for a process that loads them.
+        package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
+            let bytes = try ImageBytes(path: candidate.path)
+            _ = try checkFile(candidate, bytes)
+            let sealed = unsafe bytes.withAllBytes { content in
+                let file = unsafe MemoryFile.sealing(content, name: candidate.path.lastPathComponent)
+                return unsafe SealedPlugin(content: file.content(content), file: file)
+            }
+            guard let sealed else { throw Preflight.changed(candidate.path) }
+            guard sealed.file.descriptor >= 0 else {
+                throw ConnectorError(
+                    .unsupported,
+                    "the system has no files in memory, in which \(candidate.path) is handed to its runner",
+                    cause: SystemError().description
+                )
+            }
+            return sealed
+        }
+    }
+
+    /// The checked bytes of a plugin's image, sealed, for another process that loads them.
+    package final class SealedPlugin: Sendable {
+        /// The bytes.
+        package let content: ImageContent
+        /// The file in memory.
+        package let file: MemoryFile
+
+        init(content: ImageContent, file: consuming MemoryFile) {
+            self.content = content
+            self.file = file
         }
     }
 #endif

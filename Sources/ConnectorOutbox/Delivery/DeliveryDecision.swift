@@ -75,7 +75,7 @@ struct DeliveryDecision {
 
     /// Whether the refusal of one event concerns the connection rather than the event.
     private static func holds(_ code: ConnectorError.Code) -> Bool {
-        [.unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .notOpen].contains(code)
+        [.unauthorized, .denied, .missing, .rateLimited, .unavailable, .timedOut, .notOpen, .crashed].contains(code)
     }
 }
 

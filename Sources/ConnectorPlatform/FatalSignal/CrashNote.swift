@@ -108,6 +108,20 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         unsafe fatal_signal_install(file) == 0
     }
 
+    /// Installs the same handlers, which leave the note in memory that another process shares.
+    ///
+    /// - Parameter memory: Zeroed memory of 32 KiB that stays mapped.
+    @discardableResult
+    package static func install(in memory: UnsafeMutablePointer<CChar>) -> Bool {
+        unsafe fatal_signal_install_in(memory) == 0
+    }
+
+    /// Reads a note; nil if the text is none.
+    package init?(text: [UInt8]) {
+        guard let json = try? JSONValue(parsing: text), let note = CrashNote(json) else { return nil }
+        self = note
+    }
+
     /// Reads the note that an earlier process left, and removes the file.
     ///
     /// - Returns: Nil if there is none, or no note in the file.

@@ -6,6 +6,7 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorInvocation
+@testable import ConnectorLoading
 @testable import ConnectorPlatform
 
 /// How calls enter and leave the instances of a gate.
@@ -123,6 +124,7 @@ import Testing
 /// A channel to nothing.
 private final class StubChannel: Channel {
     var instance: PluginInstance? { nil }
+    var content: ImageContent? { nil }
     var isForeign: Bool { false }
     var canProbe: Bool { false }
     var canClose: Bool { false }

@@ -1,0 +1,68 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * runner.h: the system calls of a host and its runner that Swift's modules leave out, or that take macros.
+ *
+ * Each function returns 0 or a count, or a negative errno. All of them are for Linux; elsewhere they return -ENOSYS.
+ */
+#ifndef RUNNER_H
+#define RUNNER_H
+
+#include <stdint.h>
+
+/** The descriptor that a runner finds its socket at; the one after it is its own program, which it closes. */
+#define RUNNER_SOCKET 3
+
+/** The descriptor that it writes the number of its successor to, or closes. */
+#define RUNNER_SUCCESSOR 5
+
+/**
+ * Starts a runner: a program that is open already, with one end of a socket, with a pipe as its output and its errors, with
+ * nothing as its input, and with no other descriptor but the one below. `arguments` follow the program's name; they end with a null.
+ *
+ * The child may leave its place to another one, a child of this process in namespaces of its own: it writes that one's number into
+ * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there.
+ *
+ * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.
+ */
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull pidfd
+);
+
+/** Lets the calling process end with its parent, unless that has ended already: then -ESRCH. */
+int32_t runner_die_with(int32_t parent);
+
+/** Names the calling thread, in `top`: at most 15 bytes. */
+void runner_set_name(const char *_Nonnull name);
+
+/** Makes a pair of connected stream sockets, both closed on exec. */
+int32_t runner_socket_pair(int32_t *_Nonnull first, int32_t *_Nonnull second);
+
+/**
+ * Sends bytes, and with the first of them a descriptor unless it is -1. Never raises SIGPIPE. Returns the count that was sent;
+ * -EAGAIN if `waits` is 0 and the socket is full.
+ */
+int64_t runner_send(int32_t socket, const void *_Nonnull bytes, uint64_t length, int32_t descriptor, int32_t waits);
+
+/** Receives bytes, 0 at the end, and a descriptor if one came with them, else -1: closed on exec. */
+int64_t runner_receive(int32_t socket, void *_Nonnull bytes, uint64_t capacity, int32_t *_Nonnull descriptor, int32_t waits);
+
+/**
+ * How a child ended: 0 in `status` and `signal` if it has not yet. Reaps it. `signal` is 0 for one that exited. Returns 1 if it
+ * has ended, 0 if not; -ECHILD if somebody else has reaped it.
+ */
+int32_t runner_reap(int32_t pidfd, int32_t *_Nonnull status, int32_t *_Nonnull signal);
+
+/** Kills a child, by its pidfd, never by a number that may be another's by now. */
+int32_t runner_kill(int32_t pidfd);
+
+/**
+ * Makes memory to share: allocated, so that no touch of it is SIGBUS, and sealed, so that neither side can change its size.
+ * Returns its descriptor.
+ */
+int32_t runner_memory(uint64_t size);
+
+/** Maps memory that another process shares, if it has this size and is sealed against another one; null otherwise. */
+void *_Nullable runner_map(int32_t descriptor, uint64_t size);
+
+#endif

@@ -1,0 +1,235 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+
+#include "runner.h"
+
+#include <errno.h>
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* linux/wait.h; glibc has it from 2.36 on. */
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
+/** The most arguments of a runner. */
+#define ARGUMENT_COUNT 512
+
+/** Whether a child leaves its place to another one, which is this process's child, too: its number, or that of the first. */
+static pid_t await_successor(pid_t child, int end) {
+    int32_t number = 0;
+    ssize_t count;
+    do {
+        count = read(end, &number, sizeof number);
+    } while (count < 0 && errno == EINTR);
+    if (count != (ssize_t)sizeof number || number <= 0) return child;
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    return number;
+}
+
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    pid_t child = -1;
+    char *arguments[ARGUMENT_COUNT + 2] = {"connector-runner"};
+    int ends[2] = {-1, -1}, count = 0;
+    for (; given[count] != NULL; count++) {
+        if (count == ARGUMENT_COUNT) return -E2BIG;
+        arguments[count + 1] = (char *)given[count];
+    }
+    char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
+    /* Out of the way of the numbers that the child is to have. */
+    int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
+    int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
+    int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);
+    int error = own < 0 || end < 0 || lines < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
+    int successor = error == 0 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 16) : -1;
+    if (error == 0 && successor < 0) error = errno;
+    if (ends[1] >= 0) close(ends[1]);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lines, 1);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lines, 2);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, end, RUNNER_SOCKET);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, own, RUNNER_SOCKET + 1);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, successor, RUNNER_SUCCESSOR);
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, RUNNER_SUCCESSOR + 1);
+    /* A group of its own: the keys of a terminal end the host, and the host its runners. */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    if (error == 0) error = posix_spawn(&child, "/proc/self/fd/4", &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (own >= 0) close(own);
+    if (end >= 0) close(end);
+    if (lines >= 0) close(lines);
+    if (successor >= 0) close(successor);
+    if (error == 0) child = await_successor(child, ends[0]);
+    if (ends[0] >= 0) close(ends[0]);
+    if (error != 0) return -error;
+    /* The child is not reaped yet, so the number is its own. */
+    *pidfd = (int32_t)syscall(SYS_pidfd_open, child, 0);
+    if (*pidfd < 0) {
+        error = errno;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        return -error;
+    }
+    return child;
+}
+
+int32_t runner_die_with(int32_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -errno;
+    /* It may have ended before that. */
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
+void runner_set_name(const char *name) { prctl(PR_SET_NAME, name); }
+
+int32_t runner_socket_pair(int32_t *first, int32_t *second) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+    *first = ends[0];
+    *second = ends[1];
+    return 0;
+}
+
+int64_t runner_send(int32_t socket, const void *bytes, uint64_t length, int32_t descriptor, int32_t waits) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    if (descriptor >= 0) {
+        int number = descriptor;
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.space;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof number);
+        memcpy(CMSG_DATA(header), &number, sizeof number);
+    }
+    for (;;) {
+        ssize_t count = sendmsg(socket, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
+        if (count >= 0) return count;
+        if (errno != EINTR) return -errno;
+    }
+}
+
+int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *descriptor, int32_t waits) {
+    struct iovec part = {.iov_base = bytes, .iov_len = capacity};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(8 * sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+    ssize_t count;
+    *descriptor = -1;
+    do {
+        count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (waits ? 0 : MSG_DONTWAIT));
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return -errno;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t total = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t index = 0; index < total; index++) {
+            int number;
+            memcpy(&number, CMSG_DATA(header) + index * sizeof number, sizeof number);
+            /* One comes with a message; whoever sends more sends them in vain. */
+            if (*descriptor < 0) {
+                *descriptor = number;
+            } else {
+                close(number);
+            }
+        }
+    }
+    return count;
+}
+
+int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
+    siginfo_t information;
+    memset(&information, 0, sizeof information);
+    *status = 0;
+    *signal = 0;
+    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &information, WEXITED | WNOHANG) != 0) return -errno;
+    if (information.si_pid == 0) return 0;
+    if (information.si_code == CLD_EXITED) {
+        *status = information.si_status;
+    } else {
+        *signal = information.si_status;
+    }
+    return 1;
+}
+
+int32_t runner_kill(int32_t pidfd) {
+    return syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0 ? 0 : -errno;
+}
+
+static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+int32_t runner_memory(uint64_t size) {
+    int file = memfd_create("connector-runner", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -errno;
+    int error = posix_fallocate(file, 0, (off_t)size);
+    if (error == 0 && fcntl(file, F_ADD_SEALS, seals) != 0) error = errno;
+    if (error == 0) return file;
+    close(file);
+    return -error;
+}
+
+void *runner_map(int32_t descriptor, uint64_t size) {
+    struct stat state;
+    if (fstat(descriptor, &state) != 0 || state.st_size != (off_t)size) return NULL;
+    if ((fcntl(descriptor, F_GET_SEALS) & seals) != seals) return NULL;
+    void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+#else
+#include <stddef.h>
+
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
+    (void)program, (void)socket, (void)output, (void)given, (void)pidfd;
+    return -ENOSYS;
+}
+int32_t runner_die_with(int32_t parent) { return (void)parent, -ENOSYS; }
+void runner_set_name(const char *name) { (void)name; }
+int32_t runner_socket_pair(int32_t *first, int32_t *second) { return (void)first, (void)second, -ENOSYS; }
+int64_t runner_send(int32_t socket, const void *bytes, uint64_t length, int32_t descriptor, int32_t waits) {
+    return (void)socket, (void)bytes, (void)length, (void)descriptor, (void)waits, -ENOSYS;
+}
+int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *descriptor, int32_t waits) {
+    return (void)socket, (void)bytes, (void)capacity, (void)descriptor, (void)waits, -ENOSYS;
+}
+int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
+    return (void)pidfd, (void)status, (void)signal, -ENOSYS;
+}
+int32_t runner_kill(int32_t pidfd) { return (void)pidfd, -ENOSYS; }
+int32_t runner_memory(uint64_t size) { return (void)size, -ENOSYS; }
+void *runner_map(int32_t descriptor, uint64_t size) { return (void)descriptor, (void)size, NULL; }
+#endif

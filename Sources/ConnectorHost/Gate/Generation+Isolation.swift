@@ -1,0 +1,105 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import ConnectorLoading
+internal import ConnectorPlatform
+internal import ConnectorSandbox
+internal import ConnectorServices
+internal import Logging
+internal import Synchronization
+
+/// Creates an instance in a runner.
+extension Generation {
+    /// Checks and seals the plugin's image, hands it to a runner, and makes an instance there.
+    ///
+    /// - Parameter deadline: In the clock's monotonic time.
+    func makeRemoteChannel(
+        _ candidate: PluginCandidate,
+        by deadline: UInt64
+    ) throws(ConnectorError) -> any Channel {
+        let loader = environment.loader.admitting(plan.admission)
+        let image: SealedPlugin?
+        switch candidate.image {
+        case .file: image = try loader.seal(candidate)
+        case .library:
+            try plan.admission.check(candidate)
+            image = nil
+        case .linked: throw Self.isLinked(candidate)
+        }
+        let description = try description(of: candidate)
+        state.withLock { $0.step = .create }
+        let runner = try environment.runners.hold(key(of: candidate))
+        defer { runner.release() }
+        state.withLock { $0.sandbox = runner.evidence }
+        guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
+            throw ConnectorError(
+                .unsupported,
+                "the sandbox that the connector requires does not hold: \(runner.evidence)",
+                fix: "run the host where it does, or write \"level\": \"default\" in its \"sandbox\""
+            )
+        }
+        let channel = RemoteChannel(
+            plan.path,
+            candidate.manifest,
+            content: image?.content,
+            on: runner,
+            environment: environment.calls,
+            context: context,
+            services: services
+        ) { [weak self] error in
+            guard let self else { return }
+            state.withLock { $0.loss = error }
+            onLoss(self, error)
+        }
+        try channel.create(description, image: image?.file.descriptor ?? -1, by: deadline)
+        return channel
+    }
+
+    /// The runner that the connector shares with others.
+    private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
+        if let name = plan.isolation.runner { return RunnerPool.Key(name, sandbox: sandbox(of: candidate)) }
+        // Another image has another runner, so that the memory of the old one ends with it.
+        return RunnerPool.Key(
+            candidate.manifest.id,
+            image: "\(candidate.path) \(String(describing: candidate.identity))",
+            sandbox: sandbox(of: candidate)
+        )
+    }
+
+    /// The settings, with what the plugin needs in order to be loaded: the libraries beside it.
+    private func sandbox(of candidate: PluginCandidate) -> SandboxSettings {
+        var sandbox = plan.isolation.sandbox
+        sandbox.libraries = [candidate.path.parentPath.absolutePath]
+        return sandbox
+    }
+
+    private func description(of candidate: PluginCandidate) throws(ConnectorError) -> InstanceDescription {
+        let sidecar = try candidate.sidecarBytes()
+        let manifest = candidate.embeddedText ?? sidecar.flatMap { $0.copy(at: 0, count: $0.count) } ?? []
+        let services = services
+        let declared = candidate.manifest.requiredServices + candidate.manifest.optionalServices + ["gates/1"]
+        let isLibrary = if case .library = candidate.image { true } else { false }
+        return InstanceDescription(
+            gate: plan.path,
+            path: candidate.path,
+            isLibrary: isLibrary,
+            sidecar: candidate.sidecar,
+            isEmbedded: candidate.embeddedText != nil,
+            manifest: manifest,
+            configuration: plan.configuration.json,
+            services: declared.filter { unsafe services.table(named: $0) != nil },
+            logLevel: LogTable.number(services.logger.logLevel)
+        )
+    }
+
+    private static func isLinked(_ candidate: PluginCandidate) -> ConnectorError {
+        ConnectorError(
+            .unsupported,
+            "the plugin \(candidate.name) is linked into the application, so it cannot run in another process",
+            fix: "write \"isolation\": \"none\" at its connector"
+        )
+    }
+}

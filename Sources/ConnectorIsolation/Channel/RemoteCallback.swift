@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorInvocation
+
+/// Where the replies to one request of a plugin in a runner go; retained by the service until the last one.
+final class RemoteCallback: Sendable {
+    private let services: RemoteServices
+    /// The runner's number of the request.
+    private let token: UInt64
+
+    init(_ services: RemoteServices, _ token: UInt64) {
+        self.services = services
+        self.token = token
+    }
+
+    /// What a reply is.
+    enum Kind: UInt8 {
+        /// The end.
+        case done
+        /// A part of a response.
+        case part
+        /// Room for the next part of a body.
+        case room
+    }
+
+    private func reply(
+        _ kind: Kind,
+        _ status: Int32,
+        _ response: UnsafePointer<connector_http_response>?,
+        _ error: UnsafePointer<connector_error>?
+    ) {
+        var message = MessageWriter()
+        message.put(token)
+        message.put(kind.rawValue)
+        message.put(status)
+        unsafe ServiceError.put(error, to: &message)
+        unsafe message.put(response) { message, response in
+            let response = unsafe response.pointee
+            unsafe message.put(response.status)
+            let fields = unsafe HeaderFields(response.headers, response.header_count)
+            message.put(fields?.fields ?? []) { message, field in
+                message.put(field.name)
+                message.put(field.value)
+            }
+            let count = unsafe response.body == nil ? 0 : Int(clamping: response.body_length)
+            unsafe message.put(UnsafeRawBufferPointer(start: response.body, count: count))
+        }
+        services.send(.reply, message)
+    }
+
+    private static func from(_ user: UnsafeMutableRawPointer?) -> RemoteCallback? {
+        guard let user = unsafe user else { return nil }
+        return unsafe Unmanaged<RemoteCallback>.fromOpaque(user).takeUnretainedValue()
+    }
+
+    /// The end of the request: the service's reference goes.
+    private func finish(_ user: UnsafeMutableRawPointer?) {
+        services.forget(token)
+        if let user = unsafe user { unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release() }
+    }
+
+    static let done: connector_http_done = { user, status, response, error in
+        guard let callback = unsafe from(user) else { return }
+        unsafe callback.reply(.done, status, response, error)
+        unsafe callback.finish(user)
+    }
+
+    static let part: connector_http_part = { user, response in
+        unsafe from(user)?.reply(.part, 0, response, nil)
+    }
+
+    static let room: connector_http_room = { user in
+        unsafe from(user)?.reply(.room, 0, nil, nil)
+    }
+
+    static let gateDone: connector_gates_done = { user, status, json, length, error in
+        guard let callback = unsafe from(user) else { return }
+        var message = MessageWriter()
+        message.put(callback.token)
+        message.put(status)
+        unsafe ServiceError.put(error, to: &message)
+        let count = unsafe json == nil ? 0 : Int(clamping: length)
+        unsafe message.put(UnsafeRawBufferPointer(start: json, count: count))
+        callback.services.send(.gateReply, message)
+        unsafe callback.finish(user)
+    }
+}

@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Runs the requests of a plugin in a runner on the services of the host.
+///
+/// Each request calls the same function table that a plugin in this process calls, with memory of the message. So what the
+/// services check, redact and count is the same, and secrets stay here.
+final class RemoteServices: Sendable {
+    let services: any InstanceServices
+    private let environment: CallEnvironment
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var link: (runner: Runner, number: UInt32)?
+        /// The host's numbers of requests and calls of gates, by the runner's.
+        var numbers: [UInt64: UInt64] = [:]
+    }
+
+    init(_ services: any InstanceServices, _ environment: CallEnvironment) {
+        self.services = services
+        self.environment = environment
+    }
+
+    /// Says where answers go.
+    func connect(_ runner: Runner, _ number: UInt32) {
+        state.withLock { $0.link = (runner, number) }
+    }
+
+    /// Sends a message about the instance to the runner.
+    func send(_ kind: MessageKind, _ message: MessageWriter) {
+        guard let link = state.withLock(\.link) else { return }
+        link.runner.send(kind, instance: link.number, message.bytes)
+    }
+
+    /// Runs a request of the plugin.
+    ///
+    /// - Parameter trace: The trace of a pending operation.
+    func receive(
+        _ kind: MessageKind,
+        _ message: inout MessageReader,
+        _ trace: (UInt64) -> TraceContext?
+    ) throws(ConnectorError) {
+        switch kind {
+        case .log: try log(&message)
+        case .emit: try emit(&message)
+        case .storageGet, .storageSet, .storageRemove, .storageList: try store(kind, &message)
+        case .request: try request(&message, trace)
+        case .requestCancel, .requestResume: try steer(kind, &message)
+        case .requestWrite: try write(&message)
+        case .gateCall: try callGate(&message, trace)
+        case .gateCancel: try cancelGate(&message)
+        case .gateBound: try bound(&message)
+        case .stop: stop()
+        default: throw MessageReader.malformed
+        }
+    }
+
+    /// Stops the services, and tells the runner when nothing more will come.
+    private func stop() {
+        let drained = services.stop()
+        guard let drained else { return send(.stopped, MessageWriter()) }
+        Task(executorPreference: environment.gateThreads) { [self] in
+            await drained.wait()
+            send(.stopped, MessageWriter())
+        }
+    }
+
+    // MARK: Numbers
+
+    /// A request begins, which may have ended by the time that its number is known.
+    func expect(_ token: UInt64) { state.withLock { $0.numbers[token] = 0 } }
+
+    /// Records the host's number of a request that has not ended.
+    func remember(_ number: UInt64, as token: UInt64) {
+        state.withLock { if $0.numbers[token] != nil { $0.numbers[token] = number } }
+    }
+
+    func forget(_ token: UInt64) { _ = state.withLock { $0.numbers.removeValue(forKey: token) } }
+
+    func number(_ token: UInt64) -> UInt64? { state.withLock { $0.numbers[token] } }
+
+    // MARK: Answers
+
+    /// Answers a request that waits, without an error object.
+    func answer(_ token: UInt64, _ status: Int32) {
+        unsafe answer(token, status, error: nil)
+    }
+
+    /// Answers a request that waits.
+    func answer(_ token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>?, _ value: [UInt8] = []) {
+        var message = MessageWriter()
+        message.put(token)
+        message.put(status)
+        unsafe ServiceError.put(status == Int32(CONNECTOR_OK) ? nil : error, to: &message)
+        message.put(value)
+        send(.answer, message)
+    }
+
+    /// A deadline of the host's clock for one that the runner says as time that remains.
+    func deadline(_ remaining: UInt64) -> UInt64 {
+        remaining == .max ? UInt64.max : environment.clock.deadline(after: remaining)
+    }
+
+    /// Runs work that may block on a thread of the host.
+    func run(_ job: @escaping @Sendable () -> Void) { environment.workers.run(job) }
+}

@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+extension ConnectorError {
+    /// The longest text of an error that is taken from the other side, in bytes.
+    private static let textLimit = 64 << 10
+
+    /// Reads an error.
+    package init(_ message: inout MessageReader) throws(ConnectorError) {
+        let code = try Self.text(&message)
+        let text = try Self.text(&message)
+        let fix = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
+        let cause = try message.optional { message throws(ConnectorError) in try Self.text(&message) }
+        let isRetryable = try message.bool()
+        let retryAfter = try message.integer(UInt64.self)
+        self.init(
+            Code(rawValue: code),
+            text,
+            fix: fix,
+            cause: cause,
+            isRetryable: isRetryable,
+            retryAfter: retryAfter == 0 ? nil : .nanoseconds(Int64(clamping: retryAfter))
+        )
+    }
+
+    /// Writes the error, without its place in the source.
+    package func put(to message: inout MessageWriter) {
+        message.put(code.rawValue)
+        message.put(self.message)
+        message.put(fix) { $0.put($1) }
+        message.put(cause) { $0.put($1) }
+        message.put(isRetryable)
+        message.put(retryAfter?.nanoseconds ?? 0)
+    }
+
+    private static func text(_ message: inout MessageReader) throws(ConnectorError) -> String {
+        let text = try message.data()
+        guard text.count <= textLimit else { throw MessageReader.malformed }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

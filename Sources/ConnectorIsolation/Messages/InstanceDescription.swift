@@ -1,0 +1,75 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// Everything that a runner needs to load a plugin and to make an instance of it, besides the image.
+package struct InstanceDescription: Sendable, Hashable {
+    /// The gate's path, for the runner's note of a crash.
+    package var gate: String
+    /// The file that the image was read from, or the name of a foreign library.
+    package var path: String
+    /// Whether the dynamic linker finds the library by ``path``: then no image comes along.
+    package var isLibrary: Bool
+    /// The path of the sidecar; nil if there is none.
+    package var sidecar: String?
+    /// Whether the image itself has the manifest.
+    package var isEmbedded: Bool
+    /// The text of the manifest.
+    package var manifest: [UInt8]
+    /// The configuration that `create` receives.
+    package var configuration: [UInt8]
+    /// The services that the host lends, by their ids.
+    package var services: [String]
+    /// The lowest level that the application records, a number of `log/1`.
+    package var logLevel: Int32
+
+    /// Creates a description.
+    package init(
+        gate: String,
+        path: String,
+        isLibrary: Bool,
+        sidecar: String?,
+        isEmbedded: Bool,
+        manifest: [UInt8],
+        configuration: [UInt8],
+        services: [String],
+        logLevel: Int32
+    ) {
+        self.gate = gate
+        self.path = path
+        self.isLibrary = isLibrary
+        self.sidecar = sidecar
+        self.isEmbedded = isEmbedded
+        self.manifest = manifest
+        self.configuration = configuration
+        self.services = services
+        self.logLevel = logLevel
+    }
+
+    /// Reads a description.
+    package init(_ message: inout MessageReader) throws(ConnectorError) {
+        gate = try message.text()
+        path = try message.text()
+        isLibrary = try message.bool()
+        sidecar = try message.optional { message throws(ConnectorError) in try message.text() }
+        isEmbedded = try message.bool()
+        manifest = try message.data()
+        configuration = try message.data()
+        services = try message.list { message throws(ConnectorError) in try message.text() }
+        logLevel = try message.integer()
+    }
+
+    /// Writes the description.
+    package func put(to message: inout MessageWriter) {
+        message.put(gate)
+        message.put(path)
+        message.put(isLibrary)
+        message.put(sidecar) { $0.put($1) }
+        message.put(isEmbedded)
+        message.put(manifest)
+        message.put(configuration)
+        message.put(services) { $0.put($1) }
+        message.put(logLevel)
+    }
+}

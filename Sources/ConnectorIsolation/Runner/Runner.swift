@@ -1,0 +1,353 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+package import ConnectorBase
+package import ConnectorPlatform
+package import ConnectorSandbox
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A process that carries plugins' instances, as the host sees it: a socket, a page of memory, and one thread that reads.
+///
+/// The thread takes what the runner sends, sends what waited for room, passes on what the runner prints, and learns at once
+/// that the process has ended. It lives as long as the process, which ends when the last instance is gone.
+package final class Runner: Sendable {
+    /// What the connectors that share the runner call it.
+    package let name: String
+    /// The number of the process, for people.
+    package let processNumber: Int32
+    /// Receives each line that the runner prints, on the runner's thread.
+    package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
+
+    private let child: RunnerSpawner.Child
+    private let page: SharedPage
+    private let outgoing: OutgoingMessages
+    /// Wakes the thread: it reads one end of a pipe.
+    private let wake: (source: Int32, target: Int32)
+    private let onLine: Output
+    private let state = Mutex(State())
+    private let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
+    /// Sent when the process has ended and is reaped.
+    package let ended = OneShot<Void>()
+
+    private struct State: Sendable {
+        var clients: [UInt32: any RunnerClient] = [:]
+        var last: UInt32 = 0
+        /// How many callers are about to add an instance.
+        var holders = 0
+        /// Whether the runner has ended, or is about to.
+        var isOver = false
+        /// Why the host ends it.
+        var reason: String?
+        var evidence = ""
+        var isSandboxWhole = false
+        /// The answer that a runner owes.
+        var ping: UInt64 = 0
+        var pong: UInt64 = 0
+    }
+
+    /// Starts a runner, and waits until it has said which version it is.
+    ///
+    /// - Parameters:
+    ///   - name: What the connectors that share it call it.
+    ///   - sandbox: What it may do.
+    ///   - patience: How long it may take to answer, in nanoseconds.
+    package init(
+        _ name: String,
+        _ program: RunnerProgram,
+        sandbox: SandboxSettings = SandboxSettings(level: .off),
+        patience: UInt64 = 10_000_000_000,
+        onLine: @escaping Output
+    ) throws(ConnectorError) {
+        guard let page = SharedPage() else {
+            throw ConnectorError(.unavailable, "there is no memory to share with a runner", isRetryable: true)
+        }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw ConnectorError(.unavailable, "the process has no descriptors left for a runner", isRetryable: true)
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        do throws(ConnectorError) {
+            child = try RunnerSpawner.shared.start(program, sandbox.arguments)
+        } catch {
+            close(ends[0])
+            close(ends[1])
+            throw error
+        }
+        self.name = name
+        self.page = page
+        self.onLine = onLine
+        processNumber = child.number
+        wake = (ends[0], ends[1])
+        outgoing = OutgoingMessages(child.socket)
+        guard HostThread.start("runner", { self.work() }) else {
+            _ = runner_kill(child.process)
+            var (status, signal): (Int32, Int32) = (0, 0)
+            while unsafe runner_reap(child.process, &status, &signal) == 0 { usleep(1000) }
+            closeDescriptors()
+            throw ConnectorError(.unavailable, "the system cannot create a thread for a runner", isRetryable: true)
+        }
+        var hello = MessageWriter()
+        Handshake.own.put(to: &hello)
+        _ = send(.hello, instance: 0, hello.bytes, descriptor: page.descriptor)
+        let end = SystemTime.monotonic().saturatingAdding(patience)
+        let answer = greeting.wait { answer in
+            if let answer { return .proceed(answer) }
+            guard SystemTime.monotonic() < end else { return .proceed(.failure(Self.silent(program))) }
+            return .wait(until: end)
+        }
+        if case .failure(let error) = answer {
+            stop("it did not answer the host's first message")
+            throw error
+        }
+    }
+
+    private static func silent(_ program: RunnerProgram) -> ConnectorError {
+        ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
+    }
+
+    /// What holds of the runner's sandbox, as it found by trying; empty if it has none.
+    package var evidence: String { state.withLock(\.evidence) }
+
+    /// Whether every layer of the sandbox holds.
+    package var isSandboxWhole: Bool { state.withLock(\.isSandboxWhole) }
+
+    /// Whether the runner takes more instances.
+    package var isAlive: Bool { !state.withLock(\.isOver) }
+
+    // MARK: Instances
+
+    /// Adds an instance; nil if the runner has ended.
+    ///
+    /// - Returns: The number that messages about it carry.
+    package func add(_ client: any RunnerClient) -> UInt32? {
+        state.withLock { state in
+            guard !state.isOver else { return nil }
+            state.last += 1
+            state.clients[state.last] = client
+            return state.last
+        }
+    }
+
+    /// Removes an instance that is gone; the last one takes the runner with it.
+    package func remove(_ number: UInt32) {
+        _ = state.withLock { $0.clients.removeValue(forKey: number) }
+        stopUnused()
+    }
+
+    /// Keeps the runner alive until ``release()``; false if it is too late.
+    package func hold() -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return false }
+            state.holders += 1
+            return true
+        }
+    }
+
+    /// Balances ``hold()``, once the instance is added, or is not to be.
+    package func release() {
+        state.withLock { $0.holders -= 1 }
+        stopUnused()
+    }
+
+    private func stopUnused() {
+        let isUnused = state.withLock { state in
+            guard state.clients.isEmpty, state.holders == 0, !state.isOver else { return false }
+            state.isOver = true
+            return true
+        }
+        if isUnused { stop("no connector uses it any more") }
+    }
+
+    /// The paths of the gates whose instances the runner carries.
+    package var gates: [String] { state.withLock { $0.clients.values.map(\.path).sorted() } }
+
+    /// Kills the process; whoever waits for its answers learns the reason.
+    package func stop(_ reason: String) {
+        state.withLock { state in
+            state.isOver = true
+            state.reason = state.reason ?? reason
+        }
+        _ = runner_kill(child.process)
+    }
+
+    // MARK: Messages
+
+    /// Sends a message; never waits.
+    ///
+    /// - Returns: The message's number; nil if the runner has ended, or does not read.
+    @discardableResult
+    package func send(
+        _ kind: MessageKind,
+        instance: UInt32,
+        _ payload: [UInt8],
+        descriptor: Int32 = -1
+    ) -> UInt64? {
+        guard payload.count <= FrameHeader.limit else { return nil }
+        let frame = FrameHeader.frame(kind, instance: instance, payload, hasDescriptor: descriptor >= 0)
+        do throws(OutgoingMessages.Refusal) {
+            let (number, waits) = try outgoing.send(frame, descriptor)
+            if waits { wakeThread() }
+            return number
+        } catch {
+            return nil
+        }
+    }
+
+    /// Asks the runner to answer, and ends it if it has not by then: it hangs, stopped or starved.
+    ///
+    /// - Parameter patience: How long the answer may take, in nanoseconds.
+    package func checkPulse(on clock: any HostClock, patience: UInt64) {
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isOver, state.ping == state.pong else { return nil }
+            state.ping += 1
+            return state.ping
+        }
+        guard let number else { return }
+        send(.ping, instance: 0, [])
+        _ = clock.schedule(after: patience) { [weak self] in
+            guard let self, state.withLock({ $0.pong < number && !$0.isOver }) else { return }
+            stop("it did not answer for \(Duration.nanoseconds(Int64(clamping: patience)).brief)")
+        }
+    }
+
+    private func wakeThread() {
+        var byte: UInt8 = 1
+        _ = unsafe write(wake.target, &byte, 1)
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        var assembler = FrameAssembler()
+        var lines = OutputLines()
+        var wantsRoom = false
+        while true {
+            var entries = [
+                pollfd(fd: child.socket, events: Int16(POLLIN | (wantsRoom ? POLLOUT : 0)), revents: 0),
+                pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.source, events: Int16(POLLIN), revents: 0),
+            ]
+            guard unsafe poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
+            if entries[3].revents != 0 { drainWake() }
+            if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
+            if entries[0].revents != 0, !receive(&assembler) { break }
+            wantsRoom = outgoing.flush()
+            if entries[1].revents != 0 {
+                // What the runner sent before it ended still counts.
+                _ = receive(&assembler)
+                break
+            }
+        }
+        finish(&lines)
+    }
+
+    /// Takes what has arrived; false at the end, and after a message that is none.
+    private func receive(_ assembler: inout FrameAssembler) -> Bool {
+        while true {
+            var descriptor: Int32 = -1
+            let count = unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer -> Int64 in
+                guard let start = buffer.baseAddress else { return 0 }
+                let count = unsafe runner_receive(child.socket, start, UInt64(buffer.count), &descriptor, 0)
+                guard count > 0 else { return count }
+                do throws(ConnectorError) {
+                    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+                    try unsafe assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
+                    return count
+                } catch {
+                    return -Int64(EPROTO)
+                }
+            }
+            if count == -Int64(EAGAIN) { return true }
+            guard count > 0 else {
+                if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
+                return false
+            }
+            do throws(ConnectorError) {
+                while let frame = try assembler.next() { try take(frame) }
+            } catch {
+                stop("it sent what no runner sends: \(error.message)")
+                return false
+            }
+        }
+    }
+
+    private func take(_ frame: consuming Frame) throws(ConnectorError) {
+        switch frame.kind {
+        case .ready:
+            var message = MessageReader(frame.payload)
+            let other = try Handshake(&message)
+            if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
+            let evidence = try message.text(), isWhole = try message.bool()
+            state.withLock { ($0.evidence, $0.isSandboxWhole) = (evidence, isWhole) }
+            greet(.success(()))
+        case .pong: state.withLock { $0.pong = $0.ping }
+        default:
+            let client = state.withLock { $0.clients[frame.instance] }
+            client?.receive(frame)
+        }
+    }
+
+    private func greet(_ answer: Result<Void, ConnectorError>) {
+        greeting.withLock { $0 = $0 ?? answer }
+        greeting.signal()
+    }
+
+    private func drainWake() {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while unsafe read(wake.source, &buffer, buffer.count) > 0 {}
+    }
+
+    /// Reaps the process, and tells everybody.
+    private func finish(_ lines: inout OutputLines) {
+        outgoing.close()
+        var end = RunnerEnd()
+        var (status, signal): (Int32, Int32) = (0, 0)
+        // The socket may have closed first.
+        var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
+        if unsafe poll(&entry, 1, Self.patience) == 0 { stop("it closed its socket") }
+        while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+        lines.read(child.output) { onLine(self, $0) }
+        lines.end { onLine(self, $0) }
+        (end.status, end.signal) = (status, signal)
+        end.lines = lines.last
+        end.note = CrashNote(text: page.noteText)
+        let taken = page.taken
+        let clients = state.withLock { state in
+            state.isOver = true
+            if end.note == nil { end.reason = state.reason }
+            defer { state.clients = [:] }
+            return Array(state.clients.values)
+        }
+        greet(
+            .failure(
+                ConnectorError(
+                    .unavailable,
+                    "the runner ended before it answered: \(end.description)",
+                    cause: end.lines.isEmpty ? nil : end.lines.joined(separator: " | "),
+                    isRetryable: true
+                )
+            )
+        )
+        for client in clients { client.runnerEnded(end, taken: taken) }
+        closeDescriptors()
+        ended.send(())
+    }
+
+    /// How long a runner may take to end once its socket is closed, in milliseconds.
+    private static let patience: Int32 = 200
+
+    private func closeDescriptors() {
+        for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] { close(descriptor) }
+    }
+}

@@ -1,0 +1,16 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a runner tells the host about one of its instances; called on the runner's thread, which it must not block.
+package protocol RunnerClient: AnyObject, Sendable {
+    /// The gate's path, for the log.
+    var path: String { get }
+
+    /// Takes a message about the instance.
+    func receive(_ frame: consuming Frame)
+
+    /// The runner has ended.
+    ///
+    /// - Parameter taken: How many messages it had taken.
+    func runnerEnded(_ end: RunnerEnd, taken: UInt64)
+}

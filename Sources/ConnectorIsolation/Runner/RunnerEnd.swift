@@ -1,0 +1,62 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorPlatform
+
+/// How a runner ended.
+package struct RunnerEnd: Sendable {
+    /// The status that it exited with, unless a signal ended it.
+    package var status: Int32 = 0
+    /// The signal that ended it; 0 for none.
+    package var signal: Int32 = 0
+    /// The note that it left.
+    package var note: CrashNote?
+    /// The last lines that it wrote.
+    package var lines: [String] = []
+    /// Why the host ended it; nil if it ended by itself.
+    package var reason: String?
+
+    /// Creates an end about which nothing is known.
+    package init() {}
+
+    /// One clause for a person.
+    package var description: String {
+        if let reason { return reason }
+        if let note { return note.description.replacingPrefix("the process ", with: "it ") }
+        if signal != 0 { return "it was ended by \(Self.name(of: signal))" }
+        return "it exited with the status \(status)"
+    }
+
+    /// The error of a call that the runner can no longer answer.
+    ///
+    /// - Parameters:
+    ///   - what: The operation, or what else did not happen.
+    ///   - plugin: The plugin's id and version.
+    ///   - isSent: Whether the runner had taken the call.
+    package func error(_ what: String, plugin: String, isSent: Bool) -> ConnectorError {
+        ConnectorError(
+            .crashed,
+            "\(what): the runner of \(plugin) has ended: \(description); "
+                + (isSent ? "the call was sent, and may have taken effect" : "the call was not sent"),
+            cause: lines.isEmpty ? nil : "its last lines: " + lines.joined(separator: " | "),
+            isRetryable: true
+        )
+    }
+
+    /// The name of a signal.
+    private static func name(of signal: Int32) -> String {
+        let names: [Int32: String] = [
+            1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+            9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
+            31: "SIGSYS",
+        ]
+        return names[signal] ?? "the signal \(signal)"
+    }
+}
+
+extension String {
+    fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+        hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+    }
+}

@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The program `connector-runner`: where it is.
+package struct RunnerProgram: Sendable, Hashable {
+    /// The path of the program.
+    package let path: String
+
+    /// The environment variable that names the program.
+    package static let variable = "CONNECTOR_RUNNER"
+    private static let name = "connector-runner"
+
+    /// Names a program.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Finds the program: as told, by the environment, beside this program, in `libexec`, in `PATH`.
+    ///
+    /// - Parameters:
+    ///   - path: The path that the application names; nil if it names none.
+    ///   - environment: Reads a variable.
+    ///   - directory: The directory of this program.
+    /// - Throws: `not-found`, with every place that was searched.
+    package static func find(
+        path: String?,
+        environment: (String) -> String?,
+        directory: String?
+    ) throws(ConnectorError) -> RunnerProgram {
+        if let path { return try existing(path, "the option \"runner\"") }
+        if let path = environment(variable), !path.isEmpty { return try existing(path, "the variable \(variable)") }
+        var places: [String] = []
+        if let directory {
+            places = ["\(directory)/\(name)", "\(directory)/../libexec/\(name)", "\(directory)/../libexec/connector-host/\(name)"]
+        }
+        for folder in (environment("PATH") ?? "").split(separator: ":") where folder.hasPrefix("/") {
+            places.append("\(folder)/\(name)")
+        }
+        if let found = places.first(where: isProgram) { return RunnerProgram(path: found) }
+        throw ConnectorError(
+            .notFound,
+            "there is no \(name), which connectors with \"isolation\": \"process\" run in",
+            fix: "install it beside the program, or name it in the variable \(variable)",
+            cause: "searched: \(places.joined(separator: ", "))"
+        )
+    }
+
+    private static func existing(_ path: String, _ source: String) throws(ConnectorError) -> RunnerProgram {
+        guard isProgram(path) else {
+            throw ConnectorError(
+                .notFound,
+                "\(source) names \(path), which is no program",
+                fix: "name the file \(name)"
+            )
+        }
+        return RunnerProgram(path: path)
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var state = stat()
+        guard unsafe stat(path, &state) == 0, state.st_mode & S_IFMT == S_IFREG else { return false }
+        return unsafe access(path, X_OK) == 0
+    }
+
+    /// The directory of the program that this process runs; nil if the system does not tell.
+    package static var ownDirectory: String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+}

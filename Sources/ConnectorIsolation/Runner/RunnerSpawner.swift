@@ -1,0 +1,107 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+package import ConnectorBase
+internal import ConnectorPlatform
+internal import ConnectorSandbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Starts runners, all from one thread, which never ends: the system ends a child with the thread that has started it.
+package final class RunnerSpawner: Sendable {
+    /// The spawner of this process.
+    package static let shared = RunnerSpawner()
+
+    private struct State: Sendable {
+        var jobs: [@Sendable () -> Void] = []
+        var isStarted = false
+    }
+
+    private let monitor = Monitor(State())
+
+    private init() {}
+
+    /// A runner that was started.
+    package struct Child: Sendable {
+        /// Identifies the process, as long as the descriptor is open.
+        package let process: Int32
+        /// The number of the process, for people.
+        package let number: Int32
+        /// The host's end of the socket.
+        package let socket: Int32
+        /// What the runner writes to its standard output and standard error.
+        package let output: Int32
+    }
+
+    /// Starts a runner, and blocks until it runs its program.
+    package func start(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
+        let answer = Monitor<Result<Child, ConnectorError>?>(nil)
+        let isRunning = monitor.withLock { state in
+            state.jobs.append {
+                let result = Result { () throws(ConnectorError) in try Self.spawn(program, arguments) }
+                answer.withLock { $0 = result }
+                answer.signal()
+            }
+            if !state.isStarted { state.isStarted = HostThread.start("runner-spawn") { self.work() } }
+            return state.isStarted
+        }
+        guard isRunning else {
+            throw ConnectorError(.unavailable, "the system cannot create a thread that starts runners", isRetryable: true)
+        }
+        monitor.signal()
+        return try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
+    }
+
+    private func work() {
+        while true {
+            let job = monitor.wait { state in
+                state.jobs.isEmpty ? .wait(until: nil) : .proceed(state.jobs.removeFirst())
+            }
+            job()
+        }
+    }
+
+    private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
+        let file = unsafe open(program.path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(program, errno) }
+        defer { close(file) }
+        var (own, other): (Int32, Int32) = (-1, -1)
+        let paired = unsafe runner_socket_pair(&own, &other)
+        guard paired == 0 else { throw failure(program, -paired) }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            close(own)
+            close(other)
+            throw failure(program, errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var process: Int32 = -1
+        let words = CStrings(["\(getpid())"] + arguments)
+        let number = withExtendedLifetime(words) {
+            unsafe runner_spawn(file, other, ends[1], words.pointers, &process)
+        }
+        close(other)
+        close(ends[1])
+        guard number > 0 else {
+            close(own)
+            close(ends[0])
+            throw failure(program, -number)
+        }
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        return Child(process: process, number: number, socket: own, output: ends[0])
+    }
+
+    private static func failure(_ program: RunnerProgram, _ number: Int32) -> ConnectorError {
+        ConnectorError(
+            number == ENOSYS ? .unsupported : .unavailable,
+            "\(program.path) cannot be started",
+            cause: SystemError(number).description,
+            isRetryable: number != ENOSYS
+        )
+    }
+}

@@ -1,0 +1,63 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// The instances of a runner, by the numbers that the host gives them. Its thread takes messages, and blocks for nothing.
+final class InstanceTable: Sendable {
+    private let socket: RunnerSocket
+    private let sandbox: RunnerSandbox
+    private let environment: CallEnvironment
+    private let instances = Mutex<[UInt32: RunnerInstance]>([:])
+
+    init(_ socket: RunnerSocket, _ sandbox: RunnerSandbox) {
+        self.socket = socket
+        self.sandbox = sandbox
+        let workers = WorkerThreads()
+        environment = CallEnvironment(
+            operations: .shared,
+            workers: workers,
+            gateThreads: WorkerThreads(isLean: true),
+            cancelThreads: WorkerThreads(isLean: true),
+            clock: SystemHostClock()
+        )
+    }
+
+    /// Takes a message of the host, which is not malformed: both sides are of one build.
+    func receive(_ frame: consuming Frame) {
+        let number = frame.instance
+        if frame.kind == .create { return create(number, frame) }
+        guard let instance = instances.withLock({ $0[number] }) else { return }
+        var message = MessageReader(frame.payload)
+        do throws(ConnectorError) {
+            switch frame.kind {
+            case .begin: try instance.begin(&message)
+            case .call: try instance.call(&message)
+            case .cancel: instance.cancel(try message.integer())
+            case .dispose:
+                instance.dispose { [self] in
+                    _ = instances.withLock { $0.removeValue(forKey: number) }
+                    socket.send(.disposed, instance: number, MessageWriter())
+                }
+            default: try instance.services.receive(frame.kind, &message)
+            }
+        } catch {
+            instance.misbehaved("the host's message cannot be read: \(error.message)")
+        }
+    }
+
+    private func create(_ number: UInt32, _ frame: consuming Frame) {
+        var frame = frame
+        var message = MessageReader(frame.payload)
+        guard let description = try? InstanceDescription(&message) else { return }
+        let image = frame.takeDescriptor()
+        let instance = RunnerInstance(number, description, socket, environment, sandbox)
+        instances.withLock { $0[number] = instance }
+        // Constructors, the entry function and `create` may block.
+        environment.gateThreads.run { instance.create(image: image) }
+    }
+}

@@ -1,0 +1,237 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// An instance of a plugin in this process, as the host in the other one wants it: the same instance that a host has of its own,
+/// with services that send their requests there.
+final class RunnerInstance: CalledGate {
+    private let number: UInt32
+    private let description: InstanceDescription
+    private let socket: RunnerSocket
+    private let environment: CallEnvironment
+    private let sandbox: RunnerSandbox
+    let services: RunnerServices
+    private let context: HostContext
+    let rundown: RundownGuard
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var instance: PluginInstance?
+        var seat: Int?
+        /// The calls that the host awaits, by its ids.
+        var calls: [UInt64: Task<Void, Never>] = [:]
+        /// The phases that the host awaits: its ids, and those of this process.
+        var phases: [UInt64: UInt64] = [:]
+        var isDisposed = false
+    }
+
+    init(
+        _ number: UInt32,
+        _ description: InstanceDescription,
+        _ socket: RunnerSocket,
+        _ environment: CallEnvironment,
+        _ sandbox: RunnerSandbox
+    ) {
+        self.sandbox = sandbox
+        self.number = number
+        self.description = description
+        self.socket = socket
+        self.environment = environment
+        services = RunnerServices(number, description, socket, environment)
+        rundown = RundownGuard(environment)
+        context = HostContext.lend(to: services) { what in
+            var message = MessageWriter()
+            message.put(what)
+            socket.send(.misbehaved, instance: number, message)
+        }
+    }
+
+    /// Tells the host what broke a rule.
+    func misbehaved(_ what: String) { context.misbehaved(what) }
+
+    // MARK: What a called gate is
+
+    var path: String { description.gate }
+    var manifest: Manifest? { state.withLock(\.instance)?.plugin.manifest }
+    var refusal: ConnectorError { ConnectorError(.notOpen, "the instance is being destroyed", isRetryable: true) }
+
+    /// The host adds the path, and redacts.
+    func described(_ error: ConnectorError) -> ConnectorError { error }
+
+    // MARK: The life cycle
+
+    /// Loads the plugin, and makes the instance; on a thread that it may block.
+    ///
+    /// - Parameter image: The sealed image; nil for a library that the dynamic linker finds.
+    func create(image: Int32?) {
+        var message = MessageWriter()
+        do throws(ConnectorError) {
+            let plugin = try load(image)
+            plugin.name(gate: description.gate)
+            let instance = try PluginInstance(
+                of: plugin,
+                configuration: description.configuration,
+                environment: environment,
+                context: context,
+                services: services
+            )
+            let isDisposed = state.withLock { state in
+                state.instance = instance
+                state.seat = rundown.lead(to: instance)
+                return state.isDisposed
+            }
+            // The host has stopped waiting.
+            guard !isDisposed else {
+                _ = instance.dispose()
+                return
+            }
+            message.put(instance.canProbe)
+            message.put(instance.canClose)
+            message.put(instance.isForeign)
+            socket.send(.created, instance: number, message)
+        } catch {
+            error.put(to: &message)
+            socket.send(.refused, instance: number, message)
+        }
+    }
+
+    private func load(_ image: Int32?) throws(ConnectorError) -> Plugin {
+        let (manifest, problems) = Manifest.read(description.manifest, file: description.path)
+        guard let manifest else {
+            throw problems.first ?? ConnectorError(.invalidManifest, "the manifest cannot be read")
+        }
+        let candidate = PluginCandidate(
+            manifest: manifest,
+            path: description.path,
+            sidecar: description.sidecar,
+            image: description.isLibrary ? .library(description.path) : .file,
+            embeddedText: description.isEmbedded ? description.manifest : nil
+        )
+        let loader = PluginLoader(storage: .automatic)
+        guard let image else { return try loader.load(candidate) }
+        defer { _ = OwnedDescriptor(image) }
+        return try loader.load(candidate, sealed: image)
+    }
+
+    /// Runs a phase.
+    func begin(_ message: inout MessageReader) throws(ConnectorError) {
+        guard let phase = InstancePhase(rawValue: try message.text()) else { throw MessageReader.malformed }
+        let id = try message.integer(UInt64.self)
+        let deadline = services.deadline(try message.integer())
+        guard let instance = state.withLock(\.instance) else { return complete(id, .failure(refusal)) }
+        guard let own = environment.operations.begin(owner: context.owner) else {
+            return complete(id, .failure(OperationTable.isFull))
+        }
+        state.withLock { $0.phases[id] = own }
+        services.map(own, to: id)
+        environment.gateThreads.run { [self] in
+            TraceContext(operation: own, deadline: deadline).run {
+                instance.begin(phase, operation: own, deadline: deadline)
+            }
+            var message = MessageWriter()
+            message.put(id)
+            socket.send(.returned, instance: number, message)
+        }
+        Task(executorPreference: environment.workers) { [self] in
+            let outcome = await environment.operations.awaitOutcome(of: own)
+            _ = state.withLock { $0.phases.removeValue(forKey: id) }
+            services.unmap(own)
+            if phase == .open, case .success = outcome { sandbox.narrow() }
+            complete(id, outcome)
+        }
+    }
+
+    /// Calls an operation.
+    func call(_ message: inout MessageReader) throws(ConnectorError) {
+        let id = try message.integer(UInt64.self)
+        let name = try message.text()
+        let remaining = try message.integer(UInt64.self)
+        let values = try message.list { message throws(ConnectorError) in
+            (name: try message.text(), value: try CallValue(&message))
+        }
+        var options = CallOptions { [socket, number] value in
+            var message = MessageWriter()
+            message.put(id)
+            message.put(value.utf8())
+            socket.send(.progress, instance: number, message)
+        }
+        options.timeoutNanoseconds = remaining
+        state.withLock { state in
+            state.calls[id] = Task(executorPreference: environment.workers) { [self, options] in
+                let outcome = await RunnerServices.$hostOperation.withValue(id) {
+                    await answer(name, CallArguments(encoded: values), options)
+                }
+                _ = self.state.withLock { $0.calls.removeValue(forKey: id) }
+                complete(id, outcome)
+            }
+        }
+    }
+
+    private func answer(_ name: String, _ arguments: CallArguments, _ options: CallOptions) async
+        -> OperationTable.Outcome
+    {
+        do throws(ConnectorError) {
+            let result = try await call(name, arguments, options)
+            var message = MessageWriter()
+            message.put(result.outputs) { message, output in
+                message.put(output.name)
+                output.value.put(to: &message)
+            }
+            guard message.bytes.count <= FrameHeader.limit - 64 else {
+                return .failure(ConnectorError(.tooLarge, "the results of \(name) have more than 64 MiB together"))
+            }
+            return .success(message.bytes)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func complete(_ id: UInt64, _ outcome: OperationTable.Outcome) {
+        var message = MessageWriter()
+        message.put(id)
+        switch outcome {
+        case .success(let bytes):
+            message.put(true)
+            message.put(bytes)
+        case .failure(let error):
+            message.put(false)
+            error.put(to: &message)
+        }
+        socket.send(.completed, instance: number, message)
+    }
+
+    /// The host has given a call or a phase up.
+    func cancel(_ id: UInt64) {
+        let (call, phase, instance) = state.withLock { ($0.calls[id], $0.phases[id], $0.instance) }
+        call?.cancel()
+        if let phase, let instance { _ = instance.giveUp(phase, ConnectorError(.cancelled, "the host gave it up")) }
+    }
+
+    /// Destroys the instance, once no code of the plugin runs any more.
+    ///
+    /// - Parameter done: Runs when it is destroyed.
+    func dispose(then done: @escaping @Sendable () -> Void) {
+        let (instance, seat) = state.withLock { state in
+            state.isDisposed = true
+            return (state.instance, state.seat.take())
+        }
+        guard let instance else { return done() }
+        rundown.shut()
+        Task(executorPreference: environment.gateThreads) { [self] in
+            if let seat {
+                await rundown.emptied(seat).wait()
+                rundown.vacate(seat)
+            }
+            await instance.dispose().wait()
+            done()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+internal import ConnectorBase
+internal import ConnectorIsolation
+internal import ConnectorPlatform
+internal import ConnectorSandbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The main function of `connector-runner`, which a host starts and nobody else.
+package enum RunnerMain {
+    /// Serves the host at the other end of the inherited socket. Returns never: the process ends with its host.
+    ///
+    /// - Parameter arguments: The program's name, and the number of the host's process.
+    package static func run(_ arguments: [String]) -> Never {
+        guard arguments.count >= 2, let parent = Int32(arguments[1]),
+            let settings = SandboxSettings(arguments: arguments.dropFirst(2))
+        else {
+            complain("connector-runner is started by connector-host, for connectors with \"isolation\": \"process\"")
+            // EX_USAGE of sysexits.h(3).
+            exit(64)
+        }
+        guard runner_die_with(parent) == 0 else { _exit(0) }
+        unsafe runner_set_name("connector-runner")
+        // Its own program, by which it was started.
+        close(RUNNER_SOCKET + 1)
+        // Before the first thread, and before any code of a plugin. In namespaces another process goes on from here.
+        let sandbox = RunnerSandbox(settings, host: parent)
+        let socket = RunnerSocket(RUNNER_SOCKET)
+        var messages = RunnerMessages(RUNNER_SOCKET)
+        guard let page = greet(socket, &messages, sandbox) else { _exit(1) }
+        unsafe CrashNote.install(in: page.note)
+        ExitGuard.begin()
+        let instances = InstanceTable(socket, sandbox)
+        serve(socket, &messages, page, instances)
+        // The host has ended, or lets the runner go: plugins have nothing to say to that.
+        _exit(0)
+    }
+
+    /// Reads the host's first message, and answers it.
+    private static func greet(
+        _ socket: RunnerSocket,
+        _ messages: inout RunnerMessages,
+        _ sandbox: RunnerSandbox
+    ) -> SharedPage? {
+        guard var frame = try? messages.next(), frame.kind == .hello, let descriptor = frame.descriptor.take() else {
+            complain("the first message is not one of a host")
+            return nil
+        }
+        var message = MessageReader(frame.payload)
+        var answer = MessageWriter()
+        Handshake.own.put(to: &answer)
+        do throws(ConnectorError) {
+            let host = try Handshake(&message)
+            // The layout of everything else may differ, so a runner that cannot be used says no more than that.
+            guard Handshake.mismatch(host: host, runner: .own) == nil else {
+                socket.send(.ready, instance: 0, answer)
+                return nil
+            }
+        } catch {
+            complain(error.message)
+            return nil
+        }
+        guard let page = SharedPage(descriptor) else {
+            complain("the memory that the host shares is not sealed")
+            return nil
+        }
+        page.take()
+        answer.put(sandbox.evidence)
+        answer.put(sandbox.isWhole)
+        socket.send(.ready, instance: 0, answer)
+        return page
+    }
+
+    /// Takes messages until the socket ends. Nothing here blocks, nor runs a plugin's code.
+    private static func serve(
+        _ socket: RunnerSocket,
+        _ messages: inout RunnerMessages,
+        _ page: SharedPage,
+        _ instances: InstanceTable
+    ) {
+        while let frame = try? messages.next() {
+            page.take()
+            if frame.kind == .ping {
+                // A thread that is blocked in a write must not hold up the answer for ever, but the host reads.
+                socket.send(.pong, instance: 0, MessageWriter())
+            } else {
+                instances.receive(frame)
+            }
+        }
+    }
+
+    private static func complain(_ text: String) {
+        let bytes = Array("connector-runner: \(text)\n".utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,53 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+package import ConnectorSandbox
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The sandbox of this runner, which is inside from the beginning.
+package final class RunnerSandbox: Sendable {
+    private let sandbox: Sandbox
+    private let isNarrow = Atomic<Bool>(false)
+    private let isOn: Bool
+    /// What holds, as one line.
+    package let evidence: String
+    /// Whether every layer holds.
+    package let isWhole: Bool
+
+    /// Enters the sandbox, and tries what is forbidden. Call it before there is a second thread.
+    package init(_ settings: SandboxSettings, host: Int32) {
+        sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET], successor: RUNNER_SUCCESSOR)
+        switch settings.level {
+        case .required, .default:
+            isOn = true
+            var report = sandbox.enter()
+            sandbox.prove(&report)
+            (evidence, isWhole) = (report.evidence, report.isWhole)
+        case .off:
+            isOn = false
+            close(RUNNER_SUCCESSOR)
+            (evidence, isWhole) = ("sandbox: off", false)
+        case .learn:
+            isOn = false
+            close(RUNNER_SUCCESSOR)
+            let fault = sandbox.learn(output: STDERR_FILENO)
+            (evidence, isWhole) = (
+                fault.map { "sandbox: off; nothing can be learned: \($0)" } ?? "sandbox: learning", false
+            )
+        }
+    }
+
+    /// The second stage, once: when a plugin is open. It is a filter over the first one, which stays if this one cannot be put on.
+    func narrow() {
+        guard isOn, !isNarrow.exchange(true, ordering: .relaxed) else { return }
+        var report = SandboxReport(outcomes: [])
+        sandbox.narrow(&report)
+    }
+}

@@ -1,0 +1,71 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// `clock/1`: the time and the timers of this process.
+extension RunnerServices {
+    func clockTable(_ context: UnsafeMutableRawPointer) -> connector_clock {
+        unsafe connector_clock(
+            struct_size: UInt32(MemoryLayout<connector_clock>.size),
+            flags: 0,
+            context: context,
+            wall_ns: fitting(Self.wallTime),
+            monotonic_ns: fitting(Self.monotonicTime),
+            start_timer: fitting(Self.startTimer),
+            cancel_timer: fitting(Self.cancelTimer)
+        )
+    }
+
+    private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in SystemTime.wall() }
+    private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in
+        SystemTime.monotonic()
+    }
+
+    /// The callback of a timer, which crosses threads. `user` belongs to the plugin.
+    @safe
+    private struct Fire: Sendable {
+        nonisolated(unsafe) let function: @convention(c) (UnsafeMutableRawPointer?) -> Void
+        nonisolated(unsafe) let user: UnsafeMutableRawPointer?
+
+        func callAsFunction() {
+            unsafe PluginCode.running(unsafeBitCast(function, to: UnsafeRawPointer.self)) { unsafe function(user) }
+        }
+    }
+
+    private static let startTimer:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UInt64, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?
+        ) -> Int32 = { context, delay, function, user, timer in
+            guard let services = unsafe at(context), let function = unsafe function, let timer = unsafe timer else {
+                return Int32(CONNECTOR_MISUSE)
+            }
+            let id = services.token()
+            unsafe timer.pointee = id
+            let fire = unsafe Fire(function: function, user: user)
+            guard services.environment.clock.prepare() else { return Int32(CONNECTOR_UNAVAILABLE) }
+            let trace = TraceContext.current
+            return services.state.withLock { state in
+                guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
+                state.timers[id] = services.environment.clock.schedule(after: delay) {
+                    let isDue = services.state.withLock { $0.timers.removeValue(forKey: id) != nil }
+                    if isDue { services.deliver { trace.run { fire() } } }
+                }
+                return Int32(CONNECTOR_OK)
+            }
+        }
+
+    private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, id in
+        guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
+        guard let timer = services.state.withLock({ $0.timers.removeValue(forKey: id) }) else {
+            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        }
+        services.environment.clock.cancel(timer)
+        return Int32(CONNECTOR_OK)
+    }
+}

@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import Synchronization
+
+/// `gates/1`: the host makes the calls, and their ends come back as messages.
+extension RunnerServices {
+    func gatesTable(_ context: UnsafeMutableRawPointer) -> connector_gates {
+        unsafe connector_gates(
+            struct_size: UInt32(MemoryLayout<connector_gates>.size),
+            flags: 0,
+            context: context,
+            call: fitting(Self.call),
+            cancel: fitting(Self.cancelCall),
+            bound: fitting(Self.bound)
+        )
+    }
+
+    private static let call:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<connector_gates_call>?, connector_gates_done?,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<connector_error>?
+        ) -> Int32 = { context, call, done, user, id, error in
+            guard let services = unsafe at(context), let call = unsafe call, let done = unsafe done,
+                let id = unsafe id,
+                unsafe Int(call.pointee.struct_size) >= MemoryLayout<connector_gates_call>.size
+            else { return unsafe fail(Int32(CONNECTOR_MISUSE), "null, or too small, where gates/1 allows none", error) }
+            let copy = unsafe call.pointee
+            guard unsafe copy.arguments_length <= limit else {
+                return unsafe fail(Int32(CONNECTOR_TOO_LARGE), "the arguments have more than 64 MiB", error)
+            }
+            guard let use = unsafe bytes(copy.use, copy.use_length),
+                let operation = unsafe bytes(copy.operation, copy.operation_length),
+                let arguments = unsafe bytes(copy.arguments, copy.arguments_length)
+            else { return unsafe fail(Int32(CONNECTOR_MISUSE), "a text is null with a length", error) }
+            let token = services.token()
+            unsafe id.pointee = token
+            let trace = TraceContext.current
+            let isOpen = services.state.withLock { state in
+                guard !state.isStopped else { return false }
+                unsafe state.calls[token] = PluginGateCall(done: done, user: user, trace: trace)
+                return true
+            }
+            guard isOpen else { return unsafe fail(Int32(CONNECTOR_NOT_OPEN), "the gate is being closed", error) }
+            var message = MessageWriter()
+            message.put(token)
+            unsafe message.put(services.hostOperation(copy.during))
+            message.put(services.hostOperation(trace.operation))
+            message.put(use)
+            message.put(operation)
+            message.put(arguments.isEmpty ? nil : arguments) { $0.put($1) }
+            unsafe message.put(services.remaining(until: copy.deadline_ns))
+            let answer = services.ask(.gateCall, token, message)
+            if answer.status != Int32(CONNECTOR_OK) {
+                _ = services.state.withLock { $0.calls.removeValue(forKey: token) }
+            }
+            return unsafe pass(answer, to: error)
+        }
+
+    private static let cancelCall: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, id in
+        guard let services = unsafe at(context) else { return }
+        var message = MessageWriter()
+        message.put(id)
+        services.send(.gateCancel, message)
+    }
+
+    private static let bound: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64) -> Int32 = {
+        context,
+        use,
+        length in
+        guard let services = unsafe at(context), unsafe use != nil, length <= 64, let text = unsafe bytes(use, length)
+        else { return Int32(CONNECTOR_INVALID) }
+        let token = services.token()
+        var message = MessageWriter()
+        message.put(token)
+        message.put(text)
+        return services.ask(.gateBound, token, message).status
+    }
+
+    /// A call of another gate has ended.
+    func gateReply(_ message: inout MessageReader) throws(ConnectorError) {
+        let token = try message.integer(UInt64.self)
+        let status = try message.integer(Int32.self)
+        let error = try ServiceError.read(&message)
+        let json = try message.data()
+        guard let call = state.withLock({ $0.calls.removeValue(forKey: token) }) else { return }
+        deliver {
+            call.call {
+                if var error { return unsafe call.done(call.user, status, nil, 0, &error) }
+                unsafe json.withUnsafeBytes { bytes in
+                    let text = unsafe bytes.isEmpty ? nil : bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                    unsafe call.done(call.user, status, text, UInt64(json.count), nil)
+                }
+            }
+        }
+    }
+}

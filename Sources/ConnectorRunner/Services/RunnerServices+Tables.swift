@@ -1,0 +1,84 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import Synchronization
+
+/// The tables, by the ids of their services.
+extension RunnerServices {
+    /// The function table of a service, always at the same address; null if the host does not lend it.
+    func table(named id: String) -> UnsafeRawPointer? {
+        guard description.services.contains(id) else { return nil }
+        let address = state.withLock { state -> UInt? in
+            if let address = state.tables[id] { return address }
+            guard !state.isInvalid, let address = makeTable(id) else { return nil }
+            // Balanced in `invalidate`.
+            if state.tables.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
+            state.tables[id] = address
+            return address
+        }
+        return unsafe address.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
+    }
+
+    private func makeTable(_ id: String) -> UInt? {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        return switch id {
+        case "log/1": unsafe Self.onHeap(logTable(context))
+        case "clock/1": unsafe Self.onHeap(clockTable(context))
+        case "events/1": unsafe Self.onHeap(eventsTable(context))
+        case "storage/1": unsafe Self.onHeap(storageTable(context))
+        case "http/1": unsafe Self.onHeap(httpTable(context))
+        case "gates/1": unsafe Self.onHeap(gatesTable(context))
+        default: nil
+        }
+    }
+
+    private static func onHeap<Table: BitwiseCopyable>(_ table: Table) -> UInt {
+        let pointer = UnsafeMutablePointer<Table>.allocate(capacity: 1)
+        unsafe pointer.initialize(to: table)
+        return UInt(bitPattern: pointer)
+    }
+
+    // MARK: Memory of the plugin
+
+    /// The longest text or body that a request carries, in bytes: the services' own limits are lower, or 64 MiB.
+    static var limit: UInt64 { 64 << 20 }
+
+    /// Copies memory that the plugin lends; nil for null with a length, and for more than the limit.
+    static func bytes(_ start: UnsafeRawPointer?, _ count: UInt64) -> [UInt8]? {
+        guard count <= limit else { return nil }
+        guard count > 0 else { return [] }
+        guard let start = unsafe start else { return nil }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(count)))
+    }
+
+    /// Fills in an error object of the plugin, and returns the status.
+    static func fail(_ status: Int32, _ text: String, _ error: UnsafeMutablePointer<connector_error>?) -> Int32 {
+        var object = connector_error()
+        object.struct_size = UInt32(MemoryLayout<connector_error>.size)
+        object.code = status
+        unsafe withUnsafeMutableBytes(of: &object.message) { unsafe $0.copyBytes(from: text.utf8.prefix($0.count - 1)) }
+        unsafe write(object, to: error)
+        return status
+    }
+
+    /// Fills in an error object of the plugin, as far as it goes.
+    static func write(_ object: connector_error, to error: UnsafeMutablePointer<connector_error>?) {
+        guard let error = unsafe error else { return }
+        let size = unsafe min(Int(error.pointee.struct_size), MemoryLayout<connector_error>.size)
+        guard size > 4 else { return }
+        unsafe withUnsafeBytes(of: object) { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(error).advanced(by: 4).copyMemory(from: start + 4, byteCount: size - 4)
+        }
+    }
+
+    /// Passes the host's answer on to the plugin.
+    static func pass(_ answer: Answer, to error: UnsafeMutablePointer<connector_error>?) -> Int32 {
+        if let object = answer.error { unsafe write(object, to: error) }
+        return answer.status
+    }
+}

@@ -1,0 +1,198 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// The services of an instance in a runner: function tables whose functions ask the host, except for the time, which is read here.
+///
+/// The tables' `context` is this object, which retains itself with the first table and releases itself in ``invalidate()``.
+/// Callbacks into the plugin run one at a time, in order, on a worker thread.
+final class RunnerServices: InstanceServices {
+    private let number: UInt32
+    let description: InstanceDescription
+    private let socket: RunnerSocket
+    let environment: CallEnvironment
+    let state = Mutex(State())
+    /// The answers that threads of the plugin wait for.
+    private let waiting = Mutex<[UInt64: Monitor<Answer?>]>([:])
+
+    /// The host's id of the call that the current task makes.
+    @TaskLocal static var hostOperation: UInt64?
+
+    /// The answer to a request.
+    struct Answer: Sendable {
+        var status: Int32
+        var error: connector_error?
+        var value: [UInt8]
+    }
+
+    struct State: Sendable {
+        /// The tables that were handed out, by the ids of their services.
+        var tables: [String: UInt] = [:]
+        var isInvalid = false
+        var isStopped = false
+        /// Whether the host has said that no reply follows.
+        var isQuiet = false
+        var lastToken: UInt64 = 0
+        /// The host's ids of pending operations, by those of this process.
+        var operations: [UInt64: UInt64] = [:]
+        var requests: [UInt64: PluginRequest] = [:]
+        var calls: [UInt64: PluginGateCall] = [:]
+        var timers: [UInt64: HostTimer] = [:]
+        var callbacks: [@Sendable () -> Void] = []
+        var isDelivering = false
+        var drained: OneShot<Void>?
+    }
+
+    init(_ number: UInt32, _ description: InstanceDescription, _ socket: RunnerSocket, _ environment: CallEnvironment) {
+        self.number = number
+        self.description = description
+        self.socket = socket
+        self.environment = environment
+    }
+
+    /// The services behind the `context` of a table, which retains itself until ``invalidate()``.
+    static func at(_ context: UnsafeMutableRawPointer?) -> RunnerServices? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<RunnerServices>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    // MARK: Operations
+
+    /// Records the host's id of an operation.
+    func map(_ own: UInt64, to host: UInt64) { state.withLock { $0.operations[own] = host } }
+
+    /// Forgets an operation.
+    func unmap(_ own: UInt64) { _ = state.withLock { $0.operations.removeValue(forKey: own) } }
+
+    /// The host's id of an operation; 0 for none.
+    func hostOperation(_ own: UInt64?) -> UInt64 { own.flatMap { own in state.withLock { $0.operations[own] } } ?? 0 }
+
+    /// A call begins, in the task of ``hostOperation``.
+    func callBegins(_ trace: TraceContext) {
+        if let own = trace.operation, let host = Self.hostOperation { map(own, to: host) }
+    }
+
+    func callEnds(_ operation: UInt64) { unmap(operation) }
+
+    /// The host cancels them itself.
+    func cancelCalls(during operation: UInt64) {}
+
+    /// The host says what a late operation waited for.
+    func isWaiting(for operation: UInt64) -> Bool { true }
+
+    /// A deadline of this process for a time that remains.
+    func deadline(_ remaining: UInt64) -> UInt64 {
+        remaining == .max ? UInt64.max : environment.clock.now().saturatingAdding(remaining)
+    }
+
+    /// The time that remains until a deadline of this process.
+    func remaining(until deadline: UInt64) -> UInt64 {
+        guard deadline != .max else { return .max }
+        let now = environment.clock.now()
+        return deadline > now ? deadline - now : 0
+    }
+
+    // MARK: Messages
+
+    /// A new number for a request.
+    func token() -> UInt64 {
+        state.withLock { state in
+            state.lastToken += 1
+            return state.lastToken
+        }
+    }
+
+    /// Sends a message that nobody answers.
+    func send(_ kind: MessageKind, _ message: MessageWriter) { socket.send(kind, instance: number, message) }
+
+    /// Sends a request, and blocks the plugin's thread until the host has answered.
+    func ask(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> Answer {
+        let monitor = Monitor<Answer?>(nil)
+        waiting.withLock { $0[token] = monitor }
+        send(kind, message)
+        return monitor.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }
+    }
+
+    /// Takes a message of the host about the services.
+    func receive(_ kind: MessageKind, _ message: inout MessageReader) throws(ConnectorError) {
+        switch kind {
+        case .answer:
+            let token = try message.integer(UInt64.self)
+            let answer = Answer(
+                status: try message.integer(),
+                error: try ServiceError.read(&message),
+                value: try message.data()
+            )
+            guard let monitor = waiting.withLock({ $0.removeValue(forKey: token) }) else { return }
+            monitor.withLock { $0 = answer }
+            monitor.signal()
+        case .reply: try reply(&message)
+        case .gateReply: try gateReply(&message)
+        case .stopped:
+            state.withLock { $0.isQuiet = true }
+            checkDrained()
+        default: throw MessageReader.malformed
+        }
+    }
+
+    // MARK: Callbacks
+
+    /// Queues a callback into the plugin.
+    func deliver(_ callback: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state in
+            state.callbacks.append(callback)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        if isFirst { environment.workers.run { self.runCallbacks() } }
+    }
+
+    private func runCallbacks() {
+        while let callback = state.withLock({ state -> (@Sendable () -> Void)? in
+            guard !state.callbacks.isEmpty else {
+                state.isDelivering = false
+                return nil
+            }
+            return state.callbacks.removeFirst()
+        }) { callback() }
+        checkDrained()
+    }
+
+    // MARK: The end
+
+    /// Cancels timers, and asks the host to stop everything else; each pending request then ends as cancelled.
+    func stop() -> OneShot<Void>? {
+        let (timers, drained, isFirst) = state.withLock { state in
+            defer { (state.isStopped, state.timers) = (true, [:]) }
+            let drained = state.drained ?? OneShot()
+            state.drained = drained
+            return (Array(state.timers.values), drained, !state.isStopped)
+        }
+        for timer in timers { environment.clock.cancel(timer) }
+        if isFirst { send(.stop, MessageWriter()) }
+        return drained
+    }
+
+    private func checkDrained() {
+        let drained = state.withLock { $0.isQuiet && !$0.isDelivering ? $0.drained : nil }
+        drained?.send(())
+    }
+
+    /// Frees the tables, after `destroy` has returned.
+    func invalidate() {
+        let tables = state.withLock { state in
+            (state.isInvalid, state.isStopped) = (true, true)
+            defer { state.tables = [:] }
+            return state.tables
+        }
+        guard !tables.isEmpty else { return }
+        for address in tables.values { unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+}

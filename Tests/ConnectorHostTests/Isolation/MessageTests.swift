@@ -1,0 +1,88 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorInvocation
+@testable import ConnectorIsolation
+
+/// Messages between a host and a runner, right ones and forged ones.
+@Suite struct MessageTests {
+    @Test func `a value arrives as it was sent`() throws {
+        let values: [CallValue] = [
+            .none, .signed(.min), .unsigned(.max), .floating(-0.5), .bytes([1, 0, 2]), .bytes([]), .handle(7),
+        ]
+        var message = MessageWriter()
+        message.put(values) { $1.put(to: &$0) }
+        var reader = MessageReader(message.bytes)
+        let read = try reader.list { message throws(ConnectorError) in try CallValue(&message) }
+        #expect(read == values)
+        #expect(reader.rest == 0)
+    }
+
+    @Test func `an error arrives as it was sent`() throws {
+        var message = MessageWriter()
+        let error = ConnectorError(.rateLimited, "wait", fix: "later", cause: "429", retryAfter: .seconds(3))
+        error.put(to: &message)
+        var reader = MessageReader(message.bytes)
+        let read = try ConnectorError(&reader)
+        #expect(read.description == error.description)
+        #expect(read.code == .rateLimited && read.retryAfter == .seconds(3) && !read.isRetryable)
+    }
+
+    @Test func `frames are put together from any pieces`() throws {
+        let bytes = (0..<20).flatMap { FrameHeader.frame(.pong, instance: UInt32($0), Array(repeating: 1, count: $0 * 7)) }
+        for size in [1, 3, 16, 1000, bytes.count] {
+            var assembler = FrameAssembler()
+            var seen: [UInt32] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                let piece = Array(bytes[start..<min(start + size, bytes.count)])
+                try unsafe piece.withUnsafeBytes { try unsafe assembler.add($0, nil) }
+                while let frame = try assembler.next() {
+                    #expect(frame.payload.count == Int(frame.instance) * 7)
+                    seen.append(frame.instance)
+                }
+            }
+            #expect(seen == (0..<20).map { UInt32($0) })
+        }
+    }
+
+    @Test func `a frame of an impossible size, kind or flag is refused`() throws {
+        for (index, byte) in [(3, UInt8(0xFF)), (5, 0xEE), (7, 1)] {
+            var bytes = FrameHeader.frame(.pong, instance: 1, [])
+            bytes[index] = byte
+            var assembler = FrameAssembler()
+            try unsafe bytes.withUnsafeBytes { try unsafe assembler.add($0, nil) }
+            let error = #expect(throws: ConnectorError.self) { _ = try assembler.next()?.kind }
+            #expect(error?.code == .protocolViolation)
+        }
+    }
+
+    @Test func `a descriptor that does not come is an error`() throws {
+        let bytes = FrameHeader.frame(.create, instance: 1, [], hasDescriptor: true)
+        var assembler = FrameAssembler()
+        try unsafe bytes.withUnsafeBytes { try unsafe assembler.add($0, nil) }
+        #expect(throws: ConnectorError.self) { _ = try assembler.next()?.kind }
+    }
+
+    @Test func `no forged message is more than an error`() {
+        var generator = SeededGenerator(seed: 20)
+        for _ in 0..<20_000 {
+            let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in
+                UInt8.random(in: Bool.random(using: &generator) ? 0...3 : 0...255, using: &generator)
+            }
+            var message = MessageReader(bytes)
+            _ = try? message.list { message throws(ConnectorError) in try CallValue(&message) }
+            message = MessageReader(bytes)
+            _ = try? ConnectorError(&message)
+            message = MessageReader(bytes)
+            _ = try? HeaderFields(&message)
+            message = MessageReader(bytes)
+            _ = try? InstanceDescription(&message)
+            message = MessageReader(bytes)
+            _ = try? ServiceError.read(&message)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorIsolation
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Plugins in a runner: what they answer, and what they are not given.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+struct RunnerCallTests {
+    static let process = #""probe": "off", "isolation": "process""#
+    /// Without namespaces, in which each process has the number 1.
+    static let numbered = process + #", "sandbox": "off""#
+
+    static func opened(_ plugin: String = "crashes", _ config: JSONObject = [:]) async throws -> TestHost {
+        let test = try TestHost(TestHost.leaf("gate", plugin: plugin, config, settings: process))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        return test
+    }
+
+    @Test func `a plugin answers from another process`() async throws {
+        let test = try await Self.opened()
+        let process = try #require(try await test.call("gate", "process").integer)
+        #expect(process != Int64(getpid()))
+        #expect(test.host.report["gate"]?.isolation == .process)
+        #expect(test.host.report.json["gates"]?.array?.first?["isolation"] == "process")
+        await test.host.close()
+    }
+
+    @Test func `values of every type cross the line exactly`() async throws {
+        let test = try await Self.opened("values")
+        for numbers in [DescribedCallTests.highest, DescribedCallTests.lowest, DescribedCallTests.tiny] {
+            let answer = try #require(try await test.call("gate", "numbers", numbers).object)
+            for member in numbers.members where member.name != "i" {
+                let result = try #require(answer["\(member.name)2"])
+                #expect(member.name == "h" ? result == member.value : result.number == member.value.number)
+            }
+        }
+        #expect(try await test.call("gate", "maybe", ["a": -7, "b": 0.5, "c": "x"]) == "abc-")
+        await test.host.close()
+    }
+
+    @Test func `a plugin has an empty environment and no descriptors of the host`() async throws {
+        let test = try await Self.opened()
+        #expect(try await test.call("gate", "variables").integer == 1)
+        // Input, output, errors, the socket, the shared memory, the image, which debuggers read.
+        #expect(try #require(try await test.call("gate", "descriptors").integer) <= 7)
+        await test.host.close()
+    }
+
+    @Test func `timers, storage and events work as in the host`() async throws {
+        let test = try await Self.opened()
+        #expect(try await test.call("gate", "later") == "later")
+        #expect(try await test.call("gate", "emit", ["name": "moved"]).integer == 0)
+        #expect(try await test.call("gate", "emit", ["name": "no name"]).integer == 102)
+        await test.host.close()
+    }
+
+    @Test func `progress arrives, and the second completion is misbehaviour`() async throws {
+        let test = try await Self.opened()
+        let seen = Journal<JSONValue>()
+        let options = CallOptions(onProgress: { seen.note($0) })
+        #expect(try await test.call("gate", "begin", ["how": "progress"], options: options) == 3)
+        #expect(seen.values == [["done": 1]])
+        #expect(try await test.call("gate", "begin", ["how": "twice"]) == 1)
+        _ = await test.host.report { $0["gate"]?.misbehaviourCount == 1 }
+        await test.host.close()
+    }
+
+    @Test func `a length without bytes behind it is an error`() async throws {
+        let test = try await Self.opened()
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call("gate", "begin", ["how": "length"])
+        }
+        #expect(error.code == .tooLarge)
+        await test.host.close()
+    }
+
+    @Test func `a call that is not answered ends at its deadline, and the gate works on`() async throws {
+        let test = try await Self.opened()
+        async let answer = failure { () throws(ConnectorError) in
+            try await test.call("gate", "begin", ["how": "silent"], options: CallOptions(timeout: .seconds(5)))
+        }
+        await test.clock.advance(toTimerAfter: .seconds(5))
+        #expect(try await answer.code == .timedOut)
+        #expect(try await test.call("gate", "process").integer != nil)
+        await test.host.close()
+    }
+
+    @Test func `connectors of one plugin share a runner, unless the file names others`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("one", plugin: "crashes", settings: Self.numbered),
+            TestHost.leaf("two", plugin: "crashes", settings: Self.numbered),
+            TestHost.leaf("other", plugin: "crashes", settings: Self.numbered + #", "runner": "mine""#)
+        )
+        #expect(await test.host.open().isReady)
+        let one = try await test.call("one", "process")
+        #expect(try await test.call("two", "process") == one)
+        #expect(try await test.call("other", "process") != one)
+        await test.host.close()
+    }
+
+    @Test func `a runner ends with its last connector`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: Self.numbered))
+        #expect(await test.host.open().isReady)
+        let process = try #require(try await test.call("gate", "process").integer)
+        await test.host.close()
+        while kill(pid_t(process), 0) == 0 { await Task.yield() }
+        #expect(errno == ESRCH)
+    }
+}

@@ -1,0 +1,199 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorTestSupport
+import Logging
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorIsolation
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Runners that end before their time: the host is unharmed, says why, and goes on.
+@Suite(
+    .timeLimit(.minutes(5)), .serialized, .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer")
+)
+struct RunnerCrashTests {
+    /// Without a sandbox: in a namespace of its own, each process has the number 1, and cannot signal itself.
+    private static let heals =
+        #""probe": "off", "isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
+
+    private func opened() async throws -> TestHost {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: Self.heals))
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        return test
+    }
+
+    private func crash(_ test: TestHost, _ how: JSONValue, operation: String = "crash") async throws -> ConnectorError {
+        try await failure { () throws(ConnectorError) in try await test.call("gate", operation, ["how": how]) }
+    }
+
+    @Test(arguments: [
+        ("null", "SIGSEGV"), ("abort", "SIGABRT"), ("overflow", "SIGSEGV"), ("trap", "SIGILL"), ("kill", "SIGKILL"),
+        ("exit", "exit"), ("exit-well", "exit"), ("quit", "exit"), ("close", "closed its socket"),
+        ("garbage", "sent what no runner sends"),
+    ])
+    func `a crash ends the calls with its reason, and the gate heals in a new runner`(_ how: String, _ reason: String)
+        async throws
+    {
+        let test = try await opened()
+        let before = try await test.call("gate", "process")
+        let error = try await crash(test, .string(how))
+        #expect(error.code == .crashed)
+        #expect(error.connector == "gate")
+        #expect(error.message.contains("crashes 1.0.0") && error.message.contains(reason), "\(error)")
+        #expect(error.message.contains("crash: ") && error.message.contains("was sent"), "\(error)")
+        await test.advance(by: .seconds(1), until: .open, "gate")
+        #expect(try await test.call("gate", "process") != before)
+        await test.host.close()
+    }
+
+    @Test func `the error names the image and the place in it`() async throws {
+        let test = try await opened()
+        let error = try await crash(test, "null")
+        #expect(error.message.contains("libcrashes.so+0x"), "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `every pending call of a runner ends with its crash`() async throws {
+        let test = try await opened()
+        async let first = crash(test, "silent", operation: "begin")
+        async let second = crash(test, "silent", operation: "begin")
+        let own = try await crash(test, "abort")
+        let codes = try await [first.code, second.code, own.code]
+        #expect(codes == [.crashed, .crashed, .crashed])
+        await test.host.close()
+    }
+
+    @Test func `a crash while opening fails the gate with its reason`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", ["opens": "abort"], settings: RunnerCallTests.process)
+        )
+        let error = try #require(await test.host.open()["gate"]?.error)
+        #expect(error.code == .crashed)
+        #expect(error.message.contains("open: ") && error.message.contains("SIGABRT"), "\(error)")
+        await test.host.close()
+    }
+
+    @Test func `a constructor that crashes ends its runner alone`() async throws {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "gate", "plugin": "crashes-in-constructor", "isolation": "process", "heal": "off"}]"#,
+            plugins: [Fixtures.misbehaving("crashes-in-constructor")]
+        )
+        let error = try #require(await host.open()["gate"]?.error)
+        #expect(error.code == .crashed, "\(error)")
+        await host.close()
+    }
+
+    @Test func `a runner that is stopped is a hang, which ends with it`() async throws {
+        let test = try await opened()
+        let before = try await test.call("gate", "process")
+        async let answer = failure { () throws(ConnectorError) in
+            try await test.call("gate", "begin", ["how": "stop"], options: CallOptions(timeout: .seconds(5)))
+        }
+        await test.clock.advance(toTimerAfter: .seconds(5))
+        #expect(try await answer.code == .timedOut)
+        await test.advance(by: .seconds(1), until: .failed, "gate")
+        #expect(try test.gate("gate").error?.message.contains("did not answer") == true)
+        await test.advance(by: .seconds(1), until: .open, "gate")
+        #expect(try await test.call("gate", "process") != before)
+        await test.host.close()
+    }
+
+    @Test func `a hundred crashes leave no zombie and no descriptor`() async throws {
+        let test = try await opened()
+        _ = try await crash(test, "kill")
+        await test.advance(by: .seconds(1), until: .open, "gate")
+        let before = try Self.descriptors()
+        for _ in 0..<100 {
+            #expect(try await crash(test, "kill").code == .crashed)
+            await test.advance(by: .seconds(1), until: .open, "gate")
+        }
+        #expect(try Self.descriptors() <= before + 2)
+        await test.host.close()
+        var status: Int32 = 0
+        // Others of this process may have children, but none that ended and was not awaited.
+        #expect(unsafe waitpid(-1, &status, WNOHANG) <= 0)
+    }
+
+    private static func descriptors() throws -> Int {
+        try Directory.entries(of: "/proc/self/fd").count
+    }
+
+    @Test func `five crashes within a minute are told as one trouble`() async throws {
+        let test = try await opened()
+        for _ in 0..<4 {
+            _ = try await crash(test, "kill")
+            await test.advance(by: .seconds(1), until: .open, "gate")
+        }
+        _ = try await crash(test, "kill")
+        _ = await test.host.report { $0["gate"]?.state == .failed }
+        let error = try #require(try test.gate("gate").error)
+        #expect(error.message.hasPrefix("5 runners have ended within a minute"), "\(error)")
+        #expect(!error.isRetryable)
+        await test.host.close()
+    }
+
+    @Test func `what a plugin prints is a line of the log`() async throws {
+        let lines = Journal<String>()
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes", settings: RunnerCallTests.process),
+            logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+        )
+        #expect(await test.host.open().isReady)
+        try await test.call("gate", "print", ["text": "hello from a plugin"])
+        while !lines.values.contains("hello from a plugin") { await Task.yield() }
+        try await test.call("gate", "note", ["text": "a warning"])
+        while !lines.values.contains("a warning") { await Task.yield() }
+        await test.host.close()
+    }
+
+    @Test func `a runner that is not there is an error with the places that were searched`() async throws {
+        let error = try #require(throws: ConnectorError.self) {
+            try RunnerProgram.find(path: nil, environment: { $0 == "PATH" ? "/nowhere" : nil }, directory: "/none")
+        }
+        #expect(error.code == .notFound)
+        #expect(error.cause?.contains("/none/connector-runner") == true)
+        #expect(error.cause?.contains("/nowhere/connector-runner") == true)
+        let named = try #require(throws: ConnectorError.self) {
+            try RunnerProgram.find(path: nil, environment: { $0 == RunnerProgram.variable ? "/none" : nil }, directory: nil)
+        }
+        #expect(named.message.contains("CONNECTOR_RUNNER"))
+    }
+
+    @Test func `a runner of another version is refused with both`() throws {
+        let error = try #require(Handshake.mismatch(host: .own, runner: Handshake(version: 99, layout: 1)))
+        #expect(error.message.contains("99") && error.message.contains("\(Handshake.own.version)"))
+        #expect(Handshake.mismatch(host: .own, runner: .own) == nil)
+    }
+}
+
+/// Notes messages, and the lines of plugins.
+private struct JournalLogHandler: LogHandler {
+    private let journal: Journal<String>
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+
+    init(_ journal: Journal<String>) {
+        self.journal = journal
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        journal.note("\(event.message)")
+        if let line = event.metadata?["line"] { journal.note("\(line)") }
+    }
+}

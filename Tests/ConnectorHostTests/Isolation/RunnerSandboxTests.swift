@@ -1,0 +1,117 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorManifest
+    import ConnectorTestSupport
+    import Glibc
+    import Testing
+
+    @testable import ConnectorHost
+
+    /// A hostile plugin in a runner: what it tries is refused, the host is unharmed, and the report says what holds.
+    @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+    struct RunnerSandboxTests {
+        static func opened(_ sandbox: String, plugin: String = "hostile") async throws -> TestHost {
+            let settings = #""probe": "off", "isolation": "process", "sandbox": \#(sandbox)"#
+            let test = try TestHost(TestHost.leaf("gate", plugin: plugin, settings: settings))
+            let report = await test.host.open()
+            #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+            return test
+        }
+
+        static func act(_ test: TestHost, _ name: String, _ argument: String = "") async throws -> Int32? {
+            let arguments: JSONObject = [
+                "name": .string(name), "argument": .string(argument), "host": .integer(Int64(getpid())),
+            ]
+            return try await test.call("gate", "act", arguments).integer.map(Int32.init)
+        }
+
+        @Test func `the report says what holds`() async throws {
+            let test = try await Self.opened(#""default""#)
+            let sandbox = try #require(test.host.report["gate"]?.sandbox)
+            #expect(sandbox.hasPrefix("sandbox: filter, "))
+            #expect(!sandbox.contains("possible"))
+            #expect(test.host.report.json["gates"]?.array?.first?["sandbox"]?.string == sandbox)
+            await test.host.close()
+        }
+
+        @Test func `constructors run inside`() async throws {
+            let test = try await Self.opened(#""default""#)
+            #expect(try await test.call("gate", "constructed").integer == 0)
+            await test.host.close()
+            let open = try await Self.opened(#""off""#)
+            #expect(try await open.call("gate", "constructed").integer == 7)
+            #expect(open.host.report["gate"]?.sandbox == "sandbox: off")
+            await open.host.close()
+        }
+
+        @Test func `what a plugin tries is refused, and the gate works on`() async throws {
+            let test = try await Self.opened(#""default""#)
+            for (name, argument) in [
+                ("exec", "/bin/true"), ("spawn", "/bin/true"), ("fork", ""), ("ptrace", ""), ("shm", ""),
+                ("unshare", ""),
+                ("signal-host", ""), ("signal-group", ""), ("signal-all", ""), ("socket", "1"), ("socket", "2"),
+                ("send", "/dev/log"), ("dumpable", ""), ("outlive", ""), ("memfd", ""), ("call", "425"),
+                ("nice-host", ""),
+            ] {
+                #expect(try await Self.act(test, name, argument) == EPERM, "\(name) \(argument)")
+            }
+            for name in ["environ", "mem", "maps"] {
+                let act = try await Self.act(test, "of-host", name)
+                #expect(act == ENOENT || act == EACCES, "\(name)")
+            }
+            #expect(try await Self.act(test, "call", "463") == ENOSYS)
+            #expect([EACCES, ENOENT].contains(try await Self.act(test, "read", "/etc/passwd")))
+            #expect(try await Self.act(test, "write", "/tmp/x") == EACCES)
+            #expect(test.host.report["gate"]?.state == .open)
+            await test.host.close()
+        }
+
+        @Test func `bombs of memory, threads and descriptors stay in the runner`() async throws {
+            let test = try await Self.opened(#"{"memory": 134217728, "threads": 32}"#)
+            #expect(try await Self.act(test, "memory", "4096") == ENOMEM)
+            await test.host.close()
+            let other = try await Self.opened(#"{"threads": 32}"#)
+            #expect(try await Self.act(other, "descriptors", "100000") == EMFILE)
+            if other.host.report["gate"]?.sandbox?.contains("no namespaces") == false {
+                #expect(try await Self.act(other, "threads", "1000") == EAGAIN)
+            }
+            await other.host.close()
+        }
+
+        @Test func `a file that is named can be read, and another one cannot`() async throws {
+            let test = try await Self.opened(#"{"read": ["/etc/passwd"]}"#)
+            #expect(try await Self.act(test, "read", "/etc/passwd") == 0)
+            #expect([EACCES, ENOENT].contains(try await Self.act(test, "read", "/etc/group")))
+            await test.host.close()
+        }
+
+        @Test func `a sandbox that is required and does not hold fails the gate, and says why`() async throws {
+            let settings =
+                #""probe": "off", "isolation": "process", "sandbox": {"level": "required", "read": ["/nowhere"]}"#
+            let test = try TestHost(TestHost.leaf("gate", plugin: "hostile", settings: settings))
+            let report = await test.host.open()
+            let error = try #require(report["gate"]?.error)
+            #expect(report["gate"]?.state == .failed)
+            #expect(error.message.contains("no landlock (no rule for /nowhere: No such file or directory)"))
+            await test.host.close()
+        }
+
+        @Test func `connectors of one plugin with different sandboxes share no runner`() async throws {
+            let common = #""probe": "off", "isolation": "process""#
+            let test = try TestHost(
+                TestHost.leaf("first", plugin: "crashes", settings: common),
+                TestHost.leaf(
+                    "second",
+                    plugin: "crashes",
+                    settings: common + #", "sandbox": {"read": ["/etc/passwd"]}"#
+                ),
+                TestHost.leaf("third", plugin: "crashes", settings: common)
+            )
+            _ = await test.host.open()
+            #expect(test.host.environment.runners.runners.count == 2)
+            await test.host.close()
+        }
+    }
+#endif

@@ -1,0 +1,185 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * crashes: ends its process in the way that a caller, or its configuration for `open`, names. In a runner, that is all it ends.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "../fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+CONNECTOR_MANIFEST({
+    "manifest": 1,
+    "id": "crashes",
+    "version": "1.0.0",
+    "abi": [1, 1],
+    "entry": "fixture_entry",
+    "documentation": "Ends its process.",
+    "services": {"optional": ["log/1", "clock/1", "events/1", "storage/1"]},
+    "configuration": {"opens": {"type": "string", "documentation": "How open ends the process."}},
+    "capabilities": {
+        "crashes/1": {
+            "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
+            "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
+            "process": {"symbol": "crashes_process", "signature": "() -> i64"},
+            "variables": {"symbol": "crashes_variables", "signature": "() -> i64"},
+            "descriptors": {"symbol": "crashes_descriptors", "signature": "() -> i64"},
+            "print": {"symbol": "crashes_print", "signature": "(text: string)"},
+            "later": {"symbol": "crashes_later", "signature": "() async -> json"},
+            "store": {"symbol": "crashes_store", "signature": "(key: string, value: string) -> string"},
+            "emit": {"symbol": "crashes_emit", "signature": "(name: string) -> i64"},
+            "note": {"symbol": "crashes_note", "signature": "(text: string)"}
+        }
+    }
+});
+
+static int is(const char *text, uint64_t length, const char *word) {
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+static volatile int depth;
+static int overflow(int level) {
+    volatile char space[4096];
+    space[0] = (char)level;
+    depth = level;
+    /* Never the case, which the compiler does not know. */
+    if (level < 0) return 0;
+    return overflow(depth + 1) + space[0];
+}
+
+static void end(const char *how, uint64_t length) {
+    if (is(how, length, "null")) *(volatile int *)(uintptr_t)8 = 1;
+    if (is(how, length, "abort")) abort();
+    if (is(how, length, "overflow")) (void)overflow(0);
+    if (is(how, length, "exit")) exit(3);
+    if (is(how, length, "exit-well")) exit(0);
+    if (is(how, length, "quit")) _exit(4);
+    if (is(how, length, "kill")) raise(SIGKILL);
+    if (is(how, length, "stop")) raise(SIGSTOP);
+    if (is(how, length, "trap")) __builtin_trap();
+    if (is(how, length, "block")) pause();
+    if (is(how, length, "close")) {
+        for (int descriptor = 3; descriptor < 64; descriptor++) close(descriptor);
+        pause();
+    }
+    if (is(how, length, "garbage")) {
+        char bytes[256];
+        memset(bytes, 0xA5, sizeof bytes);
+        for (int descriptor = 3; descriptor < 8; descriptor++) (void)!write(descriptor, bytes, sizeof bytes);
+        pause();
+    }
+}
+
+CONNECTOR_EXPORT int32_t crashes_crash(void *instance, const char *how, uint64_t length, connector_error *error) {
+    (void)instance, (void)error;
+    end(how, length);
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *call, const char *how, uint64_t length,
+                                       connector_error *error) {
+    const fixture *self = instance;
+    (void)error;
+    end(how, length);
+    if (is(how, length, "twice")) {
+        self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"1", 1, NULL);
+        self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"2", 1, NULL);
+    }
+    if (is(how, length, "progress")) {
+        self->host->progress(self->host->context, call->operation, "{\"done\":1}", 10);
+        self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"3", 1, NULL);
+    }
+    if (is(how, length, "length")) {
+        self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"4", UINT64_MAX, NULL);
+    }
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_process(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    *result = getpid();
+    return CONNECTOR_OK;
+}
+
+extern char **environ;
+
+CONNECTOR_EXPORT int32_t crashes_variables(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    *result = 0;
+    for (char **variable = environ; *variable != NULL; variable++) ++*result;
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_descriptors(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    *result = 0;
+    for (int descriptor = 0; descriptor < 1024; descriptor++) *result += lseek(descriptor, 0, SEEK_CUR) >= 0 || fsync(descriptor) == 0 || write(descriptor, "", 0) == 0;
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_print(void *instance, const char *text, uint64_t length, connector_error *error) {
+    (void)instance, (void)error;
+    printf("%.*s\n", (int)length, text);
+    fflush(stdout);
+    return CONNECTOR_OK;
+}
+
+typedef struct later {
+    const fixture *self;
+    uint64_t operation;
+} later;
+
+static void fire(void *user) {
+    later *timer = user;
+    timer->self->host->complete(timer->self->host->context, timer->operation, CONNECTOR_OK, (const uint8_t *)"\"later\"", 7, NULL);
+    free(timer);
+}
+
+CONNECTOR_EXPORT int32_t crashes_later(void *instance, const connector_call *call, connector_error *error) {
+    const fixture *self = instance;
+    const connector_clock *clock = fixture_service(self, "clock/1");
+    later *timer = malloc(sizeof *timer);
+    uint64_t id;
+    (void)error;
+    *timer = (later){self, call->operation};
+    return clock->start_timer(clock->context, 1000000, fire, timer, &id);
+}
+
+CONNECTOR_EXPORT int32_t crashes_store(void *instance, const char *key, uint64_t key_length, const char *value,
+                                       uint64_t value_length, connector_bytes_owned *result, connector_error *error) {
+    const fixture *self = instance;
+    const connector_storage *storage = fixture_service(self, "storage/1");
+    int32_t status = storage->set(storage->context, key, key_length, (const uint8_t *)value, value_length, error);
+    if (status != CONNECTOR_OK) return status;
+    return storage->get(storage->context, key, key_length, result, error);
+}
+
+CONNECTOR_EXPORT int32_t crashes_emit(void *instance, const char *name, uint64_t length, int64_t *result, connector_error *error) {
+    const fixture *self = instance;
+    const connector_events *events = fixture_service(self, "events/1");
+    (void)error;
+    *result = events->emit(events->context, name, length, "{\"a\":1}", 7);
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_note(void *instance, const char *text, uint64_t length, connector_error *error) {
+    const fixture *self = instance;
+    const connector_log *log = fixture_service(self, "log/1");
+    (void)error;
+    return log->log(log->context, CONNECTOR_LOG_WARNING, text, length, NULL, 0);
+}
+
+static int32_t open_or_end(void *instance, const connector_call *call, connector_error *error) {
+    const fixture *self = instance;
+    const char *opens = strstr(self->config, "\"opens\":\"");
+    if (opens != NULL) {
+        opens += strlen("\"opens\":\"");
+        end(opens, (uint64_t)(strchr(opens, '"') - opens));
+    }
+    return fixture_open(instance, call, error);
+}
+
+FIXTURE_PLUGIN(open_or_end)
