@@ -3,9 +3,10 @@
 
 import ConnectorBase
 import ConnectorHostTesting
-import ConnectorPlatform
 import ConnectorTestSupport
 import Testing
+
+@testable import ConnectorPlatform
 
 /// What there is for authors in C, C++ and Rust, beside the ABI.
 @Suite(.serialized) struct BindingTests {
