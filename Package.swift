@@ -20,7 +20,7 @@ let adapters = [
 /// What single adapters need besides `ConnectorKit`.
 let adapterDependencies: [String: [Target.Dependency]] = [
     "sqlite": ["CSQLite"],
-    "webdav": ["ConnectorDigest"],
+    "webdav": ["ConnectorBase", "ConnectorDigest"],
     "s3": ["ConnectorDigest"],
     "folder": [
         "ConnectorDigest", .target(name: "CExtendedAttributes", condition: .when(platforms: [.linux])),

@@ -7,21 +7,20 @@ internal import Synchronization
 
 /// Keeps files in a collection of a WebDAV server (RFC 4918).
 ///
-/// WebDAV cannot put a file in parts, so an upload is collected in memory. It is put beside the files, under a name of its
-/// own, and moved to its place: others see the old file or the new one, even if the server writes in place. What the
+/// WebDAV cannot put a file in parts, so a small one is collected in memory, and a larger one is the body of one request, which lasts
+/// as long as the upload. It is put beside the files, under a name of its own, and moved to its place: others see the old file or the new one, even if the server writes in place. What the
 /// server does not keep of a file, its digest above all, is in a ``WebDAVStamp``.
 final class WebDAV: FilesPlugin {
     private let requests: WebDAVRequests
     private let connection: WebDAVConnection
     private let host: Host
     private let uploads = Mutex<[String: WebDAVUpload]>([:])
+    private let places = WebDAVPlaces()
 
     /// The most bytes of all uploads under way.
     private static let memoryLimit = 256 << 20
     /// How long an upload may be idle before it is dropped: its caller may have given up unheard.
     private static let patience: UInt64 = 3_600_000_000_000
-    /// The size of parts.
-    private static let partSize = 1 << 20
 
     init(configuration: PluginConfiguration, host: Host) throws {
         requests = WebDAVRequests(
@@ -55,7 +54,11 @@ final class WebDAV: FilesPlugin {
 
     /// Ends the uploads under way.
     func close() async {
-        uploads.withLock { $0 = [:] }
+        let left = uploads.withLock { uploads in
+            defer { uploads = [:] }
+            return uploads.values
+        }
+        for upload in left { await upload.abort() }
     }
 
     func head(_ path: String) async throws -> FileEntry {
@@ -90,44 +93,46 @@ final class WebDAV: FilesPlugin {
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
         try Self.check(request)
         let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
-        uploads.withLock { uploads in
-            uploads = uploads.filter { $0.value.usedAt + Self.patience > now }
-            uploads[id] = WebDAVUpload(request: request, partSize: Self.partSize, usedAt: now)
+        let upload = WebDAVUpload(request, requests, connection, at: now)
+        let forgotten = uploads.withLock { uploads in
+            let forgotten = uploads.filter { $0.value.usedAt + Self.patience <= now }
+            for id in forgotten.keys { uploads[id] = nil }
+            uploads[id] = upload
+            return forgotten.values
         }
-        return FileUpload(id: id, partSize: Self.partSize)
+        for upload in forgotten { await upload.abort() }
+        return FileUpload(id: id, partSize: WebDAVUpload.partSize)
     }
 
     func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws {
-        let now = host.clock.monotonic
-        try uploads.withLock { uploads throws(PluginError) in
-            let count = uploads.values.reduce(content.count) { $0 + $1.content.count }
+        let state = try uploads.withLock { uploads throws(PluginError) in
+            let count = uploads.values.reduce(content.count) { $0 + $1.memory }
             guard count <= Self.memoryLimit else {
                 throw PluginError(
                     .rateLimited,
-                    "the uploads under way have more than \(Self.memoryLimit >> 20) MiB; complete or abort one first"
+                    "the uploads under way keep more than \(Self.memoryLimit >> 20) MiB; complete or abort one first"
                 )
             }
-            guard uploads[upload] != nil else { throw Self.noUpload(upload) }
-            uploads[upload]?.usedAt = now
-            try uploads[upload]?.add(content, at: offset)
+            guard let state = uploads[upload] else { throw Self.noUpload(upload) }
+            return state
         }
+        try await state.add(content, at: offset, now: host.clock.monotonic)
     }
 
     func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry {
         guard let state = uploads.withLock({ $0[upload] }) else { throw Self.noUpload(upload) }
         let found = try state.checkedDigest(size: size, digest: digest)
-        let request = state.request
-        try await throughTemporary(request) { [connection, requests] temporary throws(PluginError) in
-            let put = requests.put(state.content, at: temporary, contentType: request.contentType)
-            try await connection.sendMakingParents(put, of: temporary, accepting: [201, 204])
-            return WebDAVStamp(contentType: request.contentType, digest: found)
+        let now = host.clock.monotonic
+        let entry = try await throughTemporary(state.temporary, state.request) { () throws(PluginError) in
+            try await state.complete(at: now)
+            return WebDAVStamp(contentType: state.request.contentType, digest: found)
         }
         uploads.withLock { $0[upload] = nil }
-        return try await file(request.path).entry()
+        return entry
     }
 
     func abortUpload(_ upload: String) async throws {
-        uploads.withLock { $0[upload] = nil }
+        await uploads.withLock { $0.removeValue(forKey: upload) }?.abort()
     }
 
     /// Removes a file. The collections that are empty then stay: to remove one would remove what was just put there.
@@ -141,7 +146,8 @@ final class WebDAV: FilesPlugin {
         let request = FileUploadRequest(destination)
         try Self.check(request)
         let before = try await file(source)
-        try await throughTemporary(request) { [connection, requests] temporary throws(PluginError) in
+        let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
+        return try await throughTemporary(temporary, request) { [connection, requests] () throws(PluginError) in
             try await connection.sendMakingParents(
                 requests.copy(source, to: temporary),
                 of: temporary,
@@ -152,26 +158,28 @@ final class WebDAV: FilesPlugin {
             }
             return WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest)
         }
-        return try await file(destination).entry()
     }
 
     // MARK: Placing
 
     /// Makes a file under a temporary name, adds its stamp, and gives it its name.
     private func throughTemporary(
+        _ temporary: String,
         _ request: FileUploadRequest,
-        _ make: (String) async throws(PluginError) -> WebDAVStamp
-    ) async throws(PluginError) {
-        let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
+        _ make: () async throws(PluginError) -> WebDAVStamp
+    ) async throws(PluginError) -> FileEntry {
         do throws(PluginError) {
             try await checkPlace(request)
-            var stamp = try await make(temporary)
+            var stamp = try await make()
             guard let tag = try await connection.find(temporary)?.tag else {
                 throw PluginError(.unavailable, "the server lost what it was sent", isRetryable: true, domain: "webdav")
             }
             stamp.tag = tag
             try await connection.set(stamp, of: temporary)
-            try await place(temporary, request)
+            return try await places.alone(at: request.path) { () throws(PluginError) in
+                try await place(temporary, request)
+                return try await file(request.path).entry()
+            }
         } catch {
             // A task of its own, because this one may have been cancelled.
             await Task { [connection, requests] in

@@ -26,6 +26,11 @@ struct WebDAVConnection: Sendable {
         return response
     }
 
+    /// Sends a request with a body that comes in parts, and returns the response, whatever its status.
+    func stream(_ request: HTTPRequest, _ body: HTTPUpload) async throws(PluginError) -> HTTPResponse {
+        try await host.http.stream(request, body: body, silence: nil).response(limit: 1 << 20)
+    }
+
     /// Sends a request that makes a file; if the collections above it are missing, makes them, and sends it again.
     @discardableResult
     func sendMakingParents(
@@ -102,7 +107,7 @@ struct WebDAVConnection: Sendable {
     }
 
     /// The error that a status means.
-    private func failure(_ response: HTTPResponse) -> PluginError {
+    func failure(_ response: HTTPResponse) -> PluginError {
         guard response.status >= 400 else {
             return response.isPage || response.status >= 300
                 ? response.failure(vendor: "webdav", now: host.clock.now)

@@ -4,63 +4,144 @@
 internal import ConnectorDigest
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
-/// An upload under way, whose content is in memory until it completes.
-struct WebDAVUpload {
+/// An upload under way. A small file stays in memory until it completes; the server gets a larger one as it comes.
+final class WebDAVUpload: Sendable {
     /// What the upload is for.
     let request: FileUploadRequest
-    let partSize: Int
-    /// When a call was last about it, on the monotonic clock.
-    var usedAt: UInt64
-    private(set) var content: [UInt8] = []
-    /// Where the last part begins: it may come again.
-    private var last = 0
+    /// The path of the content until it has its place.
+    let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
+    private let requests: WebDAVRequests
+    private let connection: WebDAVConnection
+    private let state: Mutex<State>
 
-    /// The largest file: what the host sends in one request.
-    static let sizeLimit = 64 << 20
-
-    init(request: FileUploadRequest, partSize: Int, usedAt: UInt64) {
-        self.request = request
-        self.partSize = partSize
-        self.usedAt = usedAt
+    private struct State {
+        /// When a call was last about the upload, on the monotonic clock.
+        var usedAt: UInt64
+        /// Whether a call is about it right now: parts come one after the other.
+        var isBusy = false
+        /// The bytes before the last part, and their hash.
+        var size: UInt64 = 0
+        var hash = SHA256()
+        /// The last part, which may come again.
+        var last: [UInt8] = []
+        /// The content before the last part, if the server has not got it.
+        var content: [UInt8] = []
+        /// What the server gets, once there is too much to keep.
+        var transfer: WebDAVTransfer?
     }
 
+    /// The size of parts.
+    static let partSize = 1 << 20
+    /// The most bytes that are kept before the server gets them.
+    static let memoryLimit = 8 << 20
+    /// The largest file.
+    static let sizeLimit: UInt64 = 1 << 40
+
+    init(_ request: FileUploadRequest, _ requests: WebDAVRequests, _ connection: WebDAVConnection, at now: UInt64) {
+        (self.request, self.requests, self.connection) = (request, requests, connection)
+        state = Mutex(State(usedAt: now))
+    }
+
+    /// When a call was last about the upload, on the monotonic clock.
+    var usedAt: UInt64 { state.withLock(\.usedAt) }
+
+    /// How many bytes it keeps in memory.
+    var memory: Int { state.withLock { $0.content.count + $0.last.count } }
+
     /// Adds a part, or the last one again.
-    mutating func add(_ part: [UInt8], at offset: UInt64) throws(PluginError) {
-        let isAgain = offset == last && content.count - last == part.count
-        guard isAgain || offset == content.count else {
-            throw PluginError(.invalid, "the part begins at byte \(offset); the next one begins at \(content.count)")
+    func add(_ part: [UInt8], at offset: UInt64, now: UInt64) async throws(PluginError) {
+        try begin(at: now)
+        defer { end() }
+        let (size, last) = state.withLock { ($0.size, $0.last) }
+        let isAgain = offset == size && last.count == part.count
+        let next = size + UInt64(last.count)
+        guard isAgain || offset == next else {
+            throw PluginError(.invalid, "the part begins at byte \(offset); the next one begins at \(next)")
         }
-        guard offset % UInt64(partSize) == 0, part.count <= partSize else {
+        guard offset % UInt64(Self.partSize) == 0, part.count <= Self.partSize else {
             throw PluginError(
                 .invalid,
-                "the part of \(part.count) bytes at byte \(offset) is no part; all but the last have \(partSize) bytes"
+                "the part of \(part.count) bytes at byte \(offset) is no part; all but the last have \(Self.partSize) bytes"
             )
         }
         guard offset + UInt64(part.count) <= Self.sizeLimit else {
-            throw PluginError(
-                .tooLarge,
-                "WebDAV takes a file in one request, which has at most \(Self.sizeLimit >> 20) MiB here"
-            )
+            throw PluginError(.tooLarge, "a file has at most \(Self.sizeLimit >> 40) TiB here")
         }
-        if isAgain { content.removeLast(content.count - last) }
-        last = content.count
-        content += part
+        if !isAgain { try await keep(last) }
+        state.withLock { state in
+            if !isAgain {
+                state.size = offset
+                state.hash.update(last)
+            }
+            state.last = part
+        }
     }
 
     /// The digest of the content.
     ///
     /// - Throws: `invalid` if the content has another size or digest than it must have.
     func checkedDigest(size: UInt64, digest: String?) throws(PluginError) -> String {
-        var hash = SHA256()
-        hash.update(content)
-        let found = hash.hexadecimal
-        guard size == content.count, digest == nil || digest == found else {
+        let (found, count) = state.withLock { state in
+            var hash = state.hash
+            hash.update(state.last)
+            return (hash.hexadecimal, state.size + UInt64(state.last.count))
+        }
+        guard size == count, digest == nil || digest == found else {
             throw PluginError(
                 .invalid,
-                "the upload has \(content.count) bytes with the SHA-256 \(found), not \(size) with \(digest ?? "any")"
+                "the upload has \(count) bytes with the SHA-256 \(found), not \(size) with \(digest ?? "any")"
             )
         }
         return found
+    }
+
+    /// Puts the content to the temporary path.
+    func complete(at now: UInt64) async throws(PluginError) {
+        try begin(at: now)
+        defer { end() }
+        let (transfer, content, last) = state.withLock { ($0.transfer, $0.content, $0.last) }
+        guard let transfer else {
+            let put = requests.put(content + last, at: temporary, contentType: request.contentType)
+            try await connection.sendMakingParents(put, of: temporary, accepting: [201, 204])
+            return
+        }
+        try await transfer.send(last)
+        let response = try await transfer.finish()
+        guard [201, 204].contains(response.status) else { throw connection.failure(response) }
+    }
+
+    /// Ends the upload without a file, and removes what the server has of it.
+    func abort() async {
+        guard let transfer = state.withLock({ $0.transfer.take() }) else { return }
+        transfer.cancel()
+        _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
+    }
+
+    /// Keeps a part, in memory or on the server, that will not come again.
+    private func keep(_ part: [UInt8]) async throws(PluginError) {
+        if let transfer = state.withLock(\.transfer) { return try await transfer.send(part) }
+        let content = state.withLock(\.content) + part
+        guard content.count > Self.memoryLimit else { return state.withLock { $0.content = content } }
+        try await connection.send(requests.makeCollection(WebDAVRequests.uploadsName), accepting: [201, 405])
+        let put = requests.put([], at: temporary, contentType: request.contentType)
+        let transfer = WebDAVTransfer(put, connection)
+        state.withLock { ($0.transfer, $0.content) = (transfer, []) }
+        try await transfer.send(content)
+    }
+
+    private func begin(at now: UInt64) throws(PluginError) {
+        let isFree = state.withLock { state in
+            defer { (state.isBusy, state.usedAt) = (true, now) }
+            return !state.isBusy
+        }
+        guard isFree else {
+            throw PluginError(.invalid, "a call about the upload is under way; its calls come one after the other")
+        }
+    }
+
+    private func end() {
+        state.withLock { $0.isBusy = false }
     }
 }

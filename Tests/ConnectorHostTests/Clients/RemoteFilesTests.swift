@@ -58,6 +58,51 @@ struct RemoteFilesTests {
         }
     }
 
+    /// Puts a file that is larger than what an adapter keeps in memory, and reads it.
+    private func putLarge(_ files: FilesClient) async throws {
+        var content: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
+        for block in 0..<320 { content += repeatElement(UInt8(block & 255), count: 1 << 16) }
+        let entry = try await files.put("large/é ?#;%41.bin", .bytes(content), contentType: "application/x-large")
+        #expect(entry.size == UInt64(content.count) && entry.contentType == "application/x-large")
+        #expect(try await files.get("large/é ?#;%41.bin").collect(upTo: 32 << 20) == content)
+        #expect(try await files.list(prefix: "large/").files.map(\.path) == ["large/é ?#;%41.bin"])
+        try await files.remove("large/é ?#;%41.bin")
+    }
+
+    /// Puts to one path from many tasks at once: one of the contents is there, whole, and every put has ended well or in a conflict.
+    private func race(_ files: FilesClient) async throws {
+        let contents = (0..<8).map { [UInt8](repeating: UInt8($0), count: 100_000) }
+        try await withThrowingTaskGroup { group in
+            for content in contents {
+                group.addTask {
+                    do throws(ConnectorError) {
+                        _ = try await files.put("raced.bin", .bytes(content))
+                    } catch {
+                        #expect(error.code == .conflict, "\(error)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let content = try await files.get("raced.bin").collect(upTo: 1 << 20)
+        #expect(contents.contains(content))
+        try await files.remove("raced.bin")
+    }
+
+    @Test(arguments: vendors)
+    func `a file larger than what is kept in memory is put and read, under a name with every mark of URLs`(
+        _ vendor: String
+    )
+        async throws
+    {
+        try await withFiles(of: vendor) { host, _, _ in try await putLarge(host.files("files")) }
+    }
+
+    @Test(arguments: vendors)
+    func `puts to one path at once leave one of them, whole`(_ vendor: String) async throws {
+        try await withFiles(of: vendor) { host, _, _ in try await race(host.files("files")) }
+    }
+
     /// A connector to a real server, in JSON: `make acceptance` sets it.
     private static var server: String? {
         unsafe getenv("CONNECTOR_FILES_SERVER").map { unsafe String(cString: $0) }
@@ -73,8 +118,11 @@ struct RemoteFilesTests {
         )
         let report = await host.open()
         #expect(report.isReady, "\(report)")
-        let findings = try await FilesConformance.check(host.files(#require(connector["name"]?.string)))
+        let files = try host.files(#require(connector["name"]?.string))
+        let findings = await FilesConformance.check(files)
         #expect(findings == [])
+        try await putLarge(files)
+        try await race(files)
         await host.close()
     }
 

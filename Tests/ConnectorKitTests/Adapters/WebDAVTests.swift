@@ -214,13 +214,74 @@ internal import Testing
         #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: size) }?.status == .invalid)
         for _ in 1...2 { try await webdav.uploadPart(part, of: upload.id, at: 0) }
         #expect(await failure { try await webdav.uploadPart([1], of: upload.id, at: 1) }?.status == .invalid)
-        for index in 1..<UInt64(64) { try await webdav.uploadPart(part, of: upload.id, at: index * size) }
-        // A file that never ends.
-        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 64 * size) }?.status == .tooLarge)
+        for index in 1..<UInt64(8) { try await webdav.uploadPart(part, of: upload.id, at: index * size) }
         let short = await failure { _ = try await webdav.completeUpload(upload.id, size: 1, digest: nil) }
         #expect(short?.status == .invalid)
         try await webdav.abortUpload(upload.id)
         #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 0) }?.status == .notFound)
+    }
+
+    /// Sends parts of 1 MiB, each of bytes with its number.
+    private func send(_ numbers: ClosedRange<UInt8>, of upload: FileUpload, to webdav: WebDAV) async throws {
+        for number in numbers {
+            let part = [UInt8](repeating: number, count: upload.partSize)
+            try await webdav.uploadPart(part, of: upload.id, at: UInt64(number) << 20)
+        }
+    }
+
+    @Test func `a large file is one request that lasts as long as the upload, and the last part may come again`()
+        async throws
+    {
+        let http = http([(405, ""), (404, ""), (507, "full"), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await send(0...8, of: upload, to: webdav)
+        #expect(http.requests.isEmpty, "so much is kept in memory")
+        try await send(9...19, of: upload, to: webdav)
+        try await send(19...19, of: upload, to: webdav)
+        #expect(http.beginning.map(\.method) == [.put] && http.requests.map(\.method) == [.mkcol])
+        try await webdav.uploadPart([99], of: upload.id, at: 20 << 20)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 20 << 20 + 1, digest: nil) }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .delete] && http.paths[2] == http.paths[3])
+        let body = http.requests[2].body
+        #expect(body.count == 20 << 20 + 1 && body.last == 99)
+        for number: UInt8 in 0..<20 {
+            let start = Int(number) << 20
+            #expect(body[start] == number && body[start + (1 << 20) - 1] == number)
+        }
+    }
+
+    @Test func `a file that never ends is refused by the server, once it is full, and leaves nothing behind`()
+        async throws
+    {
+        let answers = [(405, ""), (507, "full"), (204, "")].map { status, text in
+            ScriptedHTTP.Answer.response(HTTPResponse(status: status, body: Array(text.utf8)))
+        }
+        let http = ScriptedHTTP(answers, bodyLimit: 12 << 20)
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let error = await failure {
+            for number: UInt8 in 0...200 { try await send(number...number, of: upload, to: webdav) }
+        }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(error?.message.contains("no space left") == true)
+        try await webdav.abortUpload(upload.id)
+        #expect(http.requests.map(\.method) == [.mkcol, .put, .delete] && http.paths[1] == http.paths[2])
+    }
+
+    @Test func `a large upload that is aborted, or whose gate closes, ends its request and removes what was put`()
+        async throws
+    {
+        for isClosed in [false, true] {
+            let http = http([(405, ""), (204, ""), (204, "")])
+            let webdav = try webdav(http)
+            let upload = try await webdav.createUpload(FileUploadRequest("a"))
+            try await send(0...10, of: upload, to: webdav)
+            if isClosed { await webdav.close() } else { try await webdav.abortUpload(upload.id) }
+            #expect(http.beginning.count == 1)
+            #expect(http.requests.map(\.method) == [.mkcol, .delete], "the put did not end as if it were whole")
+        }
     }
 
     @Test func `a put that fails leaves nothing behind`() async throws {

@@ -18,11 +18,16 @@ final class ScriptedHTTP: HTTPService {
     private struct State {
         var answers: [Answer]
         var requests: [HTTPRequest] = []
+        /// Those whose bodies come in parts, from their beginning on.
+        var beginning: [HTTPRequest] = []
     }
 
     private let state: Mutex<State>
+    /// How much of a body that comes in parts is read before the answer; nil for all.
+    private let bodyLimit: Int?
 
-    init(_ answers: [Answer]) {
+    init(_ answers: [Answer], bodyLimit: Int? = nil) {
+        self.bodyLimit = bodyLimit
         state = Mutex(State(answers: answers))
     }
 
@@ -34,6 +39,9 @@ final class ScriptedHTTP: HTTPService {
     /// Everything that was sent so far.
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
+    /// Every request whose body comes in parts, from its beginning on, without its body.
+    var beginning: [HTTPRequest] { state.withLock { $0.beginning } }
+
     /// The paths of the requests, without queries.
     var paths: [String] {
         requests.map { String($0.url.description.dropFirst($0.url.origin.count).prefix { $0 != "?" }) }
@@ -44,7 +52,16 @@ final class ScriptedHTTP: HTTPService {
     }
 
     func stream(_ request: HTTPRequest, body: HTTPUpload?, silence: Duration?) async throws(PluginError) -> HTTPStream {
-        let answer = state.withLock { state -> Answer? in
+        var request = request
+        if let body {
+            state.withLock { $0.beginning.append(request) }
+            while let part = try await body.next() {
+                request.body += part
+                // A server may answer before the end.
+                if let limit = bodyLimit, request.body.count > limit { break }
+            }
+        }
+        let answer = state.withLock { [request] state -> Answer? in
             state.requests.append(request)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
