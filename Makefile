@@ -30,7 +30,7 @@ help:
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
 	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
-	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox; swap images'
+	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
@@ -152,13 +152,12 @@ fuzz: packages fixtures
 # CONNECTOR_TORTURE_SEED.
 CONNECTOR_TORTURE_KILLS ?= 100
 CONNECTOR_TORTURE_EVENTS ?= 1000000
-CONNECTOR_TORTURE_SWAPS ?= 100
 CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
 torture: packages fixtures
 	@scripts/install-system-packages iproute2 nats-server libnats3.4
 	scripts/swift build --build-tests
 	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
-	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) CONNECTOR_TORTURE_SWAPS=$(CONNECTOR_TORTURE_SWAPS) \
+	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) \
 	    CONNECTOR_TESTS_SILENCE=3600 $(TESTS) --filter TortureTests
 
 # Each builds everything in a scratch directory of its own: some eight minutes on two processors, once.

@@ -59,7 +59,7 @@ import Testing
         #expect(plan.status == 422)
         #expect(try JSONValue(parsing: plan.body)["errors"]?[0]?["code"]?.string == "not-found")
         let relative = await local.respond("GET", "/api/v1/swap/plan?connector=a&file=nowhere.so")
-        #expect(relative.status == 400)
+        #expect(relative.status == 422)
         #expect(String(decoding: relative.body, as: UTF8.self).contains("is not an absolute path"))
     }
 

@@ -31,9 +31,8 @@ extension ReloadRun {
                     let count = held.reduce(0) { $0 + (names.contains($1.key) ? $1.value : 0) }
                     let callers = Self.callers(count, users.names(of: capability.id, isGone: others == nil))
                     guard !callers.isEmpty else { continue }
-                    errors.append(
-                        Self.breaks(change.path, new, "\(capability.id) \(operation)", other?.signature, callers)
-                    )
+                    let name = "\(capability.id) \(operation.name)\(operation.signature)"
+                    errors.append(Self.breaks(change.path, new, name, other?.signature, callers))
                 }
             }
         }

@@ -84,6 +84,7 @@ internal import ConnectorManifest
                 }
             }
             guard let result else { throw Preflight.changed(candidate.path) }
+            LoadedFiles.shared.add(result, path: candidate.path, identity: checked.bytes.identity)
             return (result, MappedCode(checked.soundness, result, entry: candidate.manifest.entry))
         }
 

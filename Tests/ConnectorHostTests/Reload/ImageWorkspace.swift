@@ -59,7 +59,7 @@ struct ImageWorkspace: Sendable {
     }
 
     /// Writes a configuration in which the gate has another name.
-    func rename() {
+    func renameGate() {
         let moved = #"{"name": "moved", "plugin": "swapped", "was": "gate", "probe": "off", "heal": "off"}"#
         directory.write(
             Array(#"{"version": 1, "plugins": ["plugins"], "connectors": [\#(moved)]}"#.utf8),

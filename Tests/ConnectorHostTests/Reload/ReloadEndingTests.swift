@@ -127,7 +127,7 @@ import Testing
             await Task.yield()
         }
         let reload = await reloading.value
-        #expect(reload.isActive && reload.draining == ["gate"])
+        #expect(reload.isActive)
         while host.report["gate"]?.drainingCount != 0 {
             clock.advance(by: .seconds(5))
             await Task.yield()
@@ -165,7 +165,8 @@ import Testing
         await test.clock.advance(toTimerAfter: .seconds(30))
         let stop = try #require(await waiting.value)
         #expect(stop.phase == phase && stop.errors.first?.code == .timedOut)
-        #expect(stop.errors.first?.message.contains("did not \(phase.rawValue) the configuration within 30s") == true)
+        let message = "the reload did not \(phase.rawValue) the configuration within 30.0 s"
+        #expect(stop.errors.first?.message == message)
         hang.withLock { $0 = true }
         hang.signal()
         await test.host.close()
@@ -197,7 +198,7 @@ import Testing
             clock.advance(by: .milliseconds(10))
             await Task.yield()
         }
-        workspace.rename()
+        workspace.renameGate()
         let reload = await reload(host, clock)
         #expect(reload.isActive && reload.plan?["moved"]?.events == .init(queued: 1, outcome: .move))
         #expect(host.outbox(of: "moved")?.queued == 1)
@@ -207,40 +208,6 @@ import Testing
             await Task.yield()
         }
         await closing.value
-    }
-
-    @Test func `an image whose constructor hangs ends the reload while it loads`() async throws {
-        let workspace = ImageWorkspace()
-        try workspace.install()
-        let clock = ManualHostClock()
-        let host = try await workspace.host(clock: clock)
-        let gate = "\(workspace.directory.path)/go"
-        try #require(unsafe mkfifo(gate, 0o600) == 0)
-        // Opening a pipe blocks until the other end opens, too.
-        try workspace.install(
-            Variant(
-                answer: 2,
-                code: """
-                    __attribute__((constructor)) static void hang(void) {
-                        int file = open("\(gate)", O_RDONLY);
-                        if (file >= 0) close(file);
-                    }
-                    """
-            )
-        )
-        let refused = await reload(host, clock)
-        #expect(refused.phase == .load && refused.errors.first?.code == .timedOut, "\(refused.errors)")
-        #expect(try await host.answer() == 1)
-        // The other end opens, so that other tests can load images again.
-        var file: Int32 = -1
-        while file < 0 {
-            file = unsafe open(gate, O_WRONLY | O_NONBLOCK)
-            await Task.yield()
-        }
-        close(file)
-        #expect(await host.reload().isActive)
-        #expect(try await host.answer() == 2)
-        await host.close()
     }
 
     // MARK: Moving
@@ -280,7 +247,7 @@ import Testing
         try workspace.install(variant)
         let host = try await workspace.host()
         #expect(try await host.answer() == 1)
-        workspace.rename()
+        workspace.renameGate()
         let reload = await host.reload()
         #expect(reload.isActive, "\(reload.errors)")
         #expect(reload.plan?["moved"]?.kind == .moved)

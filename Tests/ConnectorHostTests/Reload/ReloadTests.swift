@@ -311,4 +311,39 @@ import Testing
         #expect(test.host.report.gates.allSatisfy { $0.state == .closed })
         #expect(await test.host.reload().errors.first?.code == .notOpen)
     }
+
+    @Test func `an endless call survives two swaps, and the host fifty`() async throws {
+        let name = TestHost.unique("endless")
+        func leaf(_ round: Int) -> String {
+            TestHost.leaf("gate", ["name": .string(name), "replies": .string("\(round)")])
+        }
+        let test = try await TestHost.opened(leaf(0), TestHost.leaf("other"))
+        let client = try test.host.gate("gate")
+        let endless = Task { () -> ConnectorError? in
+            do throws(ConnectorError) {
+                _ = try await client.call(
+                    "begin",
+                    ["name": .string(name)],
+                    options: CallOptions(timeout: .seconds(100_000))
+                )
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try await TestHost.taken(name)
+        for round in 1...50 {
+            let reloading = Task { try await test.reload(leaf(round), TestHost.leaf("other")) }
+            while try test.gate("gate").generation < UInt64(round + 1) { await Task.yield() }
+            while test.host.reloader.isRunning {
+                test.clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+            #expect(try await reloading.value.isActive)
+            #expect(try await client.call("answer", ["value": 0]) == .integer(Int64(round)))
+            #expect(try test.gate("gate").drainingCount <= 3)
+        }
+        #expect(await endless.value?.code == .notOpen)
+        await test.host.close()
+    }
 }
