@@ -274,7 +274,9 @@ extension ConfigurationReader {
     mutating func isolation(in object: JSONObject, at path: JSONPath, below parent: Isolation) -> Isolation {
         var isolation = parent
         if let text = json.string("isolation", in: object, at: path) {
-            if let kind = Isolation.Kind(rawValue: text) { isolation.kind = kind } else {
+            if let kind = Isolation.Kind(rawValue: text) {
+                isolation.kind = kind
+            } else {
                 json.report(
                     .invalidValue,
                     "isolation must be \"process\" or \"none\", not \"\(text.excerpt)\"",
@@ -283,7 +285,9 @@ extension ConfigurationReader {
             }
         }
         if let name = json.string("runner", in: object, at: path) {
-            if isIdentifier(name) { isolation.runner = name } else {
+            if isIdentifier(name) {
+                isolation.runner = name
+            } else {
                 json.report(
                     .invalidValue,
                     "the runner's name \"\(name.excerpt)\" must be \(identifierRule)",

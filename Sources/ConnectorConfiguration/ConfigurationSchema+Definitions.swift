@@ -107,7 +107,8 @@ extension ConfigurationSchema {
         "isolation": isolation,
         "runner": [
             "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$",
-            "description": "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
+            "description":
+                "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
         ],
         "sandbox": sandbox,
         "simulate": [

@@ -79,7 +79,8 @@ struct GatePlan: Sendable {
     /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
     func opensLike(_ other: GatePlan) -> Bool {
         configuration == other.configuration && uses == other.uses && propagatesTrace == other.propagatesTrace
-            && cacheBytes == other.cacheBytes && isolation == other.isolation && isSimulated == other.isSimulated && isOfSamePlugin(as: other)
+            && cacheBytes == other.cacheBytes && isolation == other.isolation && isSimulated == other.isSimulated
+            && isOfSamePlugin(as: other)
     }
 
     /// Whether another plan loads the same file in the same state, or links the same plugin.

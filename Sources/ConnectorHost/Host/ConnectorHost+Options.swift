@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorConfiguration
+internal import ConnectorIsolation
 public import ConnectorPlatform
 public import ConnectorServices
-
-internal import ConnectorIsolation
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorLoading
 public import ConnectorConfiguration
+internal import ConnectorLoading
 public import ConnectorManifest
 public import ConnectorServices
 

@@ -256,7 +256,9 @@ package final class RemoteChannel: Channel, RunnerClient {
     }
 
     /// Checks the answer of an operation.
-    private func result(_ payload: [UInt8], of name: String, _ signature: Signature) throws(ConnectorError) -> CallResult {
+    private func result(_ payload: [UInt8], of name: String, _ signature: Signature) throws(ConnectorError)
+        -> CallResult
+    {
         var types: [String: ValueType] = [:]
         for output in signature.parameters where output.direction == .out { types[output.name] = output.type }
         for result in signature.results { types[result.name ?? ""] = result.type }
@@ -387,7 +389,7 @@ package final class RemoteChannel: Channel, RunnerClient {
         // The gate first, so that whoever learns of a failed call finds the gate failed.
         if !isDisposed {
             let names = Set(pending.values.map(\.name)).sorted().joined(separator: ", ")
-            onLoss(end.error(names.isEmpty ? "idle" : names, plugin: plugin, isSent: true))
+            onLoss(end.loss(of: plugin, during: names))
         }
         for (id, call) in pending {
             let isSent = call.message.map { $0 <= taken } ?? false

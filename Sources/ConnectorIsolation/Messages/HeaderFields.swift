@@ -19,7 +19,9 @@ package struct HeaderFields: Sendable {
         guard count <= Self.limit, unsafe count == 0 || start != nil else { return nil }
         for index in 0..<Int(count) {
             guard let header = unsafe start?[index] else { return nil }
-            guard unsafe header.name_length <= Self.textLimit, unsafe header.value_length <= Self.textLimit else { return nil }
+            guard unsafe header.name_length <= Self.textLimit, unsafe header.value_length <= Self.textLimit else {
+                return nil
+            }
             // Read as raw pointers: a plugin may pass null where the header says that there is none.
             guard let name = unsafe Self.bytes(header.name, header.name_length),
                 let value = unsafe Self.bytes(header.value, header.value_length)

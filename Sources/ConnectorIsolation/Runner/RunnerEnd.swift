@@ -28,6 +28,20 @@ package struct RunnerEnd: Sendable {
         return "it exited with the status \(status)"
     }
 
+    /// The error of a gate whose instance is gone.
+    ///
+    /// - Parameter operations: What was pending, separated by commas; empty for nothing.
+    package func loss(of plugin: String, during operations: String) -> ConnectorError {
+        ConnectorError(
+            .crashed,
+            "\(operations.isEmpty ? "" : "\(operations): ")the runner of \(plugin) has ended: \(description)",
+            cause: lastLines,
+            isRetryable: true
+        )
+    }
+
+    private var lastLines: String? { lines.isEmpty ? nil : "its last lines: " + lines.joined(separator: " | ") }
+
     /// The error of a call that the runner can no longer answer.
     ///
     /// - Parameters:
@@ -39,7 +53,7 @@ package struct RunnerEnd: Sendable {
             .crashed,
             "\(what): the runner of \(plugin) has ended: \(description); "
                 + (isSent ? "the call was sent, and may have taken effect" : "the call was not sent"),
-            cause: lines.isEmpty ? nil : "its last lines: " + lines.joined(separator: " | "),
+            cause: lastLines,
             isRetryable: true
         )
     }

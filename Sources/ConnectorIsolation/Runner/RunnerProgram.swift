@@ -40,7 +40,10 @@ package struct RunnerProgram: Sendable, Hashable {
         if let path = environment(variable), !path.isEmpty { return try existing(path, "the variable \(variable)") }
         var places: [String] = []
         if let directory {
-            places = ["\(directory)/\(name)", "\(directory)/../libexec/\(name)", "\(directory)/../libexec/connector-host/\(name)"]
+            places = [
+                "\(directory)/\(name)", "\(directory)/../libexec/\(name)",
+                "\(directory)/../libexec/connector-host/\(name)",
+            ]
         }
         for folder in (environment("PATH") ?? "").split(separator: ":") where folder.hasPrefix("/") {
             places.append("\(folder)/\(name)")

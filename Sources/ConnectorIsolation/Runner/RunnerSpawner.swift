@@ -51,7 +51,11 @@ package final class RunnerSpawner: Sendable {
             return state.isStarted
         }
         guard isRunning else {
-            throw ConnectorError(.unavailable, "the system cannot create a thread that starts runners", isRetryable: true)
+            throw ConnectorError(
+                .unavailable,
+                "the system cannot create a thread that starts runners",
+                isRetryable: true
+            )
         }
         monitor.signal()
         return try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()

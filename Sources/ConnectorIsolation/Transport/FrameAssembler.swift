@@ -20,7 +20,9 @@ package struct FrameAssembler: ~Copyable, Sendable {
     }
 
     /// Adds what has arrived.
-    package mutating func add(_ bytes: UnsafeRawBufferPointer, _ descriptor: consuming OwnedDescriptor?) throws(ConnectorError) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer, _ descriptor: consuming OwnedDescriptor?)
+        throws(ConnectorError)
+    {
         unsafe buffer.append(contentsOf: bytes)
         guard let descriptor = descriptor.take() else { return }
         guard descriptors.count < Self.descriptorLimit else { throw MessageReader.malformed }

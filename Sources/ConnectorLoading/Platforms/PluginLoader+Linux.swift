@@ -68,7 +68,9 @@ internal import ConnectorManifest
         /// Checks an image, seals the checked bytes, and loads them.
         ///
         /// - Parameter descriptor: An image that is sealed already; nil for the candidate's file.
-        func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError) -> LoadedFile {
+        func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError)
+            -> LoadedFile
+        {
             let bytes =
                 if let descriptor { try ImageBytes(descriptor: descriptor, path: candidate.path) } else {
                     try ImageBytes(path: candidate.path)

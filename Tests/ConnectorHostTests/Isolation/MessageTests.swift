@@ -33,7 +33,9 @@ import Testing
     }
 
     @Test func `frames are put together from any pieces`() throws {
-        let bytes = (0..<20).flatMap { FrameHeader.frame(.pong, instance: UInt32($0), Array(repeating: 1, count: $0 * 7)) }
+        let bytes = (0..<20).flatMap {
+            FrameHeader.frame(.pong, instance: UInt32($0), Array(repeating: 1, count: $0 * 7))
+        }
         for size in [1, 3, 16, 1000, bytes.count] {
             var assembler = FrameAssembler()
             var seen: [UInt32] = []
