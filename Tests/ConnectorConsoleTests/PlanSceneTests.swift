@@ -135,10 +135,10 @@ struct PlanSceneTests {
         #expect(isApplied)
 
         let content = PageContent(PageAddress(.plan), .standard, snapshot)
-        let view = PageView(tabs: ConsoleRegistry.standard.tabs, title: "connector-host", canAct: true)
+        let view = PageView(title: "connector-host", canAct: true)
         let page = view.page(content, version: "1", message: nil).text
         #expect(page.contains("config.replies: 1 → 2") && page.contains("value=\"apply plan "))
-        let reading = PageView(tabs: ConsoleRegistry.standard.tabs, title: "connector-host", canAct: false)
+        let reading = PageView(title: "connector-host", canAct: false)
         #expect(!reading.page(content, version: "1", message: nil).text.contains("value=\"apply plan "))
         await test.host.close()
     }

@@ -3,7 +3,6 @@
 
 package import ConnectorBase
 public import ConnectorHost
-public import ConnectorManifest
 
 /// An act on the host or of the application, as a value: its title, the question to confirm it, and the equivalent command line.
 ///

@@ -156,7 +156,7 @@ public final class HostConsoleModel: ConsoleModel {
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root: snapshot.plugins = await plugins()
             case Route.configuration.root: snapshot.leaves = await leaves()
-            case Route.plan.root: snapshot.plan = plans.plan(from: digest)
+            case Route.plan.root: snapshot.plan = plans.plan(of: revision)
             default: pluginScenes.first { $0.root == route.root }.map(callOperations)
             }
         }

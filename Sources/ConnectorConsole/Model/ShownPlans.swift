@@ -8,8 +8,8 @@ internal import Synchronization
 final class ShownPlans: Sendable {
     private struct State {
         var shown: ShownPlan?
-        /// The digest of the configuration that ran when it was made.
-        var digest: String?
+        /// The revision of the configuration that ran when it was made.
+        var revision: Int?
         /// Counts what makes a plan that is being made outdated.
         var round = 0
         var isMaking = false
@@ -25,9 +25,9 @@ final class ShownPlans: Sendable {
     }
 
     /// The plan for what runs; nil while it is being made, which begins then.
-    func plan(from digest: String?) -> ShownPlan? {
+    func plan(of revision: Int) -> ShownPlan? {
         let (shown, begins) = state.withLock { state in
-            if state.digest != digest { (state.shown, state.digest, state.round) = (nil, digest, state.round + 1) }
+            if state.revision != revision { (state.shown, state.revision, state.round) = (nil, revision, state.round + 1) }
             let begins = state.shown == nil && !state.isMaking
             if begins { state.isMaking = true }
             return (state.shown, begins)

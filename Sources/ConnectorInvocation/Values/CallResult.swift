@@ -15,8 +15,9 @@ package struct CallResult: Sendable {
     /// Maps the gate's handles to numbers.
     package var handles: HandleTable?
 
-    package init(outputs: [CallOutput], handles: HandleTable?) {
+    package init(outputs: [CallOutput], gate: String = "", handles: HandleTable? = nil) {
         self.outputs = outputs
+        self.gate = gate
         self.handles = handles
     }
 

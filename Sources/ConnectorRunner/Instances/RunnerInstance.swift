@@ -21,6 +21,8 @@ final class RunnerInstance: CalledGate {
     let services: RunnerServices
     private let context: HostContext
     let rundown: RundownGuard
+    /// None: typed calls do not reach another process.
+    let typedHandles = TypedHandles()
     private let state = Mutex(State())
 
     private struct State: Sendable {

@@ -8,6 +8,7 @@
     import Testing
 
     @testable import ConnectorHost
+    @testable import ConnectorIsolation
 
     /// A hostile plugin in a runner: what it tries is refused, the host is unharmed, and the report says what holds.
     @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorHost

@@ -54,7 +54,8 @@ import Testing
         write("1")
         let host = try await open()
         #expect(host.report.configuration?.watching == FileWatching(hasEvents: true))
-        let read = try #require(ConfigurationReport(json: try #require(host.report.configuration?.json)))
+        let json = try #require(host.report.configuration?.json)
+        let read = try #require(ConfigurationReport(json: json))
         #expect(read.watching?.hasEvents == true)
         let gate = try host.gate("gate")
         let calls = repeating { _ = try await gate.call("answer", ["value": 0]) }
