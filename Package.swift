@@ -399,7 +399,8 @@ let package = Package(
         .testTarget(
             name: "ConnectorHostTests",
             dependencies: layers + [
-                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "ConnectorSandbox", "connector-runner", "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
+                "ConnectorHost", "ConnectorIsolation", "ConnectorManifest", "ConnectorSandbox", "connector-runner",
+                "ConnectorHostTesting", "ConnectorBase", "ConnectorDigest",
                 "ConnectorKit", "ConnectorOutboxNATS", "ConnectorSimulator", "ConnectorTestSupport", "CConnector",
                 // An adapter that the tests link, besides its image.
                 "settings-file",

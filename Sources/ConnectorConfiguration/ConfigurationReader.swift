@@ -63,7 +63,9 @@ struct ConfigurationReader {
         let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
-        if object["isolation"] != nil || object["sandbox"] != nil { isolation = isolation(in: object, at: root, below: isolation) }
+        if object["isolation"] != nil || object["sandbox"] != nil {
+            isolation = isolation(in: object, at: root, below: isolation)
+        }
         var names: [String: JSONPath] = [:]
         var connectors = roots(in: object, at: root, names: &names)
         resolveDependencies(of: &connectors)

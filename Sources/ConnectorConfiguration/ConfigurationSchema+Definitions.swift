@@ -33,7 +33,8 @@ extension ConfigurationSchema {
         ],
         "canary": [
             "type": "object", "patternProperties": annotations, "additionalProperties": false,
-            "description": "With the policy \"canary\": how calls are divided between the two connectors, and when that ends.",
+            "description":
+                "With the policy \"canary\": how calls are divided between the two connectors, and when that ends.",
             "properties": [
                 "share": [
                     "type": "number", "minimum": 0, "maximum": 100, "default": 5,
@@ -249,15 +250,19 @@ extension ConfigurationSchema {
                 "type": "object",
                 "properties": [
                     "level": [
-                        "enum": .array(SandboxSettings.Level.allCases.map { .string($0.rawValue) }), "default": "default",
+                        "enum": .array(SandboxSettings.Level.allCases.map { .string($0.rawValue) }),
+                        "default": "default",
                         "description":
                             "Whether the connector opens only if every layer holds, with what the system has, without a sandbox, or without one and printing what it would refuse.",
                     ],
                     "read": placesOf("that the plugin may read, with all below them"),
-                    "write": placesOf("below which the plugin may read, make, change and remove files; they must exist"),
+                    "write": placesOf(
+                        "below which the plugin may read, make, change and remove files; they must exist"
+                    ),
                     "network": [
                         "type": "boolean", "default": false,
-                        "description": "Whether the plugin may make sockets of its own; requests through the host need none.",
+                        "description":
+                            "Whether the plugin may make sockets of its own; requests through the host need none.",
                     ],
                     "memory": [
                         "type": "integer", "minimum": .integer(ConfigurationReader.leastMemory),

@@ -108,7 +108,11 @@ package struct ConfigurationSchema: Sendable {
             "then": ["properties": Self.forbidden(composite + ["same"])],
             "else": [
                 "if": ["required": ["same"]],
-                "then": ["properties": Self.forbidden(leaf + composite + ["after", "delivery", "outbox", "isolation", "runner", "sandbox"])],
+                "then": [
+                    "properties": Self.forbidden(
+                        leaf + composite + ["after", "delivery", "outbox", "isolation", "runner", "sandbox"]
+                    )
+                ],
                 "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],
             ],
         ]

@@ -27,7 +27,9 @@ final class ShownPlans: Sendable {
     /// The plan for what runs; nil while it is being made, which begins then.
     func plan(of revision: Int) -> ShownPlan? {
         let (shown, begins) = state.withLock { state in
-            if state.revision != revision { (state.shown, state.revision, state.round) = (nil, revision, state.round + 1) }
+            if state.revision != revision {
+                (state.shown, state.revision, state.round) = (nil, revision, state.round + 1)
+            }
             let begins = state.shown == nil && !state.isMaking
             if begins { state.isMaking = true }
             return (state.shown, begins)

@@ -73,7 +73,8 @@ final class Canary: Sendable {
 
     /// The canary of an earlier snapshot, if neither its settings nor the plugins of the second child have changed.
     static func continuing(_ earlier: Node?, _ policy: CanaryPolicy, on children: [Node]) -> Canary? {
-        guard let earlier, let canary = earlier.canary, canary.policy == policy, children.count == earlier.children.count,
+        guard let earlier, let canary = earlier.canary, canary.policy == policy,
+            children.count == earlier.children.count,
             let leaves = children.last?.leaves, let others = earlier.children.last?.leaves, leaves.count == others.count
         else { return nil }
         let isSame = zip(leaves, others).allSatisfy { leaf, other in
@@ -142,7 +143,8 @@ final class Canary: Sendable {
     private func fault(_ first: Side, _ second: Side) -> String? {
         guard second.calls >= policy.calls else { return nil }
         if second.failing > first.failing + policy.failures {
-            return "\(second.failures) of its \(second.calls) calls failed, of the first connector's \(first.failures) of "
+            return
+                "\(second.failures) of its \(second.calls) calls failed, of the first connector's \(first.failures) of "
                 + "\(first.calls)"
         }
         guard first.calls >= policy.calls, let mean = first.mean, let other = second.mean,

@@ -362,6 +362,16 @@ extension ErrorExplanation {
                 "it completed an operation twice or after it had ended, returned a null result with a length, or blocked a thread"
             ],
             fixes: ["an error of the plugin: report it to its author with the message, which names the function"]
+        ),
+        .init(
+            "crashed",
+            "The process that ran the plugin ended before the call was answered.",
+            causes: [
+                "the plugin crashed, exited or ran out of memory: the message says how the process ended, and whether the call had been sent"
+            ],
+            fixes: [
+                "the gate opens again in a new process, and events are delivered again; repeat a call that was not sent, or that may be made twice. Report the crash to the plugin's author"
+            ]
         )
     )
 }

@@ -40,7 +40,10 @@ struct TestHost: Sendable {
     }
 
     private static let plugins =
-        ["blocks", "calls", "crashes", "deliveries", "forms", "frees-on-cancel", "hostile", "nulls", "serial", "uses", "values"]
+        [
+            "blocks", "calls", "crashes", "deliveries", "forms", "frees-on-cancel", "hostile", "nulls", "serial",
+            "uses", "values",
+        ]
         .map(Fixtures.contract)
         + ["timer", "sync", "http"].map(Fixtures.plugin)
         + [

@@ -159,7 +159,9 @@ import Testing
         await test.host.open()
         let orders = try test.host.gate("vendors")
         var receipts: [Receipt] = []
-        for number in 0..<100 { receipts.append(try await orders.send("place", ["order": ["number": .integer(Int64(number))]])) }
+        for number in 0..<100 {
+            receipts.append(try await orders.send("place", ["order": ["number": .integer(Int64(number))]]))
+        }
         for receipt in receipts { try await receipt.delivered() }
         let calls = ["vendors/old", "vendors/new"].map { path in Int(test.host.report[path]?.calls?.total ?? 0) }
         #expect(calls.reduce(0, +) == 100)
@@ -171,7 +173,12 @@ import Testing
     private func canary(_ change: (inout CanaryPolicy) -> Void) -> Canary {
         var policy = CanaryPolicy()
         change(&policy)
-        return Canary(policy, of: "group", ManualHostClock(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {}
+        return Canary(
+            policy,
+            of: "group",
+            ManualHostClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) {}
     }
 
     // MARK: shadow
@@ -226,7 +233,13 @@ import Testing
         var policy = CanaryPolicy()
         (policy.share, policy.key) = (12.5, "/userId")
         let configuration = try Configuration(
-            connectors: [Connector("group", policy: .canary(policy), connectors: [Connector("a", plugin: "x"), Connector("b", plugin: "x")])]
+            connectors: [
+                Connector(
+                    "group",
+                    policy: .canary(policy),
+                    connectors: [Connector("a", plugin: "x"), Connector("b", plugin: "x")]
+                )
+            ]
         )
         #expect(configuration.connectors[0].policy?.canary == policy)
         #expect(configuration.connectors[0].children.map(\.isRequired) == [true, nil])
