@@ -29,11 +29,11 @@ import Testing
         #expect(shell("cd '\(workspace.path)' && mv new connectors.json") == 0)
         try await answer(program, becomes: "2")
         try workspace.write("{", to: "connectors.json")
-        while try await !program.run("status", "--attach", "--json").output.contains("\"syntax\"") {}
-        let status = try JSONValue(parsing: try await program.run("status", "--attach", "--json").output)
-        #expect(status["configuration"]?["watching"]?["events"] == true)
+        await host.error(until: "reload changed nothing")
         try workspace.write(text("3"), to: "connectors.json")
         try await answer(program, becomes: "3")
+        let status = try JSONValue(parsing: try await program.run("status", "--attach", "--json").output)
+        #expect(status["configuration"]?["watching"]?["events"] == true)
         host.signal(15)
         #expect(try await host.finish().status == 0)
     }

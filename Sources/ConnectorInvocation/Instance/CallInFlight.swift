@@ -59,8 +59,14 @@ package final class CallInFlight: Sendable {
         }
     }
 
-    /// Records that the function has returned, or will never run.
+    /// Records that the function has returned, or will never run, and that its thread has left.
     package func functionLeaves() {
+        functionReturns()
+        leave()
+    }
+
+    /// Records that the function has returned. Its thread still holds the admission, until ``leave()``.
+    package func functionReturns() {
         let stop = state.withLock { state in
             if state.isInside {
                 var function = function
@@ -72,10 +78,9 @@ package final class CallInFlight: Sendable {
             return state.stop.take()
         }
         stop?()
-        leave()
     }
 
-    /// Records that the caller of an asynchronous operation has its outcome.
+    /// Records that the function's thread is done, or that the caller of an asynchronous operation has its outcome.
     package func leave() {
         let admission: Admission? = state.withLock { state in
             state.participants -= 1

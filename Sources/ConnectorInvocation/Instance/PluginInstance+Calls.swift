@@ -76,8 +76,10 @@ extension PluginInstance: Channel {
         } catch {
             outcome = .failure(error)
         }
-        inFlight.functionLeaves()
+        inFlight.functionReturns()
+        // Before it leaves: an instance that nobody is inside gives up what is still pending.
         operations.complete(id, owner: context.owner, outcome)
+        inFlight.leave()
     }
 
     /// Awaits the outcome of a call on one of the instance's threads.

@@ -71,7 +71,7 @@ import Testing
         try await geocoder.screen(with: "✓ 8/8")
         try await geocoder.screen(with: "the place, in free text")
         try await geocoder.press("e", "B", "e", "r", "n", "Tab", "Tab", "x", "Enter")
-        try await geocoder.screen(with: "limit: ")
+        try await geocoder.screen(with: "limit must be a number")
         try await geocoder.press("BSpace", "1", "Enter")
         try await geocoder.screen(with: "call geocode of geocoder: done in")
         let answer = try await geocoder.screen(with: "result        done")

@@ -93,6 +93,6 @@ import Testing
     @Test func `a schema without plugins still knows the form`() {
         let schema = ConfigurationSchema(manifests: []).json
         #expect(schema["$defs"]?["connector"]?["allOf"]?.array?.count == 1)
-        #expect(schema["$defs"]?["connector"]?["properties"]?["policy"]?["enum"]?.array?.count == 5)
+        #expect(schema["$defs"]?["connector"]?["properties"]?["policy"]?["enum"]?.array?.count == 7)
     }
 }

@@ -59,8 +59,8 @@ struct ImageWorkspace: Sendable {
     }
 
     /// Writes a configuration in which the gate has another name.
-    func renameGate() {
-        let moved = #"{"name": "moved", "plugin": "swapped", "was": "gate", "probe": "off", "heal": "off"}"#
+    func renameGate(settings: String = "") {
+        let moved = #"{"name": "moved", "plugin": "swapped", "was": "gate", "probe": "off", "heal": "off"\#(settings)}"#
         directory.write(
             Array(#"{"version": 1, "plugins": ["plugins"], "connectors": [\#(moved)]}"#.utf8),
             to: "connectors.json"

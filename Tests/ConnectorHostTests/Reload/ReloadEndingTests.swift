@@ -138,12 +138,12 @@ import Testing
 
     // MARK: Phases
 
-    /// Runs a reload whose phase hangs, and moves the clock until it has ended.
+    /// Runs a reload whose switch hangs, and moves the clock to the limit of that phase. The phases before it read files.
     private func reload(_ host: ConnectorHost, _ clock: ManualHostClock) async -> Reload {
         let reloading = Task { await host.reload() }
-        await Task.yield()
-        while host.reloader.isRunning || host.reloader.waitingCount > 0 {
-            clock.advance(by: .seconds(5))
+        await clock.advance(toTimerAfter: ReloadLimits().switch)
+        while host.reloader.isRunning {
+            clock.advance(by: .milliseconds(100))
             await Task.yield()
         }
         return await reloading.value
@@ -174,6 +174,9 @@ import Testing
 
     @Test func `a batch that never ends holds the switch no longer than its limit, and moves`() async throws {
         let workspace = ImageWorkspace()
+        // Unlike the limit of the switch, which the clock moves to.
+        let settings = #", "timeout": "40s""#
+        workspace.configure(settings: settings)
         try workspace.install(
             Variant(
                 code: """
@@ -198,12 +201,12 @@ import Testing
             clock.advance(by: .milliseconds(10))
             await Task.yield()
         }
-        workspace.renameGate()
+        workspace.renameGate(settings: settings)
         let reload = await reload(host, clock)
         #expect(reload.isActive && reload.plan?["moved"]?.events == .init(queued: 1, outcome: .move))
         #expect(host.outbox(of: "moved")?.queued == 1)
         let closing = Task { await host.close() }
-        while host.report["moved"]?.state != .closed {
+        while let state = host.report["moved"]?.state, state != .closed {
             clock.advance(by: .seconds(5))
             await Task.yield()
         }
