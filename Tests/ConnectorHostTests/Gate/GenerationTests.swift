@@ -185,8 +185,8 @@ private struct Footprint {
     init() {
         descriptors = Self.entries("/proc/self/fd")
         threads = Self.entries("/proc/self/task")
-        mappings = Self.lines("/proc/self/maps").count
-        let resident = Self.lines("/proc/self/status").first { $0.hasPrefix("VmRSS:") }
+        mappings = systemLines("/proc/self/maps").count
+        let resident = systemLines("/proc/self/status").first { $0.hasPrefix("VmRSS:") }
         residentKilobytes = resident?.split(separator: " ").compactMap { Int($0.trimmingPrefix("\t")) }.first ?? 0
     }
 
@@ -196,18 +196,5 @@ private struct Footprint {
         var count = 0
         while unsafe readdir(directory) != nil { count += 1 }
         return count
-    }
-
-    private static func lines(_ path: String) -> [Substring] {
-        guard let file = unsafe fopen(path, "r") else { return [] }
-        defer { unsafe fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe fread(&buffer, 1, buffer.count, file)
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
-        }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 }

@@ -118,6 +118,9 @@ struct RunnerCrashTests {
         async let answer = failure { () throws(ConnectorError) in
             try await test.call("gate", "begin", ["how": "stop"], options: CallOptions(timeout: .seconds(5)))
         }
+        // A runner that has not stopped yet would answer when it is asked whether it lives.
+        let process = try #require(before.integer)
+        while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
         await test.clock.advance(toTimerAfter: .seconds(5))
         #expect(try await answer.code == .timedOut)
         await test.advance(by: .seconds(1), until: .failed, "gate")
