@@ -22,9 +22,9 @@ extension ConfigurationReader {
             return canary
         }
         guard let members = json.members(of: value, at: here, allowed: CanaryPolicy.keys) else { return canary }
-        canary.share = number("share", in: members, at: here, within: 0...100) ?? canary.share
-        canary.failures = number("failures", in: members, at: here, within: 0...100) ?? canary.failures
-        canary.slower = number("slower", in: members, at: here, within: 1...1_000_000) ?? canary.slower
+        canary.share = json.number("share", in: members, at: here, within: 0...100) ?? canary.share
+        canary.failures = json.number("failures", in: members, at: here, within: 0...100) ?? canary.failures
+        canary.slower = json.number("slower", in: members, at: here, within: 1...1_000_000) ?? canary.slower
         canary.calls =
             json.integer("calls", in: members, at: here, within: 1...1_000_000).map { Int($0) } ?? canary.calls
         if let key = json.string("key", in: members, at: here) {
@@ -38,25 +38,6 @@ extension ConfigurationReader {
             }
         }
         return canary
-    }
-
-    private mutating func number(
-        _ name: String,
-        in object: JSONObject,
-        at path: JSONPath,
-        within range: ClosedRange<Double>
-    ) -> Double? {
-        guard let value = json.value(name, in: object, at: path, kind: "a number", { $0.number }) else { return nil }
-        guard range.contains(value) else {
-            let place = path.appending(name)
-            json.report(
-                .invalidValue,
-                "\(json.name(of: place)) is \(value), outside \(Int(range.lowerBound)) to \(Int(range.upperBound))",
-                at: place
-            )
-            return nil
-        }
-        return value
     }
 
     /// Checks the number of children of a policy that tells them apart, and requires the first one.

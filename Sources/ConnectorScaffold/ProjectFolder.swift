@@ -55,19 +55,9 @@ struct ProjectFolder {
     /// Writes a file beside and renames it, so that nobody reads half of one; makes the folders that it is in.
     func write(_ file: ProjectFile) throws(ConnectorError) {
         let path = full(file.path)
-        let temporary = "\(path).\(getpid())"
         do throws(SystemError) {
-            try makeFolders(of: path)
-            let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
-            guard descriptor >= 0 else { throw SystemError() }
-            do throws(SystemError) {
-                defer { close(descriptor) }
-                try OutputFile.write(Array(file.text.utf8), to: descriptor)
-                guard unsafe rename(temporary, path) == 0 else { throw SystemError() }
-            } catch {
-                unsafe unlink(temporary)
-                throw error
-            }
+            try Directory.make(path.parentPath, mode: 0o755)
+            try OutputFile.replace(path, with: Array(file.text.utf8))
         } catch {
             throw ConnectorError(
                 .failed,
@@ -82,14 +72,6 @@ struct ProjectFolder {
     func remove(_ file: String) { unsafe unlink(full(file)) }
 
     private func full(_ file: String?) -> String { file.map { "\(path)/\($0)" } ?? path }
-
-    private func makeFolders(of path: String) throws(SystemError) {
-        var folder = path.hasPrefix("/") ? "" : "."
-        for part in path.parentPath.split(separator: "/") where part != "." {
-            folder += "/" + part
-            guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw SystemError() }
-        }
-    }
 
     private func unreadable(_ path: String, _ cause: String) -> ConnectorError {
         ConnectorError(

@@ -164,6 +164,25 @@ package struct JSONReader: Sendable {
         return value
     }
 
+    /// Reads a number within a range of whole numbers.
+    package mutating func number(
+        _ name: String,
+        in object: JSONObject,
+        at path: JSONPath,
+        within range: ClosedRange<Int>
+    ) -> Double? {
+        guard let value = value(name, in: object, at: path, kind: "a number", { $0.number }) else { return nil }
+        guard (Double(range.lowerBound)...Double(range.upperBound)).contains(value) else {
+            report(
+                .invalidValue,
+                "\(self.name(of: path.appending(name))) is \(value), outside \(range.lowerBound) to \(range.upperBound)",
+                at: path.appending(name)
+            )
+            return nil
+        }
+        return value
+    }
+
     /// Reads an optional array of strings; empty if absent.
     package mutating func strings(_ name: String, in object: JSONObject, at path: JSONPath) -> [String] {
         let here = path.appending(name)

@@ -15,11 +15,7 @@ extension ControlAPI {
                 summary: "What a reload of the file would change: the document of `connector-host plan --json`.",
                 answers: [answer("The plan.", ControlSchemas.plan)]
             ) { _ throws(ConnectorError) in
-                do throws(ConfigurationErrors) {
-                    return ControlResponse(try await host.plan().json)
-                } catch {
-                    return ControlResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
-                }
+                await planned { () throws(ConfigurationErrors) in try await host.plan() }
             },
             ControlEndpoint(
                 operation: "reload",
@@ -41,13 +37,34 @@ extension ControlAPI {
                     )
                 ]
             ) { input throws(ConnectorError) in
-                guard let value = input.values["basis"] else { return ControlResponse(await host.reload()) }
-                guard let basis = Plan.Basis(json: value) else {
-                    throw ConnectorError(.invalid, "\"basis\" is not the member of a plan", fix: "get /api/v1/plan")
+                guard let basis = try basis(in: input, of: "/api/v1/plan") else {
+                    return ControlResponse(await host.reload())
                 }
                 return ControlResponse(await host.reload(ifStill: basis))
             },
         ]
+    }
+}
+
+extension ControlAPI {
+    /// A plan, or every fault that keeps it from being made.
+    private static func planned(_ make: () async throws(ConfigurationErrors) -> Plan) async -> ControlResponse {
+        do throws(ConfigurationErrors) {
+            return ControlResponse(try await make().json)
+        } catch {
+            return ControlResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
+        }
+    }
+
+    /// The basis of a plan that a request names; nil if it names none.
+    ///
+    /// - Parameter source: The endpoint that such a plan comes from.
+    private static func basis(in input: ControlInput, of source: String) throws(ConnectorError) -> Plan.Basis? {
+        guard let value = input.values["basis"] else { return nil }
+        guard let basis = Plan.Basis(json: value) else {
+            throw ConnectorError(.invalid, "\"basis\" is not the member of a plan", fix: "get \(source)")
+        }
+        return basis
     }
 }
 
@@ -72,10 +89,7 @@ extension ControlAPI {
                 answers: [answer("The plan.", ControlSchemas.plan)]
             ) { input throws(ConnectorError) in
                 let (path, file) = try names(in: input)
-                do throws(ConfigurationErrors) {
-                    return ControlResponse(try await host.plan(swapping: path, with: file).json)
-                } catch {
-                    return ControlResponse(["version": 1, "errors": .array(error.errors.map(\.json))], status: 422)
+                return await planned { () throws(ConfigurationErrors) in try await host.plan(swapping: path, with: file)
                 }
             },
             ControlEndpoint(
@@ -99,14 +113,7 @@ extension ControlAPI {
                 ]
             ) { input throws(ConnectorError) in
                 let (path, file) = try names(in: input)
-                let basis = input.values["basis"].flatMap(Plan.Basis.init(json:))
-                guard basis != nil || input.values["basis"] == nil else {
-                    throw ConnectorError(
-                        .invalid,
-                        "\"basis\" is not the member of a plan",
-                        fix: "get /api/v1/swap/plan"
-                    )
-                }
+                let basis = try basis(in: input, of: "/api/v1/swap/plan")
                 return ControlResponse(await host.swap(path, with: file, ifStill: basis))
             },
         ]

@@ -11,8 +11,8 @@ internal import Synchronization
 /// How a gate takes up another plan: a successor opens beside the current generation, and calls are directed to it only once it has
 /// given evidence.
 extension Gate {
-    /// A generation of another plan that has opened, and has a seat. It is either switched to, or given up.
-    struct Succession: Sendable {
+    /// A generation that has opened and has a seat, so that calls can be directed to it: a successor, or a predecessor during a trial.
+    struct Seated: Sendable {
         let plan: GatePlan
         let generation: Generation
         let evidence: [Evidence]
@@ -27,7 +27,7 @@ extension Gate {
     ///
     /// - Parameter deadline: In the clock's monotonic time.
     /// - Returns: Why there is no successor; `not-open` if the gate has been closed.
-    func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Succession, ConnectorError> {
+    func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
         var attempt = 1
         while true {
             let result = await openOnce(plan, by: deadline)
@@ -45,7 +45,7 @@ extension Gate {
         }
     }
 
-    private func openOnce(_ plan: GatePlan, by deadline: UInt64) async -> Result<Succession, ConnectorError> {
+    private func openOnce(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
         environment.redactor.add(plan.configuration.secrets.values)
         let successor = generation(of: plan)
         let isWanted = storage.withLock { storage in
@@ -66,7 +66,7 @@ extension Gate {
                 guard storage.prepared === successor else { throw closed }
                 try successor.takeSeat()
             }
-            return .success(Succession(plan: plan, generation: successor, evidence: evidence))
+            return .success(Seated(plan: plan, generation: successor, evidence: evidence))
         } catch {
             abandon(successor)
             return .failure(shown(error))
@@ -98,12 +98,21 @@ extension Gate {
         )
     }
 
+    /// Directs calls to a generation that has a seat.
+    func direct(to seated: Seated, _ storage: inout Storage) {
+        storage.successor.take()?.giveUp(superseded)
+        seated.generation.lead()
+        storage.take(seated.generation, seated.evidence)
+        storage.outageStart = nil
+        stopTimer(&storage)
+    }
+
     /// Directs calls to a successor, and lets the calls of its predecessor finish.
     ///
     /// - Returns: The end of the predecessor; nil if there is none. If the gate has been closed meanwhile, it stays closed, and has the new
     ///   plan.
     @discardableResult
-    func take(_ succession: Succession) -> OneShot<Void>? {
+    func take(_ succession: Seated) -> OneShot<Void>? {
         let successor = succession.generation
         let earlierPlan = plan
         let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
@@ -116,13 +125,9 @@ extension Gate {
             if succession.plan.trial != nil, let kept = predecessor {
                 // The one before it is no longer needed.
                 predecessor = storage.predecessor?.generation
-                storage.predecessor = Predecessor(plan: earlierPlan, generation: kept, evidence: proof)
+                storage.predecessor = Seated(plan: earlierPlan, generation: kept, evidence: proof)
             }
-            storage.successor.take()?.giveUp(superseded)
-            successor.lead()
-            storage.take(successor, succession.evidence)
-            storage.outageStart = nil
-            stopTimer(&storage)
+            direct(to: succession, &storage)
             return (true, predecessor)
         }
         if isTaken {
@@ -147,7 +152,7 @@ extension Gate {
     }
 
     /// Ends a successor that is not wanted. The gate goes on as it was.
-    func abandon(_ succession: Succession) {
+    func abandon(_ succession: Seated) {
         abandon(succession.generation)
     }
 

@@ -8,13 +8,6 @@ internal import Synchronization
 
 /// How a gate goes back to its earlier instance: while a successor is on trial, its predecessor stays open and receives no calls.
 extension Gate {
-    /// The generation that received calls before the current one.
-    struct Predecessor: Sendable {
-        let plan: GatePlan
-        let generation: Generation
-        let evidence: [Evidence]
-    }
-
     /// Whether the current generation is on trial.
     var isOnTrial: Bool { storage.withLock { $0.predecessor != nil } }
 
@@ -34,18 +27,14 @@ extension Gate {
     /// - Returns: Whether the gate has gone back.
     @discardableResult
     func rollBack(from generation: Generation? = nil, _ error: ConnectorError) -> Bool {
-        let failed = storage.withLock { storage -> (predecessor: Predecessor, failed: Generation?)? in
+        let failed = storage.withLock { storage -> (predecessor: Seated, failed: Generation?)? in
             guard let predecessor = storage.predecessor, generation == nil || storage.current === generation,
                 storage.machine.succeeded()
             else { return nil }
             storage.predecessor = nil
             adopt(predecessor.plan, &storage)
             let failed = storage.current
-            storage.successor.take()?.giveUp(superseded)
-            predecessor.generation.lead()
-            storage.take(predecessor.generation, predecessor.evidence)
-            storage.outageStart = nil
-            stopTimer(&storage)
+            direct(to: predecessor, &storage)
             return (predecessor, failed)
         }
         guard let (predecessor, failed) = failed else { return false }

@@ -42,7 +42,7 @@ final class Gate: CalledGate {
         /// The generation that a reload has opened beside the current one, or is opening.
         var prepared: Generation?
         /// The generation to go back to while the current one is on trial.
-        var predecessor: Predecessor?
+        var predecessor: Seated?
         /// Earlier generations whose calls have not all ended, the oldest first.
         var draining: [Generation] = []
         /// How many generations have received calls.

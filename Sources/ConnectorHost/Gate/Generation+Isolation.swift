@@ -54,7 +54,7 @@ extension Generation {
             state.withLock { $0.loss = error }
             onLoss(self, error)
         }
-        try channel.create(description, image: image?.file.descriptor ?? -1, by: deadline)
+        try channel.create(description, image: image?.descriptor ?? -1, by: deadline)
         return channel
     }
 

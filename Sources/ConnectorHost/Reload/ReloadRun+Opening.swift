@@ -11,7 +11,7 @@ extension ReloadRun {
     /// What has opened, and what has not.
     struct Opened: Sendable {
         /// The successors that wait for the switch, by path.
-        var successions: [String: Gate.Succession] = [:]
+        var successions: [String: Gate.Seated] = [:]
         /// Why gates did not open, by path.
         var failures: [String: ConnectorError] = [:]
     }

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorDigest
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -113,10 +114,8 @@ final class Canary: Sendable {
 
     /// Whether a key is among the share: the same in every process.
     private func tries(text: String) -> Bool {
-        // FNV-1a, and the finalizer of MurmurHash3, which spreads its low bits.
-        var hash = text.utf8.reduce(14_695_981_039_346_656_037 as UInt64) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-        hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
-        return (hash ^ (hash >> 33)) % 10_000 < policy.basisPoints
+        SHA256Digest(of: text).bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 10_000
+            < policy.basisPoints
     }
 
     // MARK: Judging

@@ -103,8 +103,8 @@ extension Node {
         case .first?: try await first(call)
         case .fastest?: try await fastest(call)
         case .sequence?: try await sequence(call)
-        case .compare?: try await compare(call, with: Array(try able(call.operation).dropFirst()))
-        case .shadow?: try await compare(call, with: shadows(of: call.operation))
+        case .compare?: try await compare(call) { _ in true }
+        case .shadow?: try await shadow(call)
         case .canary?: try await divided(call)
         case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
         }

@@ -12,12 +12,18 @@ extension Node {
 
     /// Returns the first child's answer. The others' answers are compared with it, and the report counts the
     /// differences.
-    func compare(_ call: Call, with others: [Node]) async throws(ConnectorError) -> ConnectorAnswer {
-        let first = try able(call.operation)[0]
+    ///
+    /// - Parameter isCopied: Whether another child receives a copy of the call.
+    func compare(
+        _ call: Call,
+        _ isCopied: (Node) -> Bool
+    ) async throws(ConnectorError) -> ConnectorAnswer {
+        let children = try able(call.operation)
+        let first = children[0]
         // Only the first child reports progress, since its answer is the result.
         var silent = call
         silent.options.onProgress = nil
-        let others = others.filter { _ in comparison.begin() }.map { child in
+        let others = children.dropFirst().filter { isCopied($0) && comparison.begin() }.map { child in
             Task { [silent] in (child.path, await child.outcome(silent)) }
         }
         let answer = await first.outcome(call)
@@ -35,10 +41,10 @@ extension Node {
         throw error
     }
 
-    /// The children that receive copies of a call: those that are open, if the operation has no effect.
-    func shadows(of operation: String) throws(ConnectorError) -> [Node] {
-        guard definition(of: operation)?.operation.isSafe ?? false else { return [] }
-        return try able(operation).dropFirst().filter(\.isUsable)
+    /// Returns the first child's answer, and compares it with those of the other open children if the operation has no effect.
+    func shadow(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+        let isSafe = definition(of: call.operation)?.operation.isSafe ?? false
+        return try await compare(call) { isSafe && $0.isUsable }
     }
 
     // MARK: canary
@@ -63,7 +69,7 @@ extension Node {
         let (child, isSecond) = chosen(canary, call.operation, tries: tries)
         let start = canary.clock.now()
         let outcome = await child.outcome(call)
-        canary.note(isSecond, outcome.error, took: canary.clock.now() - start)
+        canary.note(isSecond, outcome.failure, took: canary.clock.now() - start)
         guard case .failure(var error) = outcome else { return try outcome.get() }
         error.outcomes = ConnectorAnswer.outcomes(of: [(child.path, outcome)])
         throw error
@@ -89,12 +95,12 @@ extension Node {
             canary.note(part == 1, result.failure, took: canary.clock.now() - start)
             return result
         }
+        // What a single child says is said of the whole batch, as a leaf would.
         guard !parts[1].isEmpty else { return await answers(0) }
+        guard !parts[0].isEmpty else { return await answers(1) }
         async let ofFirst = answers(0)
-        let results = [await ofFirst, await answers(1)].map { $0 }
-        // Both children failed, or the only one that was asked: the batch is treated as one that a leaf could not take.
-        let failures = zip(results, parts).filter { !$1.isEmpty }.map(\.0.failure)
-        if let failure = failures.first ?? nil, !failures.contains(where: { $0 == nil }) { return .failure(failure) }
+        let results = [await ofFirst, await answers(1)]
+        if case .failure(let failure) = results[0], results[1].failure != nil { return .failure(failure) }
         var merged = [DeliveryAnswer?](repeating: nil, count: events.count)
         for (result, part) in zip(results, parts) {
             let answers = (try? result.get()) ?? []
@@ -111,11 +117,6 @@ extension Node {
 extension Result {
     /// The failure; nil for a success.
     fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
-}
-
-extension ConnectorAnswer.Outcome {
-    /// The error; nil for an answer.
-    fileprivate var error: ConnectorError? { failure }
 }
 
 extension CallArguments {

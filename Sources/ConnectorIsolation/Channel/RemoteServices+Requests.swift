@@ -90,13 +90,7 @@ extension RemoteServices {
                         }
                     }
                 }
-                if status == Int32(CONNECTOR_OK) {
-                    remember(number, as: token)
-                } else {
-                    forget(token)
-                    unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release()
-                }
-                unsafe answer(token, status, error: error)
+                unsafe started(token, status, number, user, error)
             }
         }
     }
@@ -169,13 +163,7 @@ extension RemoteServices {
                         }
                     }
                 }
-                if status == Int32(CONNECTOR_OK) {
-                    remember(number, as: token)
-                } else {
-                    forget(token)
-                    unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release()
-                }
-                unsafe answer(token, status, error: error)
+                unsafe started(token, status, number, user, error)
             }
         }
     }

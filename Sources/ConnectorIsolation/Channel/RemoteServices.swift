@@ -81,6 +81,23 @@ final class RemoteServices: Sendable {
         state.withLock { if $0.numbers[token] != nil { $0.numbers[token] = number } }
     }
 
+    /// Answers whether a request has begun. One that has not will have no callback, which is released.
+    func started(
+        _ token: UInt64,
+        _ status: Int32,
+        _ number: UInt64,
+        _ user: UnsafeMutableRawPointer,
+        _ error: UnsafePointer<connector_error>
+    ) {
+        if status == Int32(CONNECTOR_OK) {
+            remember(number, as: token)
+        } else {
+            forget(token)
+            unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release()
+        }
+        unsafe answer(token, status, error: error)
+    }
+
     func forget(_ token: UInt64) { _ = state.withLock { $0.numbers.removeValue(forKey: token) } }
 
     func number(_ token: UInt64) -> UInt64? { state.withLock { $0.numbers[token] } }

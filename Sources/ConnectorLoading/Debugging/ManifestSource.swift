@@ -85,9 +85,9 @@ struct ManifestSource {
             let rest = source[place...]
             if source[place].isWhitespace {
                 place += 1
-            } else if rest.starts(with: Array("/*".utf8)) {
-                place = source[(place + 2)...].firstRange(of: Array("*/".utf8))?.upperBound ?? source.count
-            } else if rest.starts(with: Array("//".utf8)) {
+            } else if rest.starts(with: "/*".utf8) {
+                place = source[(place + 2)...].firstRange(of: "*/".utf8)?.upperBound ?? source.count
+            } else if rest.starts(with: "//".utf8) {
                 place = rest.firstIndex(of: UInt8(ascii: "\n")) ?? source.count
             } else {
                 break

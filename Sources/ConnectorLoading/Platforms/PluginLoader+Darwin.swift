@@ -6,26 +6,29 @@
 
     extension PluginLoader {
         /// Checks everything of an image that can be checked without running its code.
-        package func check(_ candidate: PluginCandidate) throws(ConnectorError) {
+        package func check(_ candidate: PluginCandidate) throws(ConnectorError) { _ = try checkFile(candidate) }
+
+        private func checkFile(_ candidate: PluginCandidate) throws(ConnectorError) -> ImageBytes {
             let bytes = try ImageBytes(path: candidate.path)
             let image = try MachOImage(bytes)
             try image.checkKind()
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.abiProblem(candidate.manifest, path: candidate.path) { throw problem }
             try admission.check(candidate, bytes)
+            return bytes
         }
 
         /// The bytes of static TLS that loading an image takes: none on this system.
         package static func staticTLS(of candidate: PluginCandidate) -> Int { 0 }
 
         /// Loads an image from its path: macOS checks the signature of what it maps, and has no memory files.
-        package func loadFile(_ candidate: PluginCandidate) throws(ConnectorError) -> LoadedFile {
-            let bytes = try ImageBytes(path: candidate.path)
-            let image = try MachOImage(bytes)
-            try image.checkKind()
-            guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
-            if let problem = Preflight.abiProblem(candidate.manifest, path: candidate.path) { throw problem }
-            try admission.check(candidate, bytes)
+        ///
+        /// - Parameter descriptor: An image that is sealed already, which there is none of; nil for the candidate's file.
+        func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError)
+            -> LoadedFile
+        {
+            guard descriptor == nil else { throw Self.hasNoSealing(candidate) }
+            let bytes = try checkFile(candidate)
             do throws(DynamicLinker.Failure) {
                 let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
                     unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
@@ -38,6 +41,30 @@
                 throw ConnectorError(.loadFailed, "the dynamic linker refused \(candidate.path)", cause: error.text)
             }
             throw Preflight.changed(candidate.path)
+        }
+
+        /// Refuses: without memory files there is nothing to hand to another process.
+        package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
+            throw Self.hasNoSealing(candidate)
+        }
+
+        private static func hasNoSealing(_ candidate: PluginCandidate) -> ConnectorError {
+            ConnectorError(
+                .unsupported,
+                "the system has no files in memory, in which \(candidate.path) is handed to its runner"
+            )
+        }
+    }
+
+    /// The checked bytes of a plugin's image, sealed, for another process: this system has none.
+    package final class SealedPlugin: Sendable {
+        /// The bytes.
+        package let content: ImageContent
+        /// The descriptor of the file in memory.
+        package let descriptor: Int32
+
+        private init(content: ImageContent, descriptor: Int32) {
+            (self.content, self.descriptor) = (content, descriptor)
         }
     }
 #endif

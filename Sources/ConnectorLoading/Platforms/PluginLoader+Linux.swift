@@ -129,7 +129,7 @@ internal import ConnectorManifest
                 return unsafe SealedPlugin(content: file.content(content), file: file)
             }
             guard let sealed else { throw Preflight.changed(candidate.path) }
-            guard sealed.file.descriptor >= 0 else {
+            guard sealed.descriptor >= 0 else {
                 throw ConnectorError(
                     .unsupported,
                     "the system has no files in memory, in which \(candidate.path) is handed to its runner",
@@ -144,8 +144,9 @@ internal import ConnectorManifest
     package final class SealedPlugin: Sendable {
         /// The bytes.
         package let content: ImageContent
-        /// The file in memory.
-        package let file: MemoryFile
+        /// The descriptor of the file in memory, open as long as this object lives.
+        package var descriptor: Int32 { file.descriptor }
+        private let file: MemoryFile
 
         init(content: ImageContent, file: consuming MemoryFile) {
             self.content = content

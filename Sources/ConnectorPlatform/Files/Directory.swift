@@ -38,17 +38,22 @@ package enum Directory {
         return entries
     }
 
-    // MARK: For this user alone
-
-    /// Creates a directory and its missing parents with mode 0700. Existing directories stay unchanged.
-    package static func makePrivate(_ directory: String) throws(SystemError) {
-        if unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
+    /// Creates a directory and its missing parents. Existing directories stay unchanged.
+    package static func make(_ directory: String, mode: UInt16) throws(SystemError) {
+        if unsafe mkdir(directory, mode_t(mode)) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError() }
         var path = directory.hasPrefix("/") ? "" : "."
         for part in directory.split(separator: "/") {
             path += "/" + part
-            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError() }
+            guard unsafe mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else { throw SystemError() }
         }
+    }
+
+    // MARK: For this user alone
+
+    /// Creates a directory and its missing parents with mode 0700. Existing directories stay unchanged.
+    package static func makePrivate(_ directory: String) throws(SystemError) {
+        try make(directory, mode: 0o700)
     }
 
     /// Checks that this user owns a directory, and that no other user can enter it.

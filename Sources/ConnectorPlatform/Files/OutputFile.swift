@@ -7,8 +7,25 @@
     import Darwin
 #endif
 
-/// Writes to a descriptor until everything is written.
+/// Writes files and descriptors until everything is written.
 package enum OutputFile {
+    /// Replaces a file by a rename, so that whoever reads it meanwhile reads the old one or the new one.
+    ///
+    /// Others may read the file, as far as the process's mask lets them.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let temporary = "\(path).\(getpid())"
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw SystemError() }
+        do throws(SystemError) {
+            defer { close(file) }
+            try write(bytes, to: file)
+            guard fsync(file) == 0, unsafe rename(temporary, path) == 0 else { throw SystemError() }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+    }
+
     /// Writes all bytes of an array.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         let result = unsafe bytes.withUnsafeBytes { bytes in
