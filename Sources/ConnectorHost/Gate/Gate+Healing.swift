@@ -85,10 +85,13 @@ extension Gate {
     }
 
     /// Opens a failed gate, or proves an open one, without waiting for a timer.
+    ///
+    /// Attempts that were in progress may have asked the vendor before this was requested: a gate that they open is
+    /// proved, too.
     func retry() async {
         if await heal() { return }
-        if storage.withLock({ $0.machine.isProved }) { return await probe(isScheduled: false) }
-        await open()
+        if await open() { return }
+        await probe(isScheduled: false)
     }
 
     /// Opens a successor, directs calls to it, and ends the predecessor. A successor that fails to open changes

@@ -13,7 +13,9 @@ extension Gate {
     /// A second caller awaits the attempts in progress. A gate that fails here heals automatically.
     ///
     /// - Parameter deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
-    func open(by deadline: UInt64 = .max) async {
+    /// - Returns: Whether this call has made the attempts.
+    @discardableResult
+    func open(by deadline: UInt64 = .max) async -> Bool {
         while true {
             let (action, round, event) = storage.withLock { storage in
                 let action = storage.machine.open()
@@ -22,19 +24,19 @@ extension Gate {
                 return (action, storage.machine.round, event)
             }
             switch action {
-            case .nothing: return
+            case .nothing: return false
             case .join:
                 _ = await event?.wait(by: deadline, on: environment.clock)
-                return
+                return false
             case .awaitClosing:
                 environment.onChange()
-                guard await event?.wait(by: deadline, on: environment.clock) != nil else { return }
+                guard await event?.wait(by: deadline, on: environment.clock) != nil else { return false }
             case .begin:
                 environment.onChange()
                 await attempts(of: round, by: deadline)
                 // If the gate was closed meanwhile, await its closing.
                 _ = await storage.withLock { $0.closed }?.wait(by: deadline, on: environment.clock)
-                return
+                return true
             }
         }
     }

@@ -145,12 +145,12 @@ import Testing
         let test = try TestHost(TestHost.leaf("gate", plugin: plugin))
         let gate = try #require(try test.host.target("gate").node.gate)
         for _ in 0..<20 {
-            async let opened: Void = gate.open()
+            async let opened = gate.open()
             if plugin == "timer" {
                 await test.clock.timers(atLeast: 2)
                 test.clock.advance(by: .milliseconds(10))
             }
-            await opened
+            _ = await opened
             #expect(gate.report.state == .open)
             #expect(!gate.report.evidence.isEmpty)
             await gate.close()
@@ -167,13 +167,13 @@ import Testing
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
         let gate = try #require(try test.host.target("gate").node.gate)
-        async let first: Void = gate.open()
+        async let first = gate.open()
         await test.clock.timers(atLeast: 1)
         await gate.close()
-        await first
-        async let second: Void = gate.open()
+        _ = await first
+        async let second = gate.open()
         while try await TestHost.finish("\(name):open", []) != 0 { await Task.yield() }
-        await second
+        _ = await second
         #expect(gate.report.state == .open)
     }
 

@@ -101,6 +101,22 @@ import Testing
         #expect(try await test.host.retry("gate")["gate"]?.state == .open)
     }
 
+    @Test func `a retry proves what attempts that began before it have opened`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("gate", ["name": .string(name), "opens": "held"], settings: settings),
+            TestHost.leaf("other")
+        )
+        async let opening = test.host.open()
+        _ = await test.host.report { $0["gate"]?.state == .opening && $0["other"]?.state == .open }
+        try await set(8, test)
+        async let retried = test.host.retry("gate")
+        while try await TestHost.finish("\(name):open", []) != 0 { await Task.yield() }
+        let gate = try #require(try await retried["gate"])
+        #expect(gate.state == .degraded)
+        #expect(gate.error?.code == .unavailable)
+        _ = await opening
+    }
+
     @Test func `a proof that does not complete in time has failed`() async throws {
         let test = try await opened()
         try await set(-1, test)
