@@ -290,7 +290,7 @@ let package = Package(
             dependencies: layers + [
                 "ConnectorScaffold", "ConnectorConsole", "ConnectorConsoleTerminal", "ConnectorConsoleWeb",
                 "ConnectorControl",
-                "ConnectorHost",
+                "ConnectorHost", "ConnectorHostTesting",
                 "ConnectorManifest", "ConnectorSimulator",
                 .product(
                     name: "ArgumentParser",

@@ -22,6 +22,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
               connector-host console                show the gates and the outbox, and act on them
               connector-host plugins                list every plugin, usable or not
               connector-host new rates --language c make a project for a plugin of your own
+              connector-host test librates.so       check a plugin against every rule
 
             Shell completions: connector-host --generate-completion-script bash|zsh|fish
             """,
@@ -31,7 +32,8 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             DiffCommand.self, LockCommand.self,
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
             RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SwapCommand.self,
-            SendCommand.self, OutboxCommand.self, ConsoleCommand.self, NewCommand.self, ExplainCommand.self,
+            SendCommand.self, OutboxCommand.self, ConsoleCommand.self, NewCommand.self, TestCommand.self,
+            ExplainCommand.self,
         ]
     )
 

@@ -54,6 +54,7 @@ struct InspectionDocument: Document {
         add("soname", inspection.soname)
         add("size", inspection.size.map { "\($0) bytes" })
         add("sha256", inspection.sha256)
+        add("conformance", inspection.certificate.map { "level \($0.level), by connector-host \($0.host)" })
         return table.lines(style)
     }
 

@@ -9,163 +9,199 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Logging
-internal import Synchronization
 
-/// Tests one loaded plugin against the rules.
+/// Drives the instances of one loaded plugin, and records what it does.
 final class ConformanceBench: Sendable {
-    private let table: PluginTable
-    private let manifest: Manifest
-    private let configurations: [ConformanceConfiguration]
-    /// The index of the configuration in use.
-    private let chosen = Mutex(0)
-    private let options: PluginConformance.Options
-    private let services: HostServices
-    private let found = Mutex<[PluginConformance.Finding]>([])
+    let table: PluginTable
+    let manifest: Manifest
+    let configuration: ConformanceConfiguration
+    let run: RuleRun
+    let services: HostServices
+    /// Whether each function runs on a thread of its own, which ends after it.
+    private let hasOwnThreads: Bool
+    /// The services that the host lends.
+    private let lent: [String]
+    /// The hosts that requests may reach.
+    private let hosts: [String]
 
-    /// Creates a bench without running any check.
+    /// Creates no instance yet.
     init(
         _ table: PluginTable,
-        manifest: Manifest,
-        _ configurations: [ConformanceConfiguration],
-        _ options: PluginConformance.Options
+        _ manifest: Manifest,
+        _ configuration: ConformanceConfiguration,
+        _ run: RuleRun,
+        hasOwnThreads: Bool = false,
+        lending services: [String]? = nil,
+        reaching hosts: [String]? = nil
     ) {
+        self.hasOwnThreads = hasOwnThreads
+        lent = services ?? manifest.requiredServices + manifest.optionalServices
+        self.hosts = hosts ?? run.options.allowedHosts
         self.table = table
         self.manifest = manifest
-        self.configurations = configurations
-        self.options = options
+        self.configuration = configuration
+        self.run = run
         self.services = HostServices(serving: HostServices.Options())
+        run.atEnd { [services = self.services] in await services.stop() }
     }
 
-    /// Every broken rule, once for each way it was broken.
-    var findings: [PluginConformance.Finding] { found.withLock(\.self) }
-
-    private var configuration: ConformanceConfiguration { configurations[chosen.withLock(\.self)] }
-
-    private func report(_ finding: PluginConformance.Finding) {
-        found.withLock { found in
-            if !found.contains(finding) { found.append(finding) }
-        }
+    /// The same bench, with a thread for each function.
+    func onThreadsOfTheirOwn() -> ConformanceBench {
+        ConformanceBench(table, manifest, configuration, run, hasOwnThreads: true)
     }
 
-    /// Stops the services.
-    func stop() async {
-        await services.stop()
+    /// The same bench, on a host that lends these services alone.
+    func lendingOnly(_ services: [String]) -> ConformanceBench {
+        ConformanceBench(table, manifest, configuration, run, lending: services)
     }
 
-    // MARK: Checks
-
-    /// Checks that `create` does not crash on texts that are not a JSON object.
-    func checkWrongConfigurations() async {
-        for text in ConformanceConfiguration.wrong {
-            guard let creation = await create(Array(text.utf8), isWrong: true) else { return }
-            if creation.leftInstance {
-                report(.init(.creation, "create failed, but left an instance that is never destroyed"))
-            }
-            if creation.status == Int32(CONNECTOR_OK) { await destroy(creation.instance) }
-        }
+    /// The same bench, on a host that allows requests to these hosts alone.
+    func reaching(_ hosts: [String]) -> ConformanceBench {
+        ConformanceBench(table, manifest, configuration, run, reaching: hosts)
     }
 
-    /// Finds a configuration that the plugin accepts.
+    /// How a step ended.
+    enum Outcome: Sendable, Equatable {
+        case succeeded([UInt8])
+        case failed(Int32, String)
+        /// It did not complete in time.
+        case pending
+
+        var isSuccess: Bool { if case .succeeded = self { true } else { false } }
+    }
+
+    // MARK: Instances
+
+    /// Creates an instance with a text.
     ///
-    /// - Returns: Whether there is one. If a plugin refuses all of them for a reason other than their values, the first
-    ///   is used.
-    func chooseConfiguration() async -> Bool {
-        var refusal: ConformanceInstance.Creation?
-        for index in configurations.indices where configurations[index].isMade {
-            chosen.withLock { $0 = index }
-            guard let creation = await create(configuration.text, isWrong: true) else { return false }
-            if creation.status == Int32(CONNECTOR_OK) {
-                await destroy(creation.instance)
-                return true
-            }
-            refusal = creation
-        }
-        guard let refusal else { return true }
-        report(
-            .init(
-                .configuration,
-                "create refused the configuration that the suite generated from the manifest's fields (status "
-                    + "\(refusal.status): \(refusal.message)); pass one: PluginConformance.Options(config:)"
+    /// - Parameter isWrong: Whether the plugin may reject the text as malformed.
+    func create(_ text: [UInt8], isWrong: Bool = false) async throws(RuleStop) -> ConformanceInstance.Creation {
+        let services = GateServices(
+            host: services,
+            context: GateServices.Context(
+                path: "conformance",
+                services: lent,
+                egress: hosts,
+                secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
+                redactor: Redactor(Array(configuration.secrets.values)),
+                gates: gates,
+                logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )
-        return false
+        let declared = manifest.requiredServices + manifest.optionalServices + (manifest.uses.isEmpty ? [] : ["gates/1"])
+        let host = RecordingHost(services, declared: declared, trace: run.trace) { [weak run] in run?.report($0, $1) }
+        return try await onThread("create \(String(decoding: text.prefix(200), as: UTF8.self))") { [table, run] in
+            ConformanceInstance.create(table, text, isWrong: isWrong, host, services, run.report)
+        }
+    }
+
+    /// Creates an instance with the configuration.
+    func make() async throws(RuleStop) -> ConformanceInstance {
+        let creation = try await create(configuration.text, isWrong: true)
+        guard creation.status == Int32(CONNECTOR_OK) else {
+            run.report(
+                configuration.isMade ? .configuration : .creates,
+                "create refused a configuration that fits the manifest (status \(creation.status): \(creation.message))"
+            )
+            throw .found
+        }
+        return creation.instance
+    }
+
+    /// Runs a step and awaits its completion.
+    ///
+    /// - Parameter deadline: The deadline in nanoseconds from now; nil for that of the options.
+    func run(
+        _ step: ConformanceInstance.Step,
+        on instance: ConformanceInstance,
+        deadline: UInt64? = nil
+    ) async throws(RuleStop) -> Outcome {
+        guard let answer = try await begin(step, on: instance, deadline: deadline) else { return .succeeded([]) }
+        guard let completion = await answer.wait(for: run.options.timeout, on: services.clock) else {
+            run.report(step.completes, "\(step) did not complete within \(run.options.timeout)")
+            return .pending
+        }
+        guard completion.status == Int32(CONNECTOR_OK) else { return .failed(completion.status, completion.message) }
+        if step != .close { check(completion.result, of: step) }
+        return .succeeded(completion.result)
+    }
+
+    /// Starts a step.
+    ///
+    /// - Returns: What will complete it; nil if the plugin has no such step.
+    func begin(
+        _ step: ConformanceInstance.Step,
+        on instance: ConformanceInstance,
+        deadline: UInt64? = nil
+    ) async throws(RuleStop) -> OneShot<RecordingHost.Completion>? {
+        guard instance.has(step) else { return nil }
+        let (operation, answer) = instance.host.begin(step.rawValue)
+        let deadline = services.clock.now() &+ (deadline ?? run.options.timeout.nanoseconds)
+        let refusal = try await onThread(step.rawValue) { [run] in
+            instance.start(step, operation, deadline: deadline, run.report)
+        }
+        if let refusal { answer.send(refusal) }
+        return answer
+    }
+
+    /// Destroys an instance, as the host does: after its services have stopped.
+    func destroy(_ instance: ConformanceInstance) async throws(RuleStop) {
+        await instance.services.stopAndAwaitCallbacks()
+        try await onThread("destroy") { instance.destroy() }
     }
 
     /// Runs one instance through create → open → probe → close → destroy.
     ///
-    /// - Returns: Whether `create` succeeded and `open` completed.
+    /// - Returns: How `open` ended.
     @discardableResult
-    func checkLifeCycle() async -> Bool {
-        guard let instance = await make() else { return false }
-        let opening = await run(.open, on: instance)
-        if opening == .held { return false }
-        if opening == .succeeded {
-            _ = await run(.probe, on: instance)
-            await checkCancellation(of: instance)
+    func lifeCycle(probing: Bool = true) async throws(RuleStop) -> Outcome {
+        let instance = try await make()
+        let opening = try await run(.open, on: instance)
+        if opening.isSuccess, probing { _ = try await run(.probe, on: instance) }
+        _ = try await run(.close, on: instance)
+        try await destroy(instance)
+        return opening
+    }
+
+    /// Waits for a while, for calls that must not happen.
+    func settle() async {
+        _ = await OneShot<Void>().wait(for: run.options.patience, on: services.clock)
+    }
+
+    /// Runs a plugin's function on a worker thread.
+    ///
+    /// - Throws: If the function does not return in time.
+    func onThread<Value: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () -> Value
+    ) async throws(RuleStop) -> Value {
+        run.trace.add(name)
+        let answer = OneShot<Value>()
+        let job: @Sendable () -> Void = { answer.send(body()) }
+        if !hasOwnThreads || !HostThread.start("conformance", job) { services.run(job) }
+        guard let value = await answer.wait(for: run.options.timeout, on: services.clock) else {
+            let function = name.split(separator: " ").first.map(String.init) ?? name
+            run.report(.returns, "\(function) held its thread for more than \(run.options.timeout)")
+            throw .found
         }
-        _ = await run(.close, on: instance)
-        await destroy(instance)
-        return opening != .pending
+        return value
     }
 
-    /// Runs two instances of one image concurrently.
-    func checkConcurrentInstances() async {
-        guard let first = await make(), let second = await make() else { return }
-        _ = await run(.open, on: first)
-        _ = await run(.open, on: second)
-        _ = await run(.close, on: first)
-        await destroy(first)
-        _ = await run(.probe, on: second)
-        _ = await run(.close, on: second)
-        await destroy(second)
-    }
-
-    /// Opens an instance, cancels the opening immediately, and destroys the instance in whatever state it is.
-    func checkCancelledOpen() async {
-        guard let instance = await make() else { return }
-        let (operation, answer) = instance.host.begin("open")
-        let deadline = services.clock.now()
-        let isTaken = await onThread("open") { [report] in
-            instance.start(.open, operation, deadline: deadline, report)
-        }
-        guard let isTaken else { return }
-        guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
-        if isTaken { _ = await answer.wait(for: options.patience, on: services.clock) }
-        await destroy(instance)
-    }
-
-    /// Destroys an instance that was never opened.
-    func checkUnopened() async {
-        guard let instance = await make() else { return }
-        await destroy(instance)
-    }
-
-    /// Waits for a while, to detect late calls.
-    func awaitLateCalls() async {
-        _ = await OneShot<Void>().wait(for: options.patience, on: services.clock)
-    }
-
-    /// Cancels a completed call and an unknown one, twice each.
-    private func checkCancellation(of instance: ConformanceInstance) async {
-        let before = findings.count
-        let (operation, answer) = instance.host.begin("a call that it never received")
-        for _ in 0..<2 {
-            guard await onThread("cancel", { instance.cancel(operation) }) != nil else { return }
-        }
-        let completion = await answer.wait(for: options.patience, on: services.clock)
-        if completion != nil || findings.count > before {
-            report(.init(.cancellation, "cancel completed a call that the plugin was never given"))
+    private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
+        do throws(ConnectorError) {
+            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero, redactor: Redactor())
+        } catch {
+            run.report(step == .probe ? .probeEvidence : .openEvidence, "\(step): \(error.message)")
         }
     }
-
-    // MARK: Steps
 
     /// The stand-ins for the gates that the plugin uses; nil if it uses none.
     private var gates: UsedGates? {
         guard !manifest.uses.isEmpty else { return nil }
-        let unbound = manifest.uses.filter { $0.isOptional && options.gates[$0.name] == nil }.map(\.name)
+        let doubles = run.options.gates
+        let unbound = manifest.uses.filter { $0.isOptional && doubles[$0.name] == nil }.map(\.name)
         let bound = manifest.uses.map(\.name).filter { !unbound.contains($0) }
-        return UsedGates(bound, unbound: unbound) { [doubles = options.gates] call in
+        return UsedGates(bound, unbound: unbound) { call in
             do throws(ConnectorError) {
                 guard let double = doubles[call.use] else {
                     throw ConnectorError(.notOpen, "the suite was given no gate \"\(call.use)\"", isRetryable: true)
@@ -176,92 +212,53 @@ final class ConformanceBench: Sendable {
             }
         }
     }
+}
 
-    private func make() async -> ConformanceInstance? {
-        guard let creation = await create(configuration.text) else { return nil }
-        guard creation.status == Int32(CONNECTOR_OK) else {
-            report(
-                .init(
-                    .creation,
-                    "create refused the configuration that the suite was given (status \(creation.status))"
-                )
-            )
-            return nil
-        }
-        return creation.instance
-    }
-
-    /// - Parameter isWrong: Whether the plugin may reject the text as malformed.
-    private func create(_ text: [UInt8], isWrong: Bool = false) async -> ConformanceInstance.Creation? {
-        let services = GateServices(
-            host: services,
-            context: GateServices.Context(
-                path: "conformance",
-                services: manifest.requiredServices + manifest.optionalServices,
-                egress: options.allowedHosts,
-                secret: { [secrets = configuration.secrets] in secrets[$0]?.reveal() },
-                redactor: Redactor(Array(configuration.secrets.values)),
-                gates: gates,
-                logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
-            )
-        )
-        let host = RecordingHost(services) { [weak self] in self?.report($0) }
-        return await onThread("create") { [table, report] in
-            ConformanceInstance.create(table, text, isWrong: isWrong, host, services, report)
+extension ConformanceInstance.Step {
+    /// The rule that a step completes.
+    fileprivate var completes: PluginConformance.Rule {
+        switch self {
+        case .open: .opens
+        case .probe: .probeCompletes
+        case .close: .closes
         }
     }
+}
 
-    /// The result of a step.
-    private enum Outcome {
-        case succeeded
-        case failed
-        /// The step did not complete in time.
-        case pending
-        /// The step's function did not return in time, so the instance cannot be destroyed safely.
-        case held
-    }
-
-    /// Runs a step and awaits its completion.
-    private func run(_ step: ConformanceInstance.Step, on instance: ConformanceInstance) async -> Outcome {
-        guard instance.has(step) else { return .succeeded }
-        let (operation, answer) = instance.host.begin(step.rawValue)
-        let deadline = services.clock.now() &+ options.timeout.nanoseconds
-        let isTaken = await onThread(step.rawValue) { [report] in
-            instance.start(step, operation, deadline: deadline, report)
-        }
-        guard let isTaken else { return .held }
-        guard isTaken else { return .failed }
-        guard let completion = await answer.wait(for: options.timeout, on: services.clock) else {
-            report(.init(.completion, "\(step) did not complete within \(options.timeout)"))
-            return .pending
-        }
-        guard completion.status == Int32(CONNECTOR_OK) else { return .failed }
-        if step != .close { check(completion.result, of: step) }
-        return .succeeded
-    }
-
-    private func check(_ text: [UInt8], of step: ConformanceInstance.Step) {
-        do throws(ConnectorError) {
-            _ = try Evidence.read(text, at: Timestamp(nanoseconds: 0), duration: .zero, redactor: Redactor())
+extension RuleRun {
+    /// A bench with the first configuration that the plugin accepts.
+    ///
+    /// - Parameter hasVendor: Whether something answers in place of the vendor, if there is something.
+    func bench(hasVendor: Bool = true) async throws -> ConformanceBench {
+        let manifest = try manifest()
+        let configurations: [ConformanceConfiguration]
+        do throws(ConfigurationErrors) {
+            // The vendor's own faults are those of the configuration.
+            _ = try ConformanceConfiguration.all(options, manifest: manifest)
         } catch {
-            report(.init(.evidence, "\(step): \(error.message)"))
+            for error in error.errors { report(.configuration, error.description) }
+            throw RuleStop.found
         }
-    }
-
-    private func destroy(_ instance: ConformanceInstance) async {
-        await instance.services.stopAndAwaitCallbacks()
-        _ = await onThread("destroy") { instance.destroy() }
-    }
-
-    /// Runs a plugin's function on a worker thread; nil if the function does not return in time.
-    private func onThread<Value: Sendable>(
-        _ name: String,
-        _ body: @escaping @Sendable () -> Value
-    ) async -> Value? {
-        let answer = OneShot<Value>()
-        services.run { answer.send(body()) }
-        let value = await answer.wait(for: options.timeout, on: services.clock)
-        if value == nil { report(.init(.blocking, "\(name) held its thread for more than \(options.timeout)")) }
-        return value
+        let table = try table()
+        let vendor = hasVendor ? try await ConformanceVendor.start(for: manifest, self) : .configured
+        configurations = try ConformanceConfiguration.all(options, manifest: manifest, vendor: vendor)
+        var refusal = ""
+        for configuration in configurations where configuration.isMade {
+            let bench = ConformanceBench(table, manifest, configuration, self)
+            let creation = try await bench.create(configuration.text, isWrong: true)
+            if creation.status == Int32(CONNECTOR_OK) {
+                try await bench.destroy(creation.instance)
+                return bench
+            }
+            refusal = "(status \(creation.status): \(creation.message))"
+        }
+        guard configurations.allSatisfy(\.isMade), !configurations.isEmpty else {
+            return ConformanceBench(table, manifest, configurations[configurations.count - 1], self)
+        }
+        report(
+            .configuration,
+            "create refused the configuration that the suite generated from the manifest's fields \(refusal)"
+        )
+        throw RuleStop.found
     }
 }

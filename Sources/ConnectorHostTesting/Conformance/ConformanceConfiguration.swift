@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
@@ -11,18 +13,26 @@ struct ConformanceConfiguration: Sendable {
     let text: [UInt8]
     /// The values of `{{secret:FIELD}}`.
     let secrets: [String: Secret]
-
+    /// The configuration of the connector, before the host resolved it.
+    let config: JSONObject
+    /// The variables that its secrets are read from.
+    let variables: [String: String]
+    /// The plan by which a host would open it; nil if it cannot be pointed to the vendor.
+    let plan: LeafPlan?
     /// Whether the suite generated values for required fields that were not given.
     let isMade: Bool
 
     /// The configurations to try, in order; they differ in the values that the suite generates.
+    ///
+    /// - Parameter vendor: What the URLs of the configuration point to.
     static func all(
         _ options: PluginConformance.Options,
-        manifest: Manifest
+        manifest: Manifest,
+        vendor: ConformanceVendor = .configured
     ) throws(ConfigurationErrors) -> [ConformanceConfiguration] {
         var all: [ConformanceConfiguration] = []
         for (string, url) in examples {
-            all.append(try ConformanceConfiguration(options, manifest: manifest, string: string, url: url))
+            all.append(try ConformanceConfiguration(options, manifest: manifest, string: string, url: url, vendor))
             guard all.last?.isMade == true else { break }
         }
         return all
@@ -39,22 +49,30 @@ struct ConformanceConfiguration: Sendable {
         _ options: PluginConformance.Options,
         manifest: Manifest,
         string: String,
-        url: String
+        url: String,
+        _ vendor: ConformanceVendor
     ) throws(ConfigurationErrors) {
         var config = options.config
+        if case .server(_, let accepted) = vendor {
+            for member in accepted.members where config[member.name] == nil { config[member.name] = member.value }
+        }
+        let given = config
         var variables: [String: String] = [:]
-        for field in manifest.configuration
-        where field.isRequired && field.defaultValue == nil && config[field.name] == nil {
-            let example = Self.example(of: field, string: string, url: url)
-            if field.isSecret {
+        for field in manifest.configuration {
+            var value = config[field.name]
+            if value == nil, field.isRequired, field.defaultValue == nil {
+                value = Self.example(of: field, string: string, url: url)
+            }
+            guard let value else { continue }
+            if field.isSecret, let text = value.string ?? (value.object == nil ? value.description : nil) {
                 let name = "CONFORMANCE_\(variables.count)"
-                variables[name] = example.string ?? example.description
+                variables[name] = text
                 config[field.name] = ["secret": .string("env:\(name)")]
             } else {
-                config[field.name] = example
+                config[field.name] = value
             }
         }
-        isMade = config != options.config
+        isMade = manifest.configuration.contains { given[$0.name] == nil && config[$0.name] != nil }
         let connector: JSONValue = ["name": "plugin", "plugin": .string("./\(manifest.id)"), "config": .object(config)]
         let document: JSONValue = ["version": 1, "connectors": [connector]]
         let environment = Configuration.Environment(variables)
@@ -62,10 +80,24 @@ struct ConformanceConfiguration: Sendable {
         // The bench stands in for the gates that the plugin uses.
         var alone = manifest
         alone.uses = []
-        let resolved = try configuration.resolved(environment: environment) { [alone] _ in .success(alone) }
-        let plan = try? resolved.leaves["plugin"]?.get()
-        text = JSONValue.object(plan?.config ?? JSONObject()).utf8()
-        secrets = plan?.secrets ?? [:]
+        var resolved = try configuration.resolved(environment: environment) { [alone] _ in .success(alone) }
+        let plain = try? resolved.leaves["plugin"]?.get()
+        if case .server(let base, _) = vendor { resolved = resolved.pointing { _, _ in .server(base) } }
+        plan = try? resolved.leaves["plugin"]?.get()
+        self.config = config
+        self.variables = variables
+        text = JSONValue.object((plan ?? plain)?.config ?? JSONObject()).utf8()
+        secrets = (plan ?? plain)?.secrets ?? [:]
+    }
+
+    /// The values of the fields as texts, secrets included, which a simulator accepts as credentials.
+    var texts: [String: String] {
+        var texts: [String: String] = [:]
+        for member in plan?.config.members ?? [] {
+            texts[member.name] = member.value.string ?? member.value.bool.map { "\($0)" }
+        }
+        for (name, secret) in secrets { texts[name] = secret.reveal() }
+        return texts
     }
 
     /// A value that a field accepts according to its manifest.

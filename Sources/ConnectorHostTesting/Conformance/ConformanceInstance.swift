@@ -37,7 +37,7 @@ struct ConformanceInstance: Sendable {
         isWrong: Bool,
         _ host: RecordingHost,
         _ services: GateServices,
-        _ report: (PluginConformance.Finding) -> Void
+        _ report: ErrorObjectCheck.Report
     ) -> Creation {
         var pointer: UnsafeMutableRawPointer?
         var error = ErrorObjectCheck.blank
@@ -77,33 +77,37 @@ struct ConformanceInstance: Sendable {
 
     /// Starts a step on the current thread.
     ///
-    /// - Returns: Whether the plugin accepted the step.
+    /// - Returns: How the plugin refused the step; nil if it accepted it.
     func start(
         _ step: Step,
         _ operation: UInt64,
         deadline: UInt64,
-        _ report: (PluginConformance.Finding) -> Void
-    ) -> Bool {
+        _ report: ErrorObjectCheck.Report
+    ) -> RecordingHost.Completion? {
         let function =
             switch step {
             case .open: unsafe table.open
             case .probe: unsafe table.probe
             case .close: unsafe table.close
             }
-        guard let function = unsafe function else { return false }
+        let blank = RecordingHost.Completion(status: Int32(CONNECTOR_OK), result: [], message: "")
+        guard let function = unsafe function else { return blank }
         var call = connector_call(operation: operation, deadline: deadline)
         var error = ErrorObjectCheck.blank
         let status = unsafe function(pointer, &call, &error)
-        guard status != Int32(CONNECTOR_OK) else { return true }
+        guard status != Int32(CONNECTOR_OK) else { return nil }
         host.refused(operation)
         ErrorObjectCheck.check(error, status: status, of: step.rawValue, report)
-        return false
+        return RecordingHost.Completion(status: status, result: [], message: ErrorObjectCheck.message(of: error))
     }
 
     /// Runs `cancel` on the current thread.
     func cancel(_ operation: UInt64) {
         unsafe table.cancel?(pointer, operation)
     }
+
+    /// Runs `destroy` on the current thread, for an instance that shares its host with others.
+    func free() { unsafe table.destroy(pointer) }
 
     /// Runs `destroy` on the current thread.
     func destroy() {

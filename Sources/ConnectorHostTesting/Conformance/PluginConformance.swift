@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
-internal import ConnectorHost
 internal import ConnectorLoading
 public import ConnectorManifest
 
@@ -17,12 +16,12 @@ public import ConnectorManifest
 /// The suite generates values for the fields that the manifest requires; set ``Options/config`` if the plugin needs
 /// particular values.
 ///
-/// The suite loads the image; creates, opens, probes, cancels, closes and destroys instances, one at a time and
-/// concurrently; and records the plugin's calls of the host. Whether a gate opens depends on its vendor, so the suite
-/// only requires that opening completes once, with evidence or an error. It calls no operations, because only the
-/// author knows their effects.
+/// The rules are those of `connector-host test`, up to ``Options/level``: docs/conformance.md lists them. The suite
+/// creates, opens, probes, cancels, closes and destroys instances, and records the plugin's calls of the host. Whether a gate opens
+/// depends on its vendor, so rules below level 6 only require that opening completes once, with evidence or an error.
 ///
-/// The plugin runs in the test's process, so its crash ends the test. Nothing else may write to standard output
+/// The plugin runs in the test's process, so its crash ends the test, and rules about the whole process are left out:
+/// the command checks each rule in a process of its own. Nothing else may write to standard output
 /// meanwhile, because the suite cannot distinguish the writers.
 public enum PluginConformance {
     /// The settings of a check.
@@ -41,6 +40,20 @@ public enum PluginConformance {
         public var patience: Duration
         /// How many times to create, open, close and destroy an instance.
         public var cycles: Int
+        /// The highest level of the rules that are checked, from 1 to 10.
+        public var level = 5
+        /// What the vendor answers, as in a file of answers; nil for a simulator that comes with the host, if there is one.
+        public var answers: JSONValue?
+        /// From which values are generated: the same seed generates the same ones.
+        public var seed: UInt64 = 1
+        /// How many generated calls of each operation there are.
+        public var runs = 40
+        /// Whether gates run in a runner.
+        package var isIsolated = false
+        /// The program that runners run; nil to look for it.
+        package var runner: String?
+        /// A directory for the state of hosts; nil to make one.
+        package var scratch: String?
 
         /// Answers a call of an operation with these arguments: an object by name, or an array by position.
         public typealias GateDouble =
@@ -64,78 +77,43 @@ public enum PluginConformance {
         }
     }
 
-    /// Checks the plugin in a file.
+    /// Checks the plugin in a file, by every rule that can be checked in this process.
     ///
     /// - Parameters:
     ///   - path: The path of an image, or of a sidecar that names one.
     ///   - options: The plugin's configuration, and how long to wait.
     /// - Returns: Every broken rule, once for each way it was broken; empty if the plugin conforms.
     public static func check(_ path: String, options: Options = Options()) async -> [Finding] {
-        await check(options) { () throws(ConnectorError) in try PluginCatalog.candidate(path: path) }
+        await check(.file(path), options)
     }
 
-    /// Checks a plugin that the test links.
+    /// Checks a plugin that the test links, by every rule that needs no file.
     ///
     /// - Parameters:
     ///   - type: The plugin's type.
     ///   - options: The plugin's configuration, and how long to wait.
     /// - Returns: Every broken rule, once for each way it was broken; empty if the plugin conforms.
     public static func check(_ type: any LinkablePlugin.Type, options: Options = Options()) async -> [Finding] {
-        let plugin = type.linkedPlugin
-        return await check(options) { () throws(ConnectorError) in try PluginCandidate(plugin) }
-    }
-
-    private static func check(
-        _ options: Options,
-        _ find: () throws(ConnectorError) -> PluginCandidate
-    ) async -> [Finding] {
-        let candidate: PluginCandidate
         do throws(ConnectorError) {
-            candidate = try find()
+            return await check(.linked(try PluginCandidate(type.linkedPlugin)), options)
         } catch {
             return [Finding(.manifest, error.treeDescription)]
         }
-        let configurations: [ConformanceConfiguration]
-        do throws(ConfigurationErrors) {
-            configurations = try ConformanceConfiguration.all(options, manifest: candidate.manifest)
-        } catch {
-            return error.errors.map { Finding(.configuration, $0.description) }
-        }
-        return await StandardOutput.watched {
-            let plugin: Plugin
-            do throws(ConnectorError) {
-                plugin = try PluginLoader().load(candidate)
-            } catch {
-                return [Finding(.loading, error.treeDescription)]
+    }
+
+    private static func check(_ subject: RuleRun.Subject, _ options: Options) async -> [Finding] {
+        var findings: [Finding] = []
+        // What a broken plugin cannot pass is checked first, and nothing that builds on it.
+        for need in [Rule.Need.file, .image, .instance, .gate] {
+            for rule in Rule.all
+            where rule.need == need && rule.level <= options.level && !rule.ownsProcess && rule.theme != .isolation {
+                let run = RuleRun(subject, options)
+                _ = await rule.run(run)
+                for finding in run.findings where !findings.contains(finding) { findings.append(finding) }
+                if findings.contains(where: { [.loads, .configuration].contains($0.rule) }) { return findings }
             }
-            return await examine(plugin, configurations, options)
+            if need == .file ? findings.contains(where: { $0.rule.level == 1 }) : !findings.isEmpty { break }
         }
-    }
-
-    private static func examine(
-        _ plugin: Plugin,
-        _ configurations: [ConformanceConfiguration],
-        _ options: Options
-    ) async -> [Finding] {
-        var findings = symbols(of: plugin)
-        // A foreign library has no instances to check.
-        guard let table = plugin.table else { return findings }
-        let bench = ConformanceBench(table, manifest: plugin.manifest, configurations, options)
-        await bench.checkWrongConfigurations()
-        if await bench.chooseConfiguration(), await bench.checkLifeCycle() {
-            for _ in 1..<max(1, options.cycles) { await bench.checkLifeCycle() }
-            await bench.checkConcurrentInstances()
-            await bench.checkCancelledOpen()
-            await bench.checkUnopened()
-        }
-        await bench.awaitLateCalls()
-        await bench.stop()
-        findings += bench.findings
         return findings
-    }
-
-    private static func symbols(of plugin: Plugin) -> [Finding] {
-        plugin.manifest.symbols.filter { unsafe plugin.symbol(named: $0) == nil }
-            .map { Finding(.symbols, "the manifest names \($0), which the image does not export") }
     }
 }

@@ -17,13 +17,17 @@ final class RecordingHost: Sendable {
     struct Completion: Sendable {
         let status: Int32
         let result: [UInt8]
+        /// The message of a failure.
+        let message: String
     }
 
     /// The table that the plugin receives. Written only in `init`, before it is shared.
     nonisolated(unsafe) let table: UnsafeMutablePointer<connector_host>
 
     private let services: GateServices
-    private let report: @Sendable (PluginConformance.Finding) -> Void
+    private let report: @Sendable (PluginConformance.Rule, String) -> Void
+    private let trace: RuleTrace
+    private let declared: Set<String>
     private let state = Mutex(State())
 
     private enum Stage {
@@ -41,8 +45,15 @@ final class RecordingHost: Sendable {
     private static let lastOperation = Atomic<UInt64>(0x5EED_0000)
 
     /// Allocates the table, which is never freed.
-    init(_ services: GateServices, report: @escaping @Sendable (PluginConformance.Finding) -> Void) {
+    init(
+        _ services: GateServices,
+        declared: [String],
+        trace: RuleTrace,
+        report: @escaping @Sendable (PluginConformance.Rule, String) -> Void
+    ) {
         self.services = services
+        self.declared = Set(declared)
+        self.trace = trace
         self.report = report
         unsafe table = .allocate(capacity: 1)
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
@@ -80,7 +91,7 @@ final class RecordingHost: Sendable {
             state.calls[operation]?.stage = .refused
             return nil
         }
-        if let completed { report(.init(.completion, "\(completed) was refused after it was completed")) }
+        if let completed { report(.completesRefused, "\(completed) was refused after it was completed") }
     }
 
     /// Records that `destroy` has returned.
@@ -91,7 +102,13 @@ final class RecordingHost: Sendable {
     // MARK: The plugin's side
 
     private func service(_ id: UnsafePointer<CChar>, _ length: UInt64) -> UnsafeRawPointer? {
-        unsafe services.table(UnsafeRawBufferPointer(start: id, count: Int(clamping: length)))
+        let bytes = unsafe UnsafeRawBufferPointer(start: id, count: Int(clamping: min(length, 1024)))
+        let name = unsafe String(decoding: bytes, as: UTF8.self)
+        trace.add("  the plugin asks for the service \(name)")
+        if !declared.contains(name) {
+            report(.servicesDeclared, "asked for the service \(name), which its manifest does not name")
+        }
+        return unsafe services.table(UnsafeRawBufferPointer(start: id, count: Int(clamping: length)))
     }
 
     private func complete(
@@ -104,34 +121,36 @@ final class RecordingHost: Sendable {
         let (violation, name, answer) = state.withLock {
             state -> (PluginConformance.Finding?, String, OneShot<Completion>?) in
             guard let call = state.calls[operation] else {
-                return (.init(.completion, "completed the operation \(operation), never issued to it"), "", nil)
+                return (.init(.completesOwn, "completed the operation \(operation), never issued to it"), "", nil)
             }
             if state.isDestroyed {
-                return (.init(.destruction, "completed \(call.name) after destroy had returned"), call.name, nil)
+                return (.init(.destroyEnds, "completed \(call.name) after destroy had returned"), call.name, nil)
             }
             switch call.stage {
             case .pending:
                 state.calls[operation]?.stage = .completed
                 return (nil, call.name, call.answer)
-            case .refused: return (.init(.completion, "completed \(call.name), which it had refused"), call.name, nil)
-            case .completed: return (.init(.completion, "completed \(call.name) twice"), call.name, nil)
+            case .refused: return (.init(.completesRefused, "completed \(call.name), which it had refused"), call.name, nil)
+            case .completed: return (.init(.completesOnce, "completed \(call.name) twice"), call.name, nil)
             }
         }
-        if let violation { report(violation) }
+        trace.add("  the plugin completes \(name.isEmpty ? "the operation \(operation)" : name): status \(status), \(length) bytes")
+        if let violation { report(violation.rule, violation.message) }
         guard let answer else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
         if status != Int32(CONNECTOR_OK), let error = unsafe error {
             unsafe ErrorObjectCheck.check(connector_error(covered: error), status: status, of: name, report)
         } else if status != Int32(CONNECTOR_OK) {
             ErrorObjectCheck.check(status: status, of: name, report)
         }
-        answer.send(Completion(status: status, result: unsafe copy(result, length, of: name)))
+        let message = unsafe error.map { unsafe ErrorObjectCheck.message(of: connector_error(covered: $0)) } ?? ""
+        answer.send(Completion(status: status, result: unsafe copy(result, length, of: name), message: message))
         return Int32(CONNECTOR_OK)
     }
 
     private func copy(_ result: UnsafePointer<UInt8>?, _ length: UInt64, of name: String) -> [UInt8] {
         guard length > 0 else { return [] }
         guard unsafe result != nil, length <= 64 << 20 else {
-            report(.init(.completion, "completed \(name) with \(length) bytes: null, or beyond the limit"))
+            report(.resultsReadable, "completed \(name) with \(length) bytes: null, or beyond the limit")
             return []
         }
         return unsafe [UInt8](UnsafeBufferPointer(start: result, count: Int(length)))
@@ -142,7 +161,7 @@ final class RecordingHost: Sendable {
             state.calls[operation].map { $0.stage == .pending && !state.isDestroyed } ?? false
         }
         guard !isPending else { return Int32(CONNECTOR_OK) }
-        report(.init(.completion, "reported progress of the operation \(operation), which is not pending"))
+        report(.progressPending, "reported progress of the operation \(operation), which is not pending")
         return Int32(CONNECTOR_UNKNOWN_OPERATION)
     }
 }

@@ -14,8 +14,10 @@ enum StandardOutput {
     /// Serializes watches, because the process has one standard output.
     private static let mutex = AsyncLock()
 
-    /// Runs checks, and adds a finding if they wrote to standard output. The text is forwarded afterwards.
-    static func watched(_ body: () async -> [PluginConformance.Finding]) async -> [PluginConformance.Finding] {
+    /// Runs something, and reports what it wrote to standard output. The text is forwarded afterwards.
+    ///
+    /// - Parameter report: Gets the beginning of the text, if there is one.
+    static func watched(_ report: (String) -> Void, body: () async -> Void) async {
         await mutex.lock()
         defer { mutex.unlock() }
         guard let file = unsafe tmpfile() else { return await body() }
@@ -24,16 +26,14 @@ enum StandardOutput {
         fflush(nil)
         let original = dup(STDOUT_FILENO)
         guard original >= 0, dup2(watched, STDOUT_FILENO) >= 0 else { return await body() }
-        var findings = await body()
+        await body()
         fflush(nil)
         dup2(original, STDOUT_FILENO)
         close(original)
         let text = content(of: watched)
-        guard !text.isEmpty else { return findings }
+        guard !text.isEmpty else { return }
         unsafe text.withUnsafeBytes { bytes in _ = unsafe write(STDOUT_FILENO, bytes.baseAddress, bytes.count) }
-        let excerpt = String(decoding: text.prefix(200), as: UTF8.self)
-        findings.append(PluginConformance.Finding(.standardOutput, "wrote to standard output: \(excerpt)"))
-        return findings
+        report(String(decoding: text.prefix(200), as: UTF8.self))
     }
 
     private static func content(of file: Int32) -> [UInt8] {

@@ -69,6 +69,9 @@ package struct PluginInspection: Sendable {
         package var isPresent: Bool
     }
 
+    /// The level that these very bytes were certified to have; nil if they were not.
+    package var certificate: ConformanceCertificate? { ConformanceCertificate.of(path) { sha256 } }
+
     /// Examines an image or a sidecar. Never fails: every fault becomes a problem.
     ///
     /// Blocks for some milliseconds while it reads the file and all its dependencies.

@@ -35,6 +35,16 @@ package struct SealedImage: ~Copyable {
         private let memory: MemoryFile
     #endif
 
+    /// Whether images are loaded from their own files instead, so that debuggers and profilers find them by name.
+    ///
+    /// For a process that checks one plugin: a file that changes while it is loaded may crash the process.
+    package static var loadsInPlace: Bool {
+        get { inPlace.load(ordering: .relaxed) }
+        set { inPlace.store(newValue, ordering: .relaxed) }
+    }
+
+    private static let inPlace = Atomic(false)
+
     /// The number of memory files so far, which makes their names unique.
     private static let generation = Atomic<UInt64>(0)
 
@@ -80,6 +90,10 @@ package struct SealedImage: ~Copyable {
     ///
     /// - Throws: The message of the linker or the system.
     package func load() throws(DynamicLinker.Failure) -> LoadedImage {
+        if Self.loadsInPlace {
+            let content = unsafe ImageContent(hashing: bytes)
+            return unsafe LoadedImage(try DynamicLinker.load(path: path.absolutePath), content: content)
+        }
         #if os(Linux)
             if memory.descriptor >= 0 {
                 let number = Self.generation.wrappingAdd(1, ordering: .relaxed).newValue

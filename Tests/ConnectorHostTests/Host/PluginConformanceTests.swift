@@ -103,21 +103,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ("opens-twice", "completion"), ("never-opens", "completion"), ("unknown-operation", "completion"),
-        ("garbage-evidence", "evidence"), ("null-table", "loading"), ("null-function", "loading"),
-        ("short-table", "loading"),
+        ("opens-twice", "completes-once"), ("never-opens", "open"), ("unknown-operation", "completes-own"),
+        ("garbage-evidence", "open-evidence"), ("null-table", "loads"), ("null-function", "loads"),
+        ("short-table", "loads"),
     ])
-    func `a plugin that misbehaves is found out`(_ name: String, _ rule: String) async {
-        #expect(await rules(Fixtures.misbehaving(name)).contains(PluginConformance.Rule(rawValue: rule)))
+    func `a plugin that misbehaves is found out`(_ name: String, _ rule: String) async throws {
+        #expect(await rules(Fixtures.misbehaving(name)).contains(try #require(PluginConformance.Rule.named(rule))))
     }
 
     @Test(arguments: [
-        ("prints", "standard-output"), ("completes-after-destroy", "destruction"),
-        ("completes-on-cancel", "cancellation"), ("completes-on-cancel", "completion"), ("fails-badly", "creation"),
-        ("fails-badly", "errors"), ("fails-badly", "completion"),
+        ("prints", "standard-output"), ("completes-after-destroy", "destroy-ends"),
+        ("completes-on-cancel", "cancel-unknown"), ("completes-on-cancel", "completes-own"), ("fails-badly", "create-fails-clean"),
+        ("fails-badly", "error-object"), ("fails-badly", "completes-refused"),
     ])
-    func `a plugin that breaks a rule of its life is found out`(_ name: String, _ rule: String) async {
-        #expect(await rules(Fixtures.contract(name)).contains(PluginConformance.Rule(rawValue: rule)))
+    func `a plugin that breaks a rule of its life is found out`(_ name: String, _ rule: String) async throws {
+        #expect(await rules(Fixtures.contract(name)).contains(try #require(PluginConformance.Rule.named(rule))))
     }
 
     @Test func `a plugin that holds its thread is found out`() async {
@@ -129,8 +129,8 @@ import Testing
     @Test(arguments: ["not-elf", "truncated", "no-manifest", "symbol-absent", "missing-dependency", "unsupported-abi"])
     func `an image that does not load is found out, with the reason`(_ name: String) async {
         let findings = await PluginConformance.check(Fixtures.broken(name), options: options)
-        #expect(findings.count == 1)
-        #expect(findings.first.map { [.manifest, .loading].contains($0.rule) } == true)
+        #expect(!findings.isEmpty)
+        #expect(findings.allSatisfy { $0.rule.level == 1 }, "\(findings)")
         #expect(findings.first?.description.contains("[") == true)
     }
 

@@ -1,0 +1,212 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorBase
+internal import ConnectorHost
+internal import ConnectorHostTesting
+
+/// The forms of the answer of `connector-host test`.
+enum ConformanceFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    /// Version 14 of the Test Anything Protocol.
+    case tap
+    /// The XML of JUnit, as build servers read it.
+    case junit
+    case json
+}
+
+/// What the check of every rule found.
+struct ConformanceDocument: Document {
+    /// The findings.
+    var report: ConformanceReport
+    /// The options that a check of one rule needs again.
+    var again: [String]
+    /// The plugin, as it was named.
+    var command: String
+
+    /// A check that takes longer gets a warning.
+    private static let slow: Duration = .seconds(5)
+
+    func lines(_ style: TextStyle) -> [String] {
+        var lines: [String] = []
+        for theme in PluginConformance.Rule.Theme.allCases {
+            let results = report.results.filter { $0.rule.theme == theme }
+            guard !results.isEmpty else { continue }
+            let kept = results.count { $0.verdict == .kept }
+            let isBroken = results.contains { $0.verdict.isFailure }
+            let mark: TextStyle.Mark = isBroken ? .bad : kept == 0 ? .none : .good
+            let sign = style.paint(style.sign(mark), style.colour(mark))
+            lines.append("\(sign) \(style.paint(theme.rawValue, .strong))  \(kept) of \(results.count) kept")
+            for result in results { lines += details(result, style).map { "  " + $0 } }
+        }
+        return lines + [""] + summary(style)
+    }
+
+    private func details(_ result: ConformanceReport.Result, _ style: TextStyle) -> [String] {
+        let id = style.paint(result.rule.id, .strong)
+        switch result.verdict {
+        case .kept:
+            guard result.duration > Self.slow else { return [] }
+            return [style.paint("warning: ", .warning) + "\(id) took \(result.duration.brief)"]
+        case .inapplicable: return []
+        case .unchecked(let reason):
+            return [style.paint(style.sign(.none), .faint) + " \(id) was not checked: \(style.shown(reason))"]
+        case .broken, .crashed:
+            var lines = [style.paint(style.sign(.bad), .bad) + " \(id) (level \(result.rule.level)): \(result.rule.title)"]
+            lines.append("    expected: \(result.rule.expectation)")
+            lines += result.got.prefix(5).map { "    got: \(style.shown($0))" }
+            if result.got.count > 5 { lines.append("    and \(result.got.count - 5) more") }
+            if !result.calls.isEmpty {
+                lines.append("    last calls:")
+                lines += result.calls.map { "      " + style.shown($0) }
+            }
+            lines.append("    \(style.arrow) \(result.rule.fix)")
+            lines.append("    again: \(style.shown(command(for: result)))")
+            return lines
+        }
+    }
+
+    private func summary(_ style: TextStyle) -> [String] {
+        let broken = report.count { $0.isFailure }
+        let counts = [
+            (report.count { $0 == .kept }, "kept"), (broken, "broken"),
+            (report.count { if case .inapplicable = $0 { true } else { false } }, "not applicable"),
+            (report.count { if case .unchecked = $0 { true } else { false } }, "not checked"),
+        ]
+        let rules = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let sign = report.isPassed ? style.paint(style.sign(.good), .good) : style.paint(style.sign(.bad), .bad)
+        let plugin = style.shown(report.plugin ?? report.path)
+        return ["\(sign) \(plugin): level \(report.level) of \(report.strict); \(rules), in \(report.duration.brief)"]
+    }
+
+    /// The command that checks a rule again, by the check that found the fault.
+    private func command(for result: ConformanceReport.Result) -> String {
+        let words = ["connector-host", "test", command] + again
+            + ["--only", result.foundBy ?? result.rule.id, "--seed", "\(report.seed)"]
+        return words.map(Self.quoted).joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { $0.isWordCharacter || "-./=,:+@%".utf8.contains($0) }
+        return isPlain && !word.isEmpty ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
+    // MARK: Machines
+
+    var json: JSONValue {
+        var object: JSONObject = [
+            "version": 1, "path": .string(report.path), "level": .integer(Int64(report.level)),
+            "strict": .integer(Int64(report.strict)), "passed": .bool(report.isPassed),
+            "seed": .string("\(report.seed)"),
+            "counts": [
+                "kept": .integer(Int64(report.count { $0 == .kept })),
+                "broken": .integer(Int64(report.count { $0.isFailure })),
+                "inapplicable": .integer(Int64(report.count { if case .inapplicable = $0 { true } else { false } })),
+                "unchecked": .integer(Int64(report.count { if case .unchecked = $0 { true } else { false } })),
+            ],
+        ]
+        object["plugin"] = report.plugin.map(JSONValue.string)
+        object["sha256"] = report.sha256.map(JSONValue.string)
+        object["rules"] = .array(report.results.map(json))
+        return .object(object)
+    }
+
+    private func json(_ result: ConformanceReport.Result) -> JSONValue {
+        var object: JSONObject = [
+            "rule": .string(result.rule.id), "level": .integer(Int64(result.rule.level)),
+            "verdict": .string(Self.name(result.verdict)),
+            "milliseconds": .integer(Int64(result.duration / .milliseconds(1))),
+        ]
+        object["reason"] = Self.reason(result.verdict).map(JSONValue.string)
+        guard result.verdict.isFailure else { return .object(object) }
+        object["expected"] = .string(result.rule.expectation)
+        object["got"] = .array(result.got.map(JSONValue.string))
+        object["fix"] = .string(result.rule.fix)
+        object["again"] = .string(command(for: result))
+        if !result.calls.isEmpty { object["calls"] = .array(result.calls.map(JSONValue.string)) }
+        if let crash = result.crash {
+            var note: JSONObject = ["event": .string(crash.event)]
+            note["function"] = crash.function.map(JSONValue.string)
+            note["source"] = crash.source.map(JSONValue.string)
+            object["crash"] = .object(note)
+        }
+        return .object(object)
+    }
+
+    private static func name(_ verdict: ConformanceReport.Verdict) -> String {
+        switch verdict {
+        case .kept: "kept"
+        case .broken: "broken"
+        case .crashed: "crashed"
+        case .inapplicable: "inapplicable"
+        case .unchecked: "unchecked"
+        }
+    }
+
+    private static func reason(_ verdict: ConformanceReport.Verdict) -> String? {
+        switch verdict {
+        case .inapplicable(let reason), .unchecked(let reason): reason
+        case .kept, .broken, .crashed: nil
+        }
+    }
+
+    /// The report in the Test Anything Protocol.
+    var tap: String {
+        let style = TextStyle(isColoured: false, isUnicode: true)
+        var text = "TAP version 14\n1..\(report.results.count)\n"
+        for (index, result) in report.results.enumerated() {
+            let isFine = !result.verdict.isFailure
+            text += "\(isFine ? "ok" : "not ok") \(index + 1) - \(result.rule.id)"
+            if let reason = Self.reason(result.verdict) { text += " # SKIP \(style.shown(reason))" }
+            text += "\n"
+            guard !isFine else { continue }
+            text += "  ---\n  expected: \(JSONValue.string(result.rule.expectation))\n"
+            text += "  got: \(JSONValue.string(result.got.joined(separator: "; ")))\n"
+            text += "  again: \(JSONValue.string(command(for: result)))\n  ...\n"
+        }
+        if !report.isPassed { text += "# level \(report.level), not \(report.strict)\n" }
+        return text
+    }
+
+    /// The report as JUnit's XML.
+    var junit: String {
+        let failures = report.count { $0.isFailure }
+        let skipped = report.results.count { Self.reason($0.verdict) != nil }
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        text += "<testsuite name=\"\(Self.escaped(report.plugin ?? report.path))\" tests=\"\(report.results.count)\" "
+        text += "failures=\"\(failures)\" skipped=\"\(skipped)\">\n"
+        for result in report.results {
+            let seconds = Double(Int64(result.duration / .milliseconds(1))) / 1000
+            text += "  <testcase classname=\"\(Self.escaped(result.rule.theme.rawValue))\" name=\"\(result.rule.id)\" time=\"\(seconds)\""
+            if let reason = Self.reason(result.verdict) {
+                text += "><skipped message=\"\(Self.escaped(reason))\"/></testcase>\n"
+            } else if result.verdict.isFailure {
+                let lines = ["expected: \(result.rule.expectation)"] + result.got.map { "got: \($0)" }
+                    + result.calls.map { "call: \($0)" } + ["again: \(command(for: result))"]
+                text += "><failure message=\"\(Self.escaped(result.rule.title))\">"
+                text += Self.escaped(lines.joined(separator: "\n")) + "</failure></testcase>\n"
+            } else {
+                text += "/>\n"
+            }
+        }
+        return text + "</testsuite>\n"
+    }
+
+    /// A text for XML, which has no place for most control characters.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n", "\t": result.unicodeScalars.append(scalar)
+            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

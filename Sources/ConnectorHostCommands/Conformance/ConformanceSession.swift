@@ -1,0 +1,118 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorHostTesting
+internal import ConnectorLoading
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Checks every rule of one plugin, in stages: what a broken plugin cannot keep is not tried.
+struct ConformanceSession: Sendable {
+    let path: String
+    let options: PluginConformance.Options
+    let strict: Int
+    /// The only rules to check; empty for all up to the level.
+    let only: Set<String>
+    /// How many processes run at once.
+    let jobs: Int
+    /// The options of the processes.
+    let childArguments: [String]
+
+    /// Checks every rule.
+    func run() async -> ConformanceReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let rules = PluginConformance.Rule.all.filter { rule in
+            only.isEmpty ? rule.level <= strict : only.contains(rule.id)
+        }
+        let inspection = PluginInspection(path: path)
+        var report = ConformanceReport(
+            path: inspection.path,
+            plugin: inspection.manifest.map { "\($0.id) \($0.version)" },
+            sha256: inspection.sha256,
+            seed: options.seed,
+            strict: strict,
+            results: rules.map { ConformanceReport.Result($0, .unchecked("it was not reached")) },
+            duration: .zero
+        )
+        var obstacle: String?
+        var neverOpens: String?
+        for stage in PluginConformance.Rule.Stage.allCases {
+            let checked = rules.filter { $0.stage == stage }
+            let possible = checked.filter { obstacle == nil && (neverOpens == nil || !$0.needsOpening) }
+            for rule in checked where !possible.contains(rule) {
+                report.add(ConformanceReport.Result(rule, .unchecked(obstacle ?? neverOpens ?? "")), nil)
+            }
+            for (result, answer) in await check(possible) { report.add(result, answer) }
+            let failed = Set(report.results.filter(\.verdict.isFailure).map(\.rule.id))
+            if stage == .file, report.results.contains(where: { $0.rule.stage == .file && $0.rule.level == 1 && $0.verdict.isFailure }) {
+                obstacle = "the file cannot be loaded"
+            }
+            if failed.contains("loads") { obstacle = obstacle ?? "the image does not load" }
+            if failed.contains("configuration") || failed.contains("create") { obstacle = obstacle ?? "create refuses the configuration" }
+            if failed.contains("open") { neverOpens = "open does not complete" }
+        }
+        report.duration = clock.now - start
+        return report
+    }
+
+    /// Checks some rules, so many at once; those that only read the file need no process.
+    private func check(_ rules: [PluginConformance.Rule]) async -> [(ConformanceReport.Result, RuleAnswer?)] {
+        var checked: [(ConformanceReport.Result, RuleAnswer?)] = []
+        for rule in rules where rule.stage == .file {
+            let answer = await PluginConformance.check(rule, of: path, options: options)
+            var result = ConformanceReport.Result(rule, .kept)
+            if let reason = answer.inapplicable { result.verdict = .inapplicable(reason) }
+            if let reason = answer.unchecked { result.verdict = .unchecked(reason) }
+            checked.append((result, answer))
+        }
+        let waiting = rules.filter { $0.stage != .file }
+        guard !waiting.isEmpty else { return checked }
+        let queue = Queue(waiting)
+        return await withTaskGroup(of: [(ConformanceReport.Result, RuleAnswer?)].self) { group in
+            for _ in 0..<min(jobs, waiting.count) {
+                let answer = OneShot<[(ConformanceReport.Result, RuleAnswer?)]>()
+                let work: @Sendable () -> Void = { [self] in
+                    var results: [(ConformanceReport.Result, RuleAnswer?)] = []
+                    while let rule = queue.next() { results.append(checkInProcess(rule)) }
+                    answer.send(results)
+                }
+                if !HostThread.start("conformance", work) { work() }
+                group.addTask { await answer.wait() }
+            }
+            return await group.reduce(into: checked) { $0 += $1 }
+        }
+    }
+
+    private func checkInProcess(_ rule: PluginConformance.Rule) -> (ConformanceReport.Result, RuleAnswer?) {
+        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/connector-test-XXXXXX".utf8CString)
+        guard let directory = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
+            let reason = "no directory can be made in \(parent): \(SystemError().text)"
+            return (ConformanceReport.Result(rule, .unchecked(reason)), nil)
+        }
+        defer { ScratchDirectory.remove(directory) }
+        unsafe mkdir(RuleProcess.scratch(in: directory), 0o700)
+        let process = RuleProcess(rule: rule, path: path, arguments: childArguments, directory: directory)
+        return process.run()
+    }
+
+    /// The rules that no thread has taken yet.
+    private final class Queue: Sendable {
+        private let rules: Mutex<[PluginConformance.Rule]>
+
+        init(_ rules: [PluginConformance.Rule]) {
+            self.rules = Mutex(rules.reversed())
+        }
+
+        func next() -> PluginConformance.Rule? { rules.withLock { $0.popLast() } }
+    }
+}

@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import Logging
+
+/// The plugin as one gate of a host, against what answers in place of its vendor.
+struct ConformanceGate: Sendable {
+    /// The host, whose only connector is `plugin`.
+    let host: ConnectorHost
+    let client: GateClient
+    let manifest: Manifest
+    /// Whether calls reach a vendor on this machine, or none.
+    let isSimulated: Bool
+    /// How the gate opened.
+    let report: GateReport
+
+    /// Every operation that the checks may call: those that only read, and with a simulated vendor all.
+    var callable: [(capability: Capability, operation: Operation)] {
+        manifest.capabilities.flatMap { capability in
+            capability.operations.filter { operation in
+                let values = operation.signature.parameters.map(\.type) + operation.signature.results.map(\.type)
+                return (isSimulated || operation.isSafe) && !operation.isDelivered && !values.contains(.handle)
+            }.map { (capability, $0) }
+        }
+    }
+
+    /// The name of an operation that no other capability shares.
+    static func name(_ capability: Capability, _ operation: Operation) -> String {
+        "\(capability.id.name)/\(operation.name)"
+    }
+}
+
+extension RuleRun {
+    /// Opens the plugin as a gate of a host.
+    ///
+    /// - Parameters:
+    ///   - isIsolated: Whether it runs in a runner; nil for what the options say.
+    ///   - sandbox: The level of the sandbox; nil for none.
+    ///   - answers: What the vendor answers to every request; nil for what usually stands in its place.
+    ///   - mayFail: Whether a gate that does not open is returned, too.
+    func gate(
+        isIsolated: Bool? = nil,
+        sandbox: String? = nil,
+        mayFail: Bool = false
+    ) async throws -> ConformanceGate {
+        let manifest = try manifest()
+        guard case .file(let path) = subject else {
+            throw RuleStop.inapplicable("a linked plugin is checked as a gate with its application")
+        }
+        guard manifest.uses.isEmpty else {
+            throw RuleStop.inapplicable("it uses other gates, which only an application has")
+        }
+        let vendor = try await ConformanceVendor.start(for: manifest, self)
+        guard let made = try ConformanceConfiguration.all(options, manifest: manifest, vendor: vendor).first else {
+            throw RuleStop.found
+        }
+        var isSimulated = true
+        if case .configured = vendor {
+            isSimulated = made.plan?.makesNoRequests ?? false
+            guard isSimulated || !options.config.isEmpty else {
+                throw RuleStop.unchecked(
+                    "nothing answers in place of the vendor: pass --answers FILE, or --config with a server for tests"
+                )
+            }
+        }
+        var connector: JSONObject = [
+            "name": "plugin", "plugin": .string(manifest.id), "config": .object(made.config), "timeout": "5s",
+        ]
+        if isIsolated ?? options.isIsolated {
+            connector["isolation"] = "process"
+            if let sandbox { connector["sandbox"] = .string(sandbox) }
+        }
+        let document: JSONValue = ["version": 1, "connectors": [.object(connector)]]
+        let environment = Configuration.Environment(made.variables)
+        let lookup = PluginLookup(files: [path])
+        var resolved: ResolvedConfiguration
+        do throws(ConfigurationErrors) {
+            let configuration = try Configuration(parsing: document.description, environment: environment)
+            resolved = try configuration.resolved(environment: environment, manifest: lookup.manifest)
+        } catch {
+            throw RuleStop.unchecked(error.errors.map(\.description).joined(separator: "; "))
+        }
+        if case .server(let base, _) = vendor { resolved = resolved.pointing { _, _ in .server(base) } }
+        let scratch = options.scratch ?? ScratchDirectory.make()
+        if options.scratch == nil { atEnd { ScratchDirectory.remove(scratch) } }
+        var hostOptions = ConnectorHost.Options(
+            environment: environment,
+            pluginDirectories: [],
+            stateDirectory: scratch
+        )
+        hostOptions.outbox = .memory
+        hostOptions.heals = false
+        hostOptions.runner = options.runner
+        let host = ConnectorHost(
+            resolved,
+            plugins: lookup,
+            options: hostOptions,
+            logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
+        )
+        atEnd { await host.close() }
+        trace.add("open the gate")
+        let report = await host.open()
+        guard let gate = report["plugin"], mayFail || gate.state == .open else {
+            let reason = report["plugin"]?.error?.description ?? "it is not open"
+            throw RuleStop.unchecked("the gate does not open (\(reason)); pass --answers FILE or --config JSON")
+        }
+        return ConformanceGate(
+            host: host,
+            client: try host.gate("plugin"),
+            manifest: manifest,
+            isSimulated: isSimulated,
+            report: gate
+        )
+    }
+}

@@ -1,0 +1,61 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorSimulator
+
+/// What answers in place of the plugin's vendor while it is checked.
+enum ConformanceVendor: Sendable {
+    /// A server on this machine, and the configuration that it accepts.
+    case server(URLParts, config: JSONObject)
+    /// Whatever the given configuration names; nothing if it names nothing.
+    case configured
+
+    /// The vendor of a plugin: the recorded answers of the options, or a simulator that comes with the host.
+    ///
+    /// - Throws: A fault of the answers.
+    static func start(for manifest: Manifest, _ run: RuleRun) async throws -> ConformanceVendor {
+        var options = SimulatorOptions()
+        options.vendors = []
+        let name: String
+        if let answers = run.options.answers {
+            name = Simulator.answersVendor
+            let world: SimulatedWorld
+            do throws(SimulatedWorld.Faults) {
+                world = try SimulatedWorld(parsing: answers.utf8(), file: "answers")
+            } catch {
+                throw RuleStop.unchecked("the answers have faults: \(error.errors.map(\.description).joined(separator: "; "))")
+            }
+            guard let recorded = world.answers else {
+                throw RuleStop.unchecked("the answers have no \"answers\" to HTTP requests")
+            }
+            options.recorded = [(name, recorded)]
+            let made = try ConformanceConfiguration.all(run.options, manifest: manifest).first
+            options.credentials[name] = made.map { [$0.texts] }
+        } else if run.options.config.isEmpty, VendorCatalogue.names.contains(manifest.id) {
+            name = manifest.id
+            options.vendors = [name]
+        } else {
+            return .configured
+        }
+        let simulator = try Simulator(options)
+        let serving = Task { try await simulator.run() }
+        run.atEnd {
+            simulator.stop()
+            serving.cancel()
+            _ = await serving.result
+        }
+        guard let base = try await URLParts(simulator.baseURL(of: name)) else { return .configured }
+        var config = JSONObject()
+        if run.options.answers == nil {
+            for (field, value) in try await simulator.configuration(of: name)
+            where manifest.configuration.contains(where: { $0.name == field }) {
+                config[field] = .string(value)
+            }
+        }
+        return .server(base, config: config)
+    }
+}

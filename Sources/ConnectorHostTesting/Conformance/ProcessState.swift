@@ -1,0 +1,136 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What a plugin must leave as it is in its host's process.
+struct ProcessState: Sendable {
+    /// How many threads there are; 0 where the system does not tell.
+    let threads: Int
+    /// How many descriptors are open; 0 where the system does not tell.
+    let descriptors: Int
+    /// Whether there are children that nobody has waited for.
+    let hasChildren: Bool
+    /// The page faults and context switches aside, what children that ended have used: more than 0 if there were any.
+    let forks: Int
+    private let variables: [String]
+    private let directory: String
+    private let mask: mode_t
+    private let locale: String
+    private let handlers: [Int32: UInt]
+
+    /// The state now.
+    static var current: ProcessState {
+        ProcessState(
+            threads: (try? Directory.entries(of: "/proc/self/task").count) ?? 0,
+            descriptors: (try? Directory.entries(of: "/proc/self/fd").count) ?? 0,
+            hasChildren: hasAnyChildren,
+            forks: endedChildren,
+            variables: allVariables,
+            directory: workingDirectory,
+            mask: fileMask,
+            locale: unsafe setlocale(LC_ALL, nil).map { unsafe String(cString: $0) } ?? "",
+            handlers: allHandlers
+        )
+    }
+
+    /// What is different, each as the object of a sentence.
+    func changes(since before: ProcessState) -> [String] {
+        var changes: [String] = []
+        let names = Set(variables).symmetricDifference(before.variables)
+            .map { String($0.prefix { $0 != "=" }) }
+        if !names.isEmpty { changes.append("the environment: \(Set(names).sorted().joined(separator: ", "))") }
+        if directory != before.directory { changes.append("the working directory to \(directory)") }
+        if mask != before.mask { changes.append("the file mask to \(String(mask, radix: 8))") }
+        if locale != before.locale { changes.append("the locale to \(locale)") }
+        for (signal, handler) in handlers.sorted(by: { $0.key < $1.key }) where before.handlers[signal] != handler {
+            // The host's own HTTP client ignores SIGPIPE.
+            if signal != SIGPIPE { changes.append("the handler of the signal \(signal)") }
+        }
+        return changes
+    }
+
+    /// The bytes of memory in use, in pages; 0 where the system does not tell.
+    static var residentBytes: Int {
+        guard let text = try? SystemFile.text(of: "/proc/self/statm") else { return 0 }
+        let fields = text.split(separator: " ")
+        guard fields.count > 5, let data = Int(fields[1]), let shared = Int(fields[2]) else { return 0 }
+        return (data - shared) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static var hasAnyChildren: Bool {
+        var status: Int32 = 0
+        // Without a child, there is nothing to wait for.
+        return unsafe waitpid(-1, &status, WNOHANG) >= 0
+    }
+
+    /// The most memory that a child which ended has used; 0 if there was none.
+    private static var endedChildren: Int {
+        var usage = rusage()
+        #if canImport(Glibc)
+            let result = unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        #else
+            let result = unsafe getrusage(RUSAGE_CHILDREN, &usage)
+        #endif
+        return result == 0 ? Int(usage.ru_minflt) : 0
+    }
+
+    private static var allVariables: [String] {
+        var variables: [String] = []
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            variables.append(unsafe String(cString: text))
+            unsafe entry += 1
+        }
+        return variables
+    }
+
+    private static var workingDirectory: String {
+        guard let text = unsafe getcwd(nil, 0) else { return "" }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+
+    private static var fileMask: mode_t {
+        let mask = umask(0o077)
+        umask(mask)
+        return mask
+    }
+
+    private static var allHandlers: [Int32: UInt] {
+        var handlers: [Int32: UInt] = [:]
+        for signal in Int32(1)..<32 where signal != SIGKILL && signal != SIGSTOP {
+            var action = sigaction()
+            guard unsafe sigaction(signal, nil, &action) == 0 else { continue }
+            handlers[signal] = unsafe withUnsafeBytes(of: &action) { unsafe $0.loadUnaligned(as: UInt.self) }
+        }
+        return handlers
+    }
+}
+
+/// Small files of the system.
+enum SystemFile {
+    /// The file cannot be read.
+    struct Failure: Error {}
+
+    /// The text of a file of at most 4096 bytes.
+    static func text(of path: String) throws -> String {
+        String(decoding: try bytes(of: path, limit: 4096), as: UTF8.self)
+    }
+
+    /// The first bytes of a file.
+    static func bytes(of path: String, limit: Int) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure() }
+        defer { close(descriptor) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorLoading
+internal import ConnectorManifest
+
+/// Which rule a problem of a file belongs to.
+enum Fault: Equatable {
+    case manifest, mismatch, abi, symbols, signatures, dependencies, image
+
+    init(_ error: ConnectorError) {
+        switch error.code.rawValue {
+        case "manifest-missing", "no-manifest", "missing-manifest", "invalid-manifest", "syntax", "invalid-value",
+            "missing", "unknown-key", "not-found":
+            self = .manifest
+        case "manifest-mismatch": self = .mismatch
+        case "unsupported-abi": self = .abi
+        case "symbol-absent": self = .symbols
+        case "signature-mismatch": self = .signatures
+        case "missing-dependency", "missing-symbol", "missing-version", "missing-symbol-version": self = .dependencies
+        default: self = .image
+        }
+    }
+}
+
+/// The image: what the dynamic linker and the host find in it.
+extension PluginConformance.Rule {
+    static let imageRules: [Self] = [
+        image, dependencies, symbols, signatures, loads, loadsQuietly, loadsAlone, unprivileged,
+    ]
+
+    static let image: Self = Self(
+        "image", level: 1, .image, "The image is a whole one for this machine",
+        expects: "The file is a shared library for this architecture, and nothing in it is damaged.",
+        fix: "build it again: see connector-host inspect", needs: .file
+    ) { run in try fault(.image, image, run) }
+
+    static let dependencies: Self = Self(
+        "dependencies", level: 1, .image, "Everything that the image needs is there",
+        expects: "Every library, symbol and symbol version that the image needs is on this system.",
+        fix: "install the library, link it statically, or build on an older system", needs: .file
+    ) { run in try fault(.dependencies, dependencies, run) }
+
+    /// The image exports every function that the manifest names.
+    public static let symbols: Self = Self(
+        "symbols", level: 1, .image, "The functions of the manifest are exported",
+        expects: "The image exports the entry and the function of each operation.",
+        fix: "export the function with CONNECTOR_EXPORT, and without a mangled name", needs: .file
+    ) { run in
+        try fault(.symbols, symbols, run)
+        for symbol in run.inspection?.symbols ?? [] where !symbol.isPresent {
+            run.report(symbols, "the manifest names \(symbol.name) (\(symbol.role)), which the image does not export")
+        }
+    }
+
+    static let signatures: Self = Self(
+        "signatures", level: 1, .image, "Operations of standard capabilities have their signatures",
+        expects: "Each operation of a standard capability has the signature of docs/plugins.md.",
+        fix: "copy the signature from connector-host operations or docs/plugins.md", needs: .file
+    ) { run in try fault(.signatures, signatures, run) }
+
+    /// The dynamic linker loads the image, and its entry function returns a valid table.
+    public static let loading = loads
+
+    static let loads: Self = Self(
+        "loads", level: 1, .image, "The image loads, and its entry returns a table",
+        expects: "Constructors return, and the entry function returns a static table with create, open and destroy.",
+        fix: "correct the table: see connector/plugin.h", needs: .image
+    ) { run in _ = try run.plugin() }
+
+    static let loadsQuietly: Self = Self(
+        "constructors-quiet", level: 5, .image, "Loading does no work",
+        expects: "Constructors start no thread and leave no descriptor.",
+        fix: "move the work from the constructor into create or open", needs: .image, ownsProcess: true
+    ) { run in
+        let before = ProcessState.current
+        _ = try run.plugin()
+        let after = ProcessState.current
+        if after.threads > before.threads { run.report(loadsQuietly, "loading started \(after.threads - before.threads) threads") }
+        if after.descriptors > before.descriptors {
+            run.report(loadsQuietly, "loading left \(after.descriptors - before.descriptors) descriptors open")
+        }
+    }
+
+    static let loadsAlone: Self = Self(
+        "constructors-leave-process", level: 4, .image, "Loading leaves the process as it was",
+        expects: "Constructors change no variable, directory, mask, locale or signal handler.",
+        fix: "remove the call from the constructor", needs: .image, ownsProcess: true
+    ) { run in
+        let before = ProcessState.current
+        _ = try run.plugin()
+        for change in ProcessState.current.changes(since: before) { run.report(loadsAlone, "loading changed \(change)") }
+    }
+
+    static let unprivileged: Self = Self(
+        "image-write-execute", level: 8, .image, "No memory is both written and run",
+        expects: "The image asks for no memory that can be written and executed, such as an executable stack.",
+        fix: "link with -z noexecstack, and without nested functions in C", needs: .file
+    ) { run in
+        guard case .file = run.subject, let path = run.inspection?.path else {
+            throw RuleStop.inapplicable("the plugin is linked")
+        }
+        guard let segments = WritableCode.segments(of: path) else { throw RuleStop.inapplicable("it is no ELF image") }
+        for segment in segments { run.report(unprivileged, "the \(segment) can be written and executed") }
+    }
+
+    private static func fault(_ fault: Fault, _ rule: Self, _ run: RuleRun) throws {
+        guard let inspection = run.inspection else { throw RuleStop.inapplicable("the plugin is linked") }
+        for problem in inspection.problems where Fault(problem) == fault { run.report(rule, problem.description) }
+    }
+}

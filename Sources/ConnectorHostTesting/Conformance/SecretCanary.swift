@@ -1,0 +1,49 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// A key that appears nowhere else, and the answers of a vendor that repeats it.
+struct SecretCanary: Sendable {
+    /// The key.
+    let value = "canary-7Qx2Wm9Kd4Tz8Lp1"
+
+    /// Answers that repeat the key: in clear, in Base64, as part of a URL, and in escapes.
+    var answers: JSONValue {
+        let text = "the key \(value) (\(base64), \(percent), \(escaped)) is not valid"
+        return [
+            "version": 1,
+            "answers": [["path": "/*", "status": 401, "json": ["error": .string(text), "message": .string(text)]]],
+        ]
+    }
+
+    /// How the key appears in a text; nil if it does not.
+    func form(in text: String) -> String? {
+        let text = text.lowercased()
+        let forms = [
+            (value, "in clear"), (base64, "in Base64"), (percent, "percent-encoded"), (escaped, "in escapes"),
+            (String(value.reversed()), "backwards"), (value.utf8.map { Self.hexadecimal($0) }.joined(), "in hexadecimal"),
+        ]
+        return forms.first { text.contains($0.0.lowercased()) }?.1
+    }
+
+    private var percent: String { value.utf8.map { "%" + Self.hexadecimal($0) }.joined() }
+    private var escaped: String { value.utf8.map { "\\u00" + Self.hexadecimal($0) }.joined() }
+
+    private var base64: String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        let bytes = Array(value.utf8)
+        var text = ""
+        // The key has whole groups of three bytes but for the last.
+        for start in stride(from: 0, to: bytes.count - bytes.count % 3, by: 3) {
+            let group = bytes[start..<start + 3].reduce(0) { $0 << 8 | Int($1) }
+            for shift in stride(from: 18, through: 0, by: -6) { text.append(alphabet[group >> shift & 63]) }
+        }
+        return text
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.utf8.count == 1 ? "0" + digits : digits
+    }
+}

@@ -1,0 +1,94 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What `connector-host test --certify` says of a plugin: the level that these very bytes have.
+///
+/// The file `conformance.json` beside the image has one for each image of the folder.
+package struct ConformanceCertificate: Sendable, Hashable {
+    /// The name of the file.
+    package static let fileName = "conformance.json"
+
+    /// The last component of the image's path.
+    package var file: String
+    /// The plugin's id and version.
+    package var plugin: String
+    /// The SHA-256 of the image, in hexadecimal.
+    package var sha256: String
+    /// The level, from 1 to 10.
+    package var level: Int
+    /// The version of the host that checked the plugin.
+    package var host: String
+
+    /// Creates a certificate; nothing is written yet.
+    package init(file: String, plugin: String, sha256: String, level: Int, host: String) {
+        self.file = file
+        self.plugin = plugin
+        self.sha256 = sha256
+        self.level = level
+        self.host = host
+    }
+
+    /// The certificate of an image; nil if there is none of its bytes.
+    ///
+    /// - Parameter sha256: Computes the digest, only if there is a certificate of a file of this name.
+    package static func of(_ path: String, sha256: () -> String?) -> ConformanceCertificate? {
+        let file = path.lastPathComponent
+        guard let certificate = all(beside: path).first(where: { $0.file == file }) else { return nil }
+        return certificate.sha256 == sha256() ? certificate : nil
+    }
+
+    /// Writes the certificate beside an image, in place of an older one; those of other images stay.
+    ///
+    /// - Throws: `unwritable` with the system's reason.
+    package func write(beside path: String) throws(ConnectorError) {
+        let all = (Self.all(beside: path).filter { $0.file != file } + [self]).sorted { $0.file < $1.file }
+        let document: JSONValue = ["version": 1, "plugins": .array(all.map(\.json))]
+        let target = Self.path(beside: path)
+        do throws(SystemError) {
+            try OutputFile.replace(target, with: Array((document.serialized(pretty: true) + "\n").utf8))
+        } catch {
+            throw ConnectorError(
+                .storage,
+                "\(target) cannot be written",
+                fix: "make the folder writable, or test a copy of the plugin",
+                cause: error.description
+            )
+        }
+    }
+
+    private var json: JSONValue {
+        [
+            "file": .string(file), "plugin": .string(plugin), "sha256": .string(sha256), "level": .integer(Int64(level)),
+            "host": .string(host),
+        ]
+    }
+
+    private static func path(beside image: String) -> String { "\(image.absolutePath.parentPath)/\(fileName)" }
+
+    /// The certificates in the folder of an image; those that cannot be read do not count.
+    private static func all(beside image: String) -> [ConformanceCertificate] {
+        let descriptor = unsafe open(path(beside: image), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        guard let document = try? JSONValue(parsing: bytes), document["version"]?.integer == 1 else { return [] }
+        return (document["plugins"]?.array ?? []).compactMap { entry in
+            guard let file = entry["file"]?.string, let plugin = entry["plugin"]?.string,
+                let sha256 = entry["sha256"]?.string, let level = entry["level"]?.integer, (1...10).contains(level),
+                let host = entry["host"]?.string
+            else { return nil }
+            return ConformanceCertificate(file: file, plugin: plugin, sha256: sha256, level: Int(level), host: host)
+        }
+    }
+}
