@@ -87,7 +87,7 @@ import Testing
 
     @Test func `the page of the rules is the one in docs`() async throws {
         let result = try await Program(directory: FixturePlugins.root).run("test", "any", "--markdown")
-        #expect(shell("test -f '\(FixturePlugins.root)/docs/conformance.md'") == 0)
+        #expect(result.output.contains("## Life cycle"))
         let workspace = try Workspace()
         try workspace.write(result.output, to: "page.md")
         #expect(shell("diff '\(workspace.path)/page.md' '\(FixturePlugins.root)/docs/conformance.md' > /dev/null") == 0)

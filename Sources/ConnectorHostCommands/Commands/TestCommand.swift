@@ -88,8 +88,6 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: .hidden)
     var report: String?
 
-    @OptionGroup var file: ConfigurationOption
-
     /// Where gates run while they are checked.
     enum Place: String, ExpressibleByArgument, CaseIterable {
         case process
@@ -115,7 +113,7 @@ struct TestCommand: AsyncParsableCommand {
         let path: String
         let options: PluginConformance.Options
         do throws(ConnectorError) {
-            path = try ConformanceSubject.path(of: plugin, file)
+            path = try ConformanceSubject.path(of: plugin)
             options = try conformanceOptions()
         } catch {
             var answer = OutputOptions()

@@ -18,7 +18,7 @@ enum ConformanceSubject {
     /// The file that an argument names: by its path, or by the plugin's id.
     ///
     /// - Throws: `unknown-plugin` if there is neither.
-    static func path(of argument: String, _ file: ConfigurationOption) throws(ConnectorError) -> String {
+    static func path(of argument: String) throws(ConnectorError) -> String {
         let isThere = unsafe access(argument, F_OK) == 0
         if isThere || argument.contains("/") {
             guard unsafe access(argument, R_OK) == 0 else {
@@ -27,7 +27,7 @@ enum ConformanceSubject {
             return argument.absolutePath
         }
         let options = ConnectorHost.Options()
-        let (configuration, _, _) = Configuration.examine(file: file.file, environment: options.environment)
+        let (configuration, _, _) = Configuration.examine(file: "connectors.json", environment: options.environment)
         let catalog = PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
         let candidate = try catalog.find(argument)
         return (candidate.sidecar ?? candidate.path).absolutePath
