@@ -17,16 +17,31 @@ import Testing
     }
 
     @Test(arguments: [
-        "open", "create", "probe", "probe-evidence", "close", "completes-once", "completes-refused", "progress-pending", "cancel-unknown",
+        "open", "create", "probe", "probe-evidence", "close", "completes-once", "completes-refused", "progress-pending",
+        "cancel-unknown",
         "deadline-past", "error-status", "error-object", "error-message", "error-utf8", "error-retryable", "error-text",
-        "error-help", "leaks-memory", "leaks-descriptors", "leaks-threads", "process-state", "signal-handlers", "no-children",
+        "error-help", "leaks-memory", "leaks-descriptors", "leaks-threads", "process-state", "signal-handlers",
+        "no-children",
         "standard-output", "services-declared", "reopen", "instances-independent", "fuzz-operations",
     ])
-    func `a rule catches the plugin that breaks it, and names the command that does so again`(_ rule: String) async throws {
+    func `a rule catches the plugin that breaks it, and names the command that does so again`(_ rule: String)
+        async throws
+    {
         let config = "{\"rule\":\"\(rule)\"}"
         let program = Program(directory: "/")
         let result = try await program.run(
-            "test", image, "--config", config, "--only", rule, "--format", "json", "--timeout", "500ms", "--strict", "10"
+            "test",
+            image,
+            "--config",
+            config,
+            "--only",
+            rule,
+            "--format",
+            "json",
+            "--timeout",
+            "500ms",
+            "--strict",
+            "10"
         )
         #expect(result.status == 1)
         let document = try JSONValue(parsing: result.output)
@@ -39,7 +54,12 @@ import Testing
 
     @Test func `a crash has the signal, the function and the last calls`() async throws {
         let result = try await Program(directory: "/").run(
-            "test", FixturePlugins.misbehaving("crashes-in-open"), "--only", "open", "--format", "json"
+            "test",
+            FixturePlugins.misbehaving("crashes-in-open"),
+            "--only",
+            "open",
+            "--format",
+            "json"
         )
         #expect(result.status == 1)
         let rule = try #require(try JSONValue(parsing: result.output)["rules"]?.array?.first)
@@ -57,7 +77,14 @@ import Testing
     }
 
     @Test func `rules that need a vendor cannot be checked without one, and the level says so`() async throws {
-        let result = try await Program(directory: "/").run("test", FixturePlugins.good("http"), "--strict", "7", "--only", "payloads")
+        let result = try await Program(directory: "/").run(
+            "test",
+            FixturePlugins.good("http"),
+            "--strict",
+            "7",
+            "--only",
+            "payloads"
+        )
         #expect(result.status == 1)
         #expect(result.output.contains("payloads was not checked: nothing answers in place of the vendor"))
     }
@@ -68,7 +95,9 @@ import Testing
         let tap = try await program.start(arguments + ["--format", "tap"]).finish()
         #expect(tap.lines.prefix(3) == ["TAP version 14", "1..1", "not ok 1 - close"])
         let junit = try await program.start(arguments + ["--format", "junit"]).finish()
-        #expect(junit.output.contains("failures=\"1\"") && junit.output.contains("<failure message=\"close completes\">"))
+        #expect(
+            junit.output.contains("failures=\"1\"") && junit.output.contains("<failure message=\"close completes\">")
+        )
         let text = try await program.start(arguments).finish()
         #expect(text.output.contains("got: close did not complete within 0.3 seconds"))
     }

@@ -204,7 +204,12 @@ struct TestCommand: AsyncParsableCommand {
     /// The arguments that a process for one rule shares with this one.
     private var childArguments: [String] {
         var arguments = rerunArguments + ["--seed", "\(seed)", "--in", place.rawValue]
-        if let timeout { arguments += ["--timeout", "\(timeout.components.seconds * 1000 + timeout.components.attoseconds / 1_000_000_000_000_000)ms"] }
+        if let timeout {
+            arguments += [
+                "--timeout",
+                "\(timeout.components.seconds * 1000 + timeout.components.attoseconds / 1_000_000_000_000_000)ms",
+            ]
+        }
         if unsealed { arguments.append("--unsealed") }
         return arguments
     }

@@ -53,7 +53,9 @@ struct ConformanceDocument: Document {
         case .unchecked(let reason):
             return [style.paint(style.sign(.none), .faint) + " \(id) was not checked: \(style.shown(reason))"]
         case .broken, .crashed:
-            var lines = [style.paint(style.sign(.bad), .bad) + " \(id) (level \(result.rule.level)): \(result.rule.title)"]
+            var lines = [
+                style.paint(style.sign(.bad), .bad) + " \(id) (level \(result.rule.level)): \(result.rule.title)"
+            ]
             lines.append("    expected: \(result.rule.expectation)")
             lines += result.got.prefix(5).map { "    got: \(style.shown($0))" }
             if result.got.count > 5 { lines.append("    and \(result.got.count - 5) more") }
@@ -82,14 +84,16 @@ struct ConformanceDocument: Document {
 
     /// The command that checks a rule again, by the check that found the fault.
     private func command(for result: ConformanceReport.Result) -> String {
-        let words = ["connector-host", "test", command] + again
+        let words =
+            ["connector-host", "test", command] + again
             + ["--only", result.foundBy ?? result.rule.id, "--seed", "\(report.seed)"]
         return words.map(Self.quoted).joined(separator: " ")
     }
 
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { $0.isWordCharacter || "-./=,:+@%".utf8.contains($0) }
-        return isPlain && !word.isEmpty ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return isPlain && !word.isEmpty
+            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     // MARK: Machines
@@ -178,11 +182,13 @@ struct ConformanceDocument: Document {
         text += "failures=\"\(failures)\" skipped=\"\(skipped)\">\n"
         for result in report.results {
             let seconds = Double(Int64(result.duration / .milliseconds(1))) / 1000
-            text += "  <testcase classname=\"\(Self.escaped(result.rule.theme.rawValue))\" name=\"\(result.rule.id)\" time=\"\(seconds)\""
+            text +=
+                "  <testcase classname=\"\(Self.escaped(result.rule.theme.rawValue))\" name=\"\(result.rule.id)\" time=\"\(seconds)\""
             if let reason = Self.reason(result.verdict) {
                 text += "><skipped message=\"\(Self.escaped(reason))\"/></testcase>\n"
             } else if result.verdict.isFailure {
-                let lines = ["expected: \(result.rule.expectation)"] + result.got.map { "got: \($0)" }
+                let lines =
+                    ["expected: \(result.rule.expectation)"] + result.got.map { "got: \($0)" }
                     + result.calls.map { "call: \($0)" } + ["again: \(command(for: result))"]
                 text += "><failure message=\"\(Self.escaped(result.rule.title))\">"
                 text += Self.escaped(lines.joined(separator: "\n")) + "</failure></testcase>\n"

@@ -20,12 +20,16 @@ enum ConformancePage {
                 + "bytes are the same.", "",
             "A failure has the rule, what was expected, what came, and the command that checks it again: `--only RULE --seed N`. After a "
                 + "crash it has the last calls, the signal, and the function and line in the source. `PluginConformance` of "
-                + "`ConnectorHostTesting` checks the same rules in a test in Swift, but for those about a whole process.", "",
+                + "`ConnectorHostTesting` checks the same rules in a test in Swift, but for those about a whole process.",
+            "",
             "`--format tap|junit|json` is for machines. `--unsealed` loads the image from its own file, for debuggers and profilers, and "
                 + "`--watch` checks again whenever the file changes.",
         ]
         for theme in PluginConformance.Rule.Theme.allCases {
-            lines += ["", "## \(theme.rawValue)", "", "| rule | level | what a plugin does | what to do |", "|---|---|---|---|"]
+            lines += [
+                "", "## \(theme.rawValue)", "", "| rule | level | what a plugin does | what to do |",
+                "|---|---|---|---|",
+            ]
             for rule in rules where rule.theme == theme {
                 lines.append("| `\(rule.id)` | \(rule.level) | \(cell(rule.expectation)) | \(cell(rule.fix)) |")
             }

@@ -53,11 +53,15 @@ struct ConformanceSession: Sendable {
             }
             for (result, answer) in await check(possible) { report.add(result, answer) }
             let failed = Set(report.results.filter(\.verdict.isFailure).map(\.rule.id))
-            if stage == .file, report.results.contains(where: { $0.rule.stage == .file && $0.rule.level == 1 && $0.verdict.isFailure }) {
+            if stage == .file,
+                report.results.contains(where: { $0.rule.stage == .file && $0.rule.level == 1 && $0.verdict.isFailure })
+            {
                 obstacle = "the file cannot be loaded"
             }
             if failed.contains("loads") { obstacle = obstacle ?? "the image does not load" }
-            if failed.contains("configuration") || failed.contains("create") { obstacle = obstacle ?? "create refuses the configuration" }
+            if failed.contains("configuration") || failed.contains("create") {
+                obstacle = obstacle ?? "create refuses the configuration"
+            }
             if failed.contains("open") { neverOpens = "open does not complete" }
         }
         report.duration = clock.now - start

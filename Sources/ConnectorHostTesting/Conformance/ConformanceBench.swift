@@ -88,7 +88,8 @@ final class ConformanceBench: Sendable {
                 logger: Logger(label: "conformance") { _ in SwiftLogNoOpLogHandler() }
             )
         )
-        let declared = manifest.requiredServices + manifest.optionalServices + (manifest.uses.isEmpty ? [] : ["gates/1"])
+        let declared =
+            manifest.requiredServices + manifest.optionalServices + (manifest.uses.isEmpty ? [] : ["gates/1"])
         let host = RecordingHost(services, declared: declared, trace: run.trace) { [weak run] in run?.report($0, $1) }
         return try await onThread("create \(String(decoding: text.prefix(200), as: UTF8.self))") { [table, run] in
             ConformanceInstance.create(table, text, isWrong: isWrong, host, services, run.report)

@@ -27,7 +27,9 @@ enum ConformanceVendor: Sendable {
             do throws(SimulatedWorld.Faults) {
                 world = try SimulatedWorld(parsing: answers.utf8(), file: "answers")
             } catch {
-                throw RuleStop.unchecked("the answers have faults: \(error.errors.map(\.description).joined(separator: "; "))")
+                throw RuleStop.unchecked(
+                    "the answers have faults: \(error.errors.map(\.description).joined(separator: "; "))"
+                )
             }
             guard let recorded = world.answers else {
                 throw RuleStop.unchecked("the answers have no \"answers\" to HTTP requests")

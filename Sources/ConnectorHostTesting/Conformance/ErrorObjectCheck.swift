@@ -8,7 +8,9 @@ enum ErrorObjectCheck {
     /// The statuses that a plugin may fail with.
     private static let failures = Int32(CONNECTOR_FAILED)...Int32(CONNECTOR_NOT_OPEN)
     /// Messages that say nothing, in lower case and without their end.
-    private static let empty: Set<String> = ["error", "failed", "failure", "unknown", "unknown error", "an error occurred"]
+    private static let empty: Set<String> = [
+        "error", "failed", "failure", "unknown", "unknown error", "an error occurred",
+    ]
 
     /// What adds a finding.
     typealias Report = (PluginConformance.Rule, String) -> Void

@@ -130,11 +130,14 @@ final class RecordingHost: Sendable {
             case .pending:
                 state.calls[operation]?.stage = .completed
                 return (nil, call.name, call.answer)
-            case .refused: return (.init(.completesRefused, "completed \(call.name), which it had refused"), call.name, nil)
+            case .refused:
+                return (.init(.completesRefused, "completed \(call.name), which it had refused"), call.name, nil)
             case .completed: return (.init(.completesOnce, "completed \(call.name) twice"), call.name, nil)
             }
         }
-        trace.add("  the plugin completes \(name.isEmpty ? "the operation \(operation)" : name): status \(status), \(length) bytes")
+        trace.add(
+            "  the plugin completes \(name.isEmpty ? "the operation \(operation)" : name): status \(status), \(length) bytes"
+        )
         if let violation { report(violation.rule, violation.message) }
         guard let answer else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
         if status != Int32(CONNECTOR_OK), let error = unsafe error {

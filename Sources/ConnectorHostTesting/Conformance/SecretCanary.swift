@@ -22,7 +22,8 @@ struct SecretCanary: Sendable {
         let text = text.lowercased()
         let forms = [
             (value, "in clear"), (base64, "in Base64"), (percent, "percent-encoded"), (escaped, "in escapes"),
-            (String(value.reversed()), "backwards"), (value.utf8.map { Self.hexadecimal($0) }.joined(), "in hexadecimal"),
+            (String(value.reversed()), "backwards"),
+            (value.utf8.map { Self.hexadecimal($0) }.joined(), "in hexadecimal"),
         ]
         return forms.first { text.contains($0.0.lowercased()) }?.1
     }

@@ -67,7 +67,8 @@ package struct ConformanceCertificate: Sendable, Hashable {
 
     private var json: JSONValue {
         [
-            "file": .string(file), "plugin": .string(plugin), "sha256": .string(sha256), "level": .integer(Int64(level)),
+            "file": .string(file), "plugin": .string(plugin), "sha256": .string(sha256),
+            "level": .integer(Int64(level)),
             "host": .string(host),
         ]
     }

@@ -113,7 +113,8 @@ import Testing
 
     @Test(arguments: [
         ("prints", "standard-output"), ("completes-after-destroy", "destroy-ends"),
-        ("completes-on-cancel", "cancel-unknown"), ("completes-on-cancel", "completes-own"), ("fails-badly", "create-fails-clean"),
+        ("completes-on-cancel", "cancel-unknown"), ("completes-on-cancel", "completes-own"),
+        ("fails-badly", "create-fails-clean"),
         ("fails-badly", "error-object"), ("fails-badly", "completes-refused"),
     ])
     func `a plugin that breaks a rule of its life is found out`(_ name: String, _ rule: String) async throws {

@@ -16,8 +16,12 @@ extension PluginConformance.Rule {
     public static let cancellation = cancelUnknown
 
     static let cancelUnknown: Self = Self(
-        "cancel-unknown", level: 3, .cancellation, "cancel ignores a call that the plugin was never given",
-        expects: "cancel of an unknown operation does nothing.", fix: "look the operation up before cancelling it",
+        "cancel-unknown",
+        level: 3,
+        .cancellation,
+        "cancel ignores a call that the plugin was never given",
+        expects: "cancel of an unknown operation does nothing.",
+        fix: "look the operation up before cancelling it",
         needs: .image
     ) { run in
         let bench = try await cancellable(run)
@@ -35,8 +39,12 @@ extension PluginConformance.Rule {
     }
 
     static let cancelCompleted: Self = Self(
-        "cancel-completed", level: 3, .cancellation, "cancel ignores a call that is over",
-        expects: "cancel of a completed operation does nothing.", fix: "forget the call as soon as it is completed",
+        "cancel-completed",
+        level: 3,
+        .cancellation,
+        "cancel ignores a call that is over",
+        expects: "cancel of a completed operation does nothing.",
+        fix: "forget the call as soon as it is completed",
         needs: .image
     ) { run in
         let bench = try await cancellable(run)
@@ -56,19 +64,32 @@ extension PluginConformance.Rule {
     }
 
     static let cancelOpen: Self = Self(
-        "cancel-open", level: 3, .cancellation, "An opening can be cancelled",
+        "cancel-open",
+        level: 3,
+        .cancellation,
+        "An opening can be cancelled",
         expects: "An instance whose opening was cancelled can be destroyed, whatever it was doing.",
-        fix: "stop the request or timer of the call in cancel, and in destroy", needs: .image
+        fix: "stop the request or timer of the call in cancel, and in destroy",
+        needs: .image
     ) { run in try await cancelled(.open, times: 1, run) }
 
     static let cancelTwice: Self = Self(
-        "cancel-twice", level: 4, .cancellation, "cancel can be called twice",
-        expects: "The second cancel of a call does nothing.", fix: "make cancel idempotent", needs: .image
+        "cancel-twice",
+        level: 4,
+        .cancellation,
+        "cancel can be called twice",
+        expects: "The second cancel of a call does nothing.",
+        fix: "make cancel idempotent",
+        needs: .image
     ) { run in try await cancelled(.open, times: 2, run) }
 
     static let cancelClose: Self = Self(
-        "cancel-close", level: 5, .cancellation, "A closing can be cancelled",
-        expects: "An instance whose closing was cancelled can be destroyed.", fix: "stop the work of close in cancel"
+        "cancel-close",
+        level: 5,
+        .cancellation,
+        "A closing can be cancelled",
+        expects: "An instance whose closing was cancelled can be destroyed.",
+        fix: "stop the work of close in cancel"
     ) { run in
         let bench = try await cancellable(run)
         guard unsafe bench.table.close != nil else { throw RuleStop.inapplicable("there is no close") }
@@ -76,7 +97,10 @@ extension PluginConformance.Rule {
     }
 
     static let deadlinePast: Self = Self(
-        "deadline-past", level: 5, .cancellation, "A call whose deadline has passed completes",
+        "deadline-past",
+        level: 5,
+        .cancellation,
+        "A call whose deadline has passed completes",
         expects: "open with a deadline that has passed completes soon, with a result or an error.",
         fix: "compare the deadline before you compute with it: it may be in the past"
     ) { run in
@@ -85,15 +109,22 @@ extension PluginConformance.Rule {
         if let answer = try await bench.begin(.open, on: instance, deadline: 0),
             await answer.wait(for: run.options.timeout, on: bench.services.clock) == nil
         {
-            run.report(deadlinePast, "open with a deadline that had passed did not complete within \(run.options.timeout)")
+            run.report(
+                deadlinePast,
+                "open with a deadline that had passed did not complete within \(run.options.timeout)"
+            )
         }
         try await bench.destroy(instance)
     }
 
     static let destroyPending: Self = Self(
-        "destroy-opening", level: 4, .cancellation, "An instance can be destroyed while it opens",
+        "destroy-opening",
+        level: 4,
+        .cancellation,
+        "An instance can be destroyed while it opens",
         expects: "destroy right after open, without cancel, frees the instance.",
-        fix: "stop in destroy what open has begun", needs: .image
+        fix: "stop in destroy what open has begun",
+        needs: .image
     ) { run in
         let bench = try await run.bench()
         for _ in 0..<4 {

@@ -11,20 +11,32 @@ extension PluginConformance.Rule {
     public static let completion = completesOnce
 
     static let completesOnce: Self = Self(
-        "completes-once", level: 1, .completion, "A call completes once",
-        expects: "An accepted call is completed exactly once.", fix: "forget the call as soon as it is completed"
+        "completes-once",
+        level: 1,
+        .completion,
+        "A call completes once",
+        expects: "An accepted call is completed exactly once.",
+        fix: "forget the call as soon as it is completed"
     ) { run in try await watched(run) }
 
     static let completesRefused: Self = Self(
-        "completes-refused", level: 2, .completion, "A refused call never completes",
+        "completes-refused",
+        level: 2,
+        .completion,
+        "A refused call never completes",
         expects: "A function that returns a failure completes the call neither before nor after.",
-        fix: "either return a failure or complete the call", needs: .image
+        fix: "either return a failure or complete the call",
+        needs: .image
     ) { run in try await watched(run) }
 
     static let completesOwn: Self = Self(
-        "completes-own", level: 2, .completion, "Only the instance's own calls are completed",
+        "completes-own",
+        level: 2,
+        .completion,
+        "Only the instance's own calls are completed",
         expects: "An instance completes the operations that it was given, and no others.",
-        fix: "keep the operation in the instance", needs: .image
+        fix: "keep the operation in the instance",
+        needs: .image
     ) { run in
         let bench = try await run.bench()
         let (first, second) = (try await bench.make(), try await bench.make())
@@ -37,9 +49,13 @@ extension PluginConformance.Rule {
     }
 
     static let destroyEnds: Self = Self(
-        "destroy-ends", level: 3, .completion, "After destroy, nothing calls the host",
+        "destroy-ends",
+        level: 3,
+        .completion,
+        "After destroy, nothing calls the host",
         expects: "Once destroy has returned, no code of the instance runs.",
-        fix: "join threads and stop timers in destroy", needs: .image
+        fix: "join threads and stop timers in destroy",
+        needs: .image
     ) { run in
         let bench = try await run.bench()
         for _ in 0..<2 { try await bench.lifeCycle() }
@@ -50,15 +66,23 @@ extension PluginConformance.Rule {
     public static let destruction = destroyEnds
 
     static let resultsReadable: Self = Self(
-        "results-readable", level: 2, .completion, "Results can be read",
+        "results-readable",
+        level: 2,
+        .completion,
+        "Results can be read",
         expects: "A result has an address if it has a length, and at most 64 MiB.",
-        fix: "pass null and 0 for no result", needs: .image
+        fix: "pass null and 0 for no result",
+        needs: .image
     ) { run in try await watched(run) }
 
     static let progressPending: Self = Self(
-        "progress-pending", level: 4, .completion, "Progress is of calls that are pending",
+        "progress-pending",
+        level: 4,
+        .completion,
+        "Progress is of calls that are pending",
         expects: "progress is reported before a call completes, and of no other call.",
-        fix: "report progress before complete", needs: .image
+        fix: "report progress before complete",
+        needs: .image
     ) { run in try await watched(run) }
 
     private static func watched(_ run: RuleRun) async throws {

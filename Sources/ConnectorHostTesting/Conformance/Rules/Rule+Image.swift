@@ -31,22 +31,34 @@ extension PluginConformance.Rule {
     ]
 
     static let image: Self = Self(
-        "image", level: 1, .image, "The image is a whole one for this machine",
+        "image",
+        level: 1,
+        .image,
+        "The image is a whole one for this machine",
         expects: "The file is a shared library for this architecture, and nothing in it is damaged.",
-        fix: "build it again: see connector-host inspect", needs: .file
+        fix: "build it again: see connector-host inspect",
+        needs: .file
     ) { run in try fault(.image, image, run) }
 
     static let dependencies: Self = Self(
-        "dependencies", level: 1, .image, "Everything that the image needs is there",
+        "dependencies",
+        level: 1,
+        .image,
+        "Everything that the image needs is there",
         expects: "Every library, symbol and symbol version that the image needs is on this system.",
-        fix: "install the library, link it statically, or build on an older system", needs: .file
+        fix: "install the library, link it statically, or build on an older system",
+        needs: .file
     ) { run in try fault(.dependencies, dependencies, run) }
 
     /// The image exports every function that the manifest names.
     public static let symbols: Self = Self(
-        "symbols", level: 1, .image, "The functions of the manifest are exported",
+        "symbols",
+        level: 1,
+        .image,
+        "The functions of the manifest are exported",
         expects: "The image exports the entry and the function of each operation.",
-        fix: "export the function with CONNECTOR_EXPORT, and without a mangled name", needs: .file
+        fix: "export the function with CONNECTOR_EXPORT, and without a mangled name",
+        needs: .file
     ) { run in
         try fault(.symbols, symbols, run)
         for symbol in run.inspection?.symbols ?? [] where !symbol.isPresent {
@@ -55,50 +67,76 @@ extension PluginConformance.Rule {
     }
 
     static let signatures: Self = Self(
-        "signatures", level: 1, .image, "Operations of standard capabilities have their signatures",
+        "signatures",
+        level: 1,
+        .image,
+        "Operations of standard capabilities have their signatures",
         expects: "Each operation of a standard capability has the signature of docs/plugins.md.",
-        fix: "copy the signature from connector-host operations or docs/plugins.md", needs: .file
+        fix: "copy the signature from connector-host operations or docs/plugins.md",
+        needs: .file
     ) { run in try fault(.signatures, signatures, run) }
 
     /// The dynamic linker loads the image, and its entry function returns a valid table.
     public static let loading = loads
 
     static let loads: Self = Self(
-        "loads", level: 1, .image, "The image loads, and its entry returns a table",
+        "loads",
+        level: 1,
+        .image,
+        "The image loads, and its entry returns a table",
         expects: "Constructors return, and the entry function returns a static table with create, open and destroy.",
-        fix: "correct the table: see connector/plugin.h", needs: .image
+        fix: "correct the table: see connector/plugin.h",
+        needs: .image
     ) { run in _ = try run.plugin() }
 
     static let loadsQuietly: Self = Self(
-        "constructors-quiet", level: 5, .image, "Loading does no work",
+        "constructors-quiet",
+        level: 5,
+        .image,
+        "Loading does no work",
         expects: "Constructors start no thread and leave no descriptor.",
-        fix: "move the work from the constructor into create or open", needs: .image, ownsProcess: true
+        fix: "move the work from the constructor into create or open",
+        needs: .image,
+        ownsProcess: true
     ) { run in
         // A sealed copy is a descriptor of the host's own.
         SealedImage.loadsInPlace = true
         let before = ProcessState.current
         _ = try run.plugin()
         let after = ProcessState.current
-        if after.threads > before.threads { run.report(loadsQuietly, "loading started \(after.threads - before.threads) threads") }
+        if after.threads > before.threads {
+            run.report(loadsQuietly, "loading started \(after.threads - before.threads) threads")
+        }
         if after.descriptors > before.descriptors {
             run.report(loadsQuietly, "loading left \(after.descriptors - before.descriptors) descriptors open")
         }
     }
 
     static let loadsAlone: Self = Self(
-        "constructors-leave-process", level: 4, .image, "Loading leaves the process as it was",
+        "constructors-leave-process",
+        level: 4,
+        .image,
+        "Loading leaves the process as it was",
         expects: "Constructors change no variable, directory, mask, locale or signal handler.",
-        fix: "remove the call from the constructor", needs: .image, ownsProcess: true
+        fix: "remove the call from the constructor",
+        needs: .image,
+        ownsProcess: true
     ) { run in
         let before = ProcessState.current
         _ = try run.plugin()
-        for change in ProcessState.current.changes(since: before) { run.report(loadsAlone, "loading changed \(change)") }
+        for change in ProcessState.current.changes(since: before) {
+            run.report(loadsAlone, "loading changed \(change)")
+        }
     }
 
     static let unprivileged: Self = Self(
-        "image-write-execute", level: 8, .image, "No memory is both written and run",
+        "image-write-execute",
+        level: 8,
+        .image,
+        "No memory is both written and run",
         expects: "The image asks for no memory that can be written and executed, such as an executable stack.",
-        fix: "link with -z noexecstack, and without nested functions in C", needs: .file
+        fix: "link with -z noexecstack, and without nested functions in C",
+        needs: .file
     ) { run in
         guard case .file = run.subject, let path = run.inspection?.path else {
             throw RuleStop.inapplicable("the plugin is linked")

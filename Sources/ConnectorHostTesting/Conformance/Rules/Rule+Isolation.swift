@@ -10,9 +10,14 @@ extension PluginConformance.Rule {
     static let isolationRules: [Self] = [opensInRunner, answersInRunner, opensInSandbox]
 
     static let opensInRunner: Self = Self(
-        "runner-opens", level: 8, .isolation, "The gate opens in a runner as in the host",
+        "runner-opens",
+        level: 8,
+        .isolation,
+        "The gate opens in a runner as in the host",
         expects: "With \"isolation\": \"process\", the gate opens with the same kinds of evidence.",
-        fix: "use nothing of the host's process: see docs/isolation.md", needs: .gate, isOptional: true
+        fix: "use nothing of the host's process: see docs/isolation.md",
+        needs: .gate,
+        isOptional: true
     ) { run in
         let here = try await run.gate(isIsolated: false)
         let there = try await run.gate(isIsolated: true, sandbox: "off", mayFail: true)
@@ -20,9 +25,14 @@ extension PluginConformance.Rule {
     }
 
     static let answersInRunner: Self = Self(
-        "runner-answers", level: 8, .isolation, "Operations answer in a runner as in the host",
+        "runner-answers",
+        level: 8,
+        .isolation,
+        "Operations answer in a runner as in the host",
         expects: "The first operation that may be called ends in a runner as it does in the host.",
-        fix: "use nothing of the host's process: see docs/isolation.md", needs: .gate, isOptional: true
+        fix: "use nothing of the host's process: see docs/isolation.md",
+        needs: .gate,
+        isOptional: true
     ) { run in
         let here = try await run.gate(isIsolated: false)
         guard let (capability, operation) = here.callable.first(where: { $0.operation.signature.parameters.isEmpty })
@@ -31,14 +41,20 @@ extension PluginConformance.Rule {
         guard there.report.state == .open else { throw RuleStop.inapplicable("the gate does not open in a runner") }
         let name = ConformanceGate.name(capability, operation)
         let (first, second) = (await code(of: name, here), await code(of: name, there))
-        if first != second { run.report(answersInRunner, "\(name) ended with \(first) here, and with \(second) in a runner") }
+        if first != second {
+            run.report(answersInRunner, "\(name) ended with \(first) here, and with \(second) in a runner")
+        }
     }
 
     static let opensInSandbox: Self = Self(
-        "sandbox-opens", level: 9, .isolation, "The gate opens in the sandbox",
+        "sandbox-opens",
+        level: 9,
+        .isolation,
+        "The gate opens in the sandbox",
         expects: "With the default sandbox, without files and network of its own, the gate opens as in the host.",
         fix: "use the services of the host for requests and storage, or say in docs what the sandbox must allow",
-        needs: .gate, isOptional: true
+        needs: .gate,
+        isOptional: true
     ) { run in
         let here = try await run.gate(isIsolated: false)
         let there = try await run.gate(isIsolated: true, sandbox: "default", mayFail: true)

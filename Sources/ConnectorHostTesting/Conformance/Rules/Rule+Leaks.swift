@@ -10,9 +10,13 @@ extension PluginConformance.Rule {
     static let leakRules: [Self] = [leaksMemory, leaksDescriptors, leaksThreads]
 
     static let leaksMemory: Self = Self(
-        "leaks-memory", level: 6, .leaks, "Instances leave no memory",
+        "leaks-memory",
+        level: 6,
+        .leaks,
+        "Instances leave no memory",
         expects: "Hundreds of instances that were created and destroyed leave less than 512 bytes each.",
-        fix: "free in destroy what create allocated; run the plugin with a leak sanitizer", ownsProcess: true
+        fix: "free in destroy what create allocated; run the plugin with a leak sanitizer",
+        ownsProcess: true
     ) { run in
         let bench = try await run.bench(hasVendor: false)
         let instance = try await bench.make()
@@ -22,7 +26,12 @@ extension PluginConformance.Rule {
                 let before = ProcessState.residentBytes
                 for _ in 0..<count {
                     let next = ConformanceInstance.create(
-                        bench.table, bench.configuration.text, isWrong: true, instance.host, instance.services, run.report
+                        bench.table,
+                        bench.configuration.text,
+                        isWrong: true,
+                        instance.host,
+                        instance.services,
+                        run.report
                     )
                     if next.status == Int32(CONNECTOR_OK) { next.instance.free() }
                 }
@@ -40,9 +49,13 @@ extension PluginConformance.Rule {
     }
 
     static let leaksDescriptors: Self = Self(
-        "leaks-descriptors", level: 5, .leaks, "Instances leave no descriptors",
+        "leaks-descriptors",
+        level: 5,
+        .leaks,
+        "Instances leave no descriptors",
         expects: "Instances that were opened and destroyed leave no descriptor open.",
-        fix: "close in destroy, and on every failure of open, what open opened", ownsProcess: true
+        fix: "close in destroy, and on every failure of open, what open opened",
+        ownsProcess: true
     ) { run in
         if let growth = try await growth(run, { $0.descriptors }) {
             run.report(leaksDescriptors, "\(cycles) instances left \(growth) descriptors open")
@@ -50,9 +63,13 @@ extension PluginConformance.Rule {
     }
 
     static let leaksThreads: Self = Self(
-        "leaks-threads", level: 5, .leaks, "Instances leave no threads",
+        "leaks-threads",
+        level: 5,
+        .leaks,
+        "Instances leave no threads",
         expects: "Threads that an instance started have ended when destroy returns.",
-        fix: "join the instance's threads in destroy", ownsProcess: true
+        fix: "join the instance's threads in destroy",
+        ownsProcess: true
     ) { run in
         if let growth = try await growth(run, { $0.threads }) {
             run.report(leaksThreads, "\(cycles) instances left \(growth) threads running")

@@ -16,24 +16,36 @@ extension PluginConformance.Rule {
     public static let creation = createLeavesNothing
 
     static let creates: Self = Self(
-        "create", level: 1, .life, "create takes a configuration that fits the manifest",
+        "create",
+        level: 1,
+        .life,
+        "create takes a configuration that fits the manifest",
         expects: "create succeeds with every configuration that the host has checked against the manifest.",
-        fix: "say in the manifest what create requires: required, values, minimum, maximum", needs: .image
+        fix: "say in the manifest what create requires: required, values, minimum, maximum",
+        needs: .image
     ) { run in
         let bench = try await run.bench(hasVendor: false)
         try await bench.destroy(bench.make())
     }
 
     static let createSurvives: Self = Self(
-        "create-malformed", level: 3, .life, "create survives texts that are no configuration",
+        "create-malformed",
+        level: 3,
+        .life,
+        "create survives texts that are no configuration",
         expects: "create fails for a text that is not a JSON object, or ignores it; it does not crash.",
-        fix: "check the text before use, and return CONNECTOR_INVALID", needs: .image
+        fix: "check the text before use, and return CONNECTOR_INVALID",
+        needs: .image
     ) { run in try await malformed(run) }
 
     static let createLeavesNothing: Self = Self(
-        "create-fails-clean", level: 3, .life, "A create that fails leaves nothing",
+        "create-fails-clean",
+        level: 3,
+        .life,
+        "A create that fails leaves nothing",
         expects: "create leaves *instance null when it fails.",
-        fix: "free what create made, and leave *instance untouched", needs: .image
+        fix: "free what create made, and leave *instance untouched",
+        needs: .image
     ) { run in try await malformed(run) }
 
     /// Creates instances from texts that no host passes.
@@ -42,20 +54,30 @@ extension PluginConformance.Rule {
         for text in ConformanceConfiguration.wrong {
             let creation = try await bench.create(Array(text.utf8), isWrong: true)
             if creation.leftInstance {
-                run.report(createLeavesNothing, "create failed for \"\(text)\", but left an instance that is never destroyed")
+                run.report(
+                    createLeavesNothing,
+                    "create failed for \"\(text)\", but left an instance that is never destroyed"
+                )
             }
             if creation.status == Int32(CONNECTOR_OK) { try await bench.destroy(creation.instance) }
         }
     }
 
     static let opens: Self = Self(
-        "open", level: 1, .life, "open completes",
+        "open",
+        level: 1,
+        .life,
+        "open completes",
         expects: "open completes before its deadline, with evidence or an error.",
-        fix: "complete the call on every way out of open, also on failures and after a timeout", needs: .image
+        fix: "complete the call on every way out of open, also on failures and after a timeout",
+        needs: .image
     ) { run in try await run.bench().lifeCycle() }
 
     static let openEvidence: Self = Self(
-        "open-evidence", level: 2, .life, "open completes with evidence",
+        "open-evidence",
+        level: 2,
+        .life,
+        "open completes with evidence",
         expects: "The result is an array of {\"kind\", \"detail\"}; kinds are configured, reachable and authenticated.",
         fix: "complete with evidence as connector/plugin.h describes"
     ) { run in try await run.bench().lifeCycle() }
@@ -64,13 +86,19 @@ extension PluginConformance.Rule {
     public static let evidence = openEvidence
 
     static let probeCompletes: Self = Self(
-        "probe", level: 2, .life, "probe completes",
+        "probe",
+        level: 2,
+        .life,
+        "probe completes",
         expects: "probe completes before its deadline, with evidence or an error.",
         fix: "complete the call on every way out of probe"
     ) { run in try await probed(run) }
 
     static let probeEvidence: Self = Self(
-        "probe-evidence", level: 3, .life, "probe completes with evidence",
+        "probe-evidence",
+        level: 3,
+        .life,
+        "probe completes with evidence",
         expects: "The result of probe has the form of that of open.",
         fix: "complete with evidence as connector/plugin.h describes"
     ) { run in try await probed(run) }
@@ -82,8 +110,12 @@ extension PluginConformance.Rule {
     }
 
     static let closes: Self = Self(
-        "close", level: 2, .life, "close completes",
-        expects: "close completes before its deadline.", fix: "complete the call on every way out of close"
+        "close",
+        level: 2,
+        .life,
+        "close completes",
+        expects: "close completes before its deadline.",
+        fix: "complete the call on every way out of close"
     ) { run in
         let bench = try await run.bench()
         guard unsafe bench.table.close != nil else { throw RuleStop.inapplicable("there is no close") }
@@ -91,7 +123,10 @@ extension PluginConformance.Rule {
     }
 
     static let destroyUnopened: Self = Self(
-        "destroy-unopened", level: 2, .life, "An instance that was never opened can be destroyed",
+        "destroy-unopened",
+        level: 2,
+        .life,
+        "An instance that was never opened can be destroyed",
         expects: "destroy after create, without open, frees the instance.",
         fix: "initialize everything that destroy frees in create"
     ) { run in
@@ -100,7 +135,10 @@ extension PluginConformance.Rule {
     }
 
     static let destroyOpen: Self = Self(
-        "destroy-open", level: 3, .life, "An instance that is open can be destroyed without close",
+        "destroy-open",
+        level: 3,
+        .life,
+        "An instance that is open can be destroyed without close",
         expects: "destroy after open, without close, frees the instance: a host that gives up does that.",
         fix: "free in destroy whatever close would have freed"
     ) { run in
@@ -112,7 +150,10 @@ extension PluginConformance.Rule {
     }
 
     static let reopens: Self = Self(
-        "reopen", level: 3, .life, "A gate opens again after it was closed",
+        "reopen",
+        level: 3,
+        .life,
+        "A gate opens again after it was closed",
         expects: "A second and a third instance, one after the other, open like the first.",
         fix: "keep state in the instance, not in static variables"
     ) { run in
@@ -126,7 +167,10 @@ extension PluginConformance.Rule {
     }
 
     static let independent: Self = Self(
-        "instances-independent", level: 4, .life, "Instances do not affect each other",
+        "instances-independent",
+        level: 4,
+        .life,
+        "Instances do not affect each other",
         expects: "While one instance closes and goes, another one opens, proves and closes as if it were alone.",
         fix: "keep state in the instance, not in static variables"
     ) { run in
@@ -148,7 +192,10 @@ extension PluginConformance.Rule {
     }
 
     static let many: Self = Self(
-        "instances-many", level: 6, .life, "Sixteen instances open at once",
+        "instances-many",
+        level: 6,
+        .life,
+        "Sixteen instances open at once",
         expects: "Sixteen instances that open concurrently all complete, and all alike.",
         fix: "guard what instances share with a lock, or share nothing"
     ) { run in

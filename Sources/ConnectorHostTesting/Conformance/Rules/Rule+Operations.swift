@@ -15,9 +15,13 @@ extension PluginConformance.Rule {
     ]
 
     static let operationsAnswer: Self = Self(
-        "operations-answer", level: 6, .operations, "Operations answer what their signatures say",
+        "operations-answer",
+        level: 6,
+        .operations,
+        "Operations answer what their signatures say",
         expects: "Each operation, called with plain values, completes with a result of its type, or an error.",
-        fix: "compare the function with its signature in the manifest: see connector/operation.h", needs: .gate
+        fix: "compare the function with its signature in the manifest: see connector/operation.h",
+        needs: .gate
     ) { run in
         try await each(run) { gate, name, operation in
             try await call(name, plain(operation.signature), gate, run, operationsAnswer)
@@ -25,9 +29,13 @@ extension PluginConformance.Rule {
     }
 
     static let operationsOften: Self = Self(
-        "operations-repeat", level: 6, .operations, "Operations can be called again",
+        "operations-repeat",
+        level: 6,
+        .operations,
+        "Operations can be called again",
         expects: "Fifty calls of an operation end as the first one did, or with an error that explains itself.",
-        fix: "free what a call used when it completes", needs: .gate
+        fix: "free what a call used when it completes",
+        needs: .gate
     ) { run in
         try await each(run) { gate, name, operation in
             for _ in 0..<50 { try await call(name, plain(operation.signature), gate, run, operationsOften) }
@@ -35,9 +43,13 @@ extension PluginConformance.Rule {
     }
 
     static let operationsConcurrent: Self = Self(
-        "operations-concurrent", level: 6, .operations, "Operations run concurrently",
+        "operations-concurrent",
+        level: 6,
+        .operations,
+        "Operations run concurrently",
         expects: "Sixteen calls at once complete; a plugin that cannot do that says \"thread\": \"serial\".",
-        fix: "guard the instance with a lock, or say \"thread\": \"serial\" in the manifest", needs: .gate
+        fix: "guard the instance with a lock, or say \"thread\": \"serial\" in the manifest",
+        needs: .gate
     ) { run in
         try await each(run) { gate, name, operation in
             let arguments = plain(operation.signature)
@@ -50,9 +62,13 @@ extension PluginConformance.Rule {
     }
 
     static let operationsCancelled: Self = Self(
-        "operations-cancel", level: 7, .operations, "Calls can be cancelled",
+        "operations-cancel",
+        level: 7,
+        .operations,
+        "Calls can be cancelled",
         expects: "After calls that were cancelled or timed out, the gate answers, and nothing completes twice.",
-        fix: "forget a call when it is cancelled", needs: .gate
+        fix: "forget a call when it is cancelled",
+        needs: .gate
     ) { run in
         try await each(run) { gate, name, operation in
             guard operation.signature.isAsync else { return }
@@ -70,9 +86,13 @@ extension PluginConformance.Rule {
     }
 
     static let operationsAfterReopen: Self = Self(
-        "operations-reopen", level: 6, .operations, "A gate that was closed and opened again answers",
+        "operations-reopen",
+        level: 6,
+        .operations,
+        "A gate that was closed and opened again answers",
         expects: "After close and open, an operation ends as it did before.",
-        fix: "keep state in the instance, not in static variables", needs: .gate
+        fix: "keep state in the instance, not in static variables",
+        needs: .gate
     ) { run in
         let gate = try await run.gate()
         guard let (capability, operation) = gate.callable.first else { throw RuleStop.inapplicable(noOperations) }
@@ -82,14 +102,20 @@ extension PluginConformance.Rule {
         await gate.host.close()
         let again = try await run.gate()
         let second = await outcome(name, arguments, again)
-        if first != second { run.report(operationsAfterReopen, "\(name) answered \(first), and after reopening \(second)") }
+        if first != second {
+            run.report(operationsAfterReopen, "\(name) answered \(first), and after reopening \(second)")
+        }
     }
 
     /// The operations follow the contract of their standard capability.
     public static let capability: Self = Self(
-        "payloads", level: 6, .operations, "Payloads fit the models of standard capabilities",
+        "payloads",
+        level: 6,
+        .operations,
+        "Payloads fit the models of standard capabilities",
         expects: "Places, records, settings, readings and files have the form of their models.",
-        fix: "compare the result with the model in docs/plugins.md", needs: .gate
+        fix: "compare the result with the model in docs/plugins.md",
+        needs: .gate
     ) { run in
         let gate = try await run.gate()
         var tried = 0
@@ -108,7 +134,9 @@ extension PluginConformance.Rule {
     }
 
     /// Reads something by the client of a capability, which checks the answer; false if there is nothing to read.
-    private static func readModel(of capability: Capability, _ gate: ConformanceGate) async throws(ConnectorError) -> Bool {
+    private static func readModel(of capability: Capability, _ gate: ConformanceGate) async throws(ConnectorError)
+        -> Bool
+    {
         let names = Set(capability.operations.map(\.name))
         switch capability.id.name {
         case "geocoder" where names.contains("geocode"):
@@ -124,13 +152,18 @@ extension PluginConformance.Rule {
     }
 
     static let deliverAnswers: Self = Self(
-        "deliver", level: 6, .operations, "deliver answers for each event",
+        "deliver",
+        level: 6,
+        .operations,
+        "deliver answers for each event",
         expects: "deliver completes with one answer for each element: accepted, rejected or retry.",
-        fix: "answer with an array of the same length: see docs/plugins.md", needs: .gate
+        fix: "answer with an array of the same length: see docs/plugins.md",
+        needs: .gate
     ) { run in
         let gate = try await run.gate()
         let delivering = gate.manifest.capabilities.filter { capability in
-            ["analytics", "crash"].contains(capability.id.name) && capability.operations.contains { $0.name == "deliver" }
+            ["analytics", "crash"].contains(capability.id.name)
+                && capability.operations.contains { $0.name == "deliver" }
         }
         guard !delivering.isEmpty else { throw RuleStop.inapplicable("there is no deliver") }
         for capability in delivering {
@@ -156,7 +189,8 @@ extension PluginConformance.Rule {
 
     private static func event(_ number: Int) -> JSONValue {
         [
-            "type": "track", "event": "Conformance", "messageId": .string("conformance-\(number)"), "userId": "conformance",
+            "type": "track", "event": "Conformance", "messageId": .string("conformance-\(number)"),
+            "userId": "conformance",
             "timestamp": "2026-01-01T00:00:00.000Z", "operation": "track", "id": .string("conformance-\(number)"),
         ]
     }
@@ -169,9 +203,14 @@ extension PluginConformance.Rule {
     }
 
     static let fuzz: Self = Self(
-        "fuzz-operations", level: 7, .operations, "Operations survive any values of their types",
-        expects: "Operations that get generated values, edges among them, complete with a result of their type or an error.",
-        fix: "check arguments before use; the seed repeats the values", needs: .gate
+        "fuzz-operations",
+        level: 7,
+        .operations,
+        "Operations survive any values of their types",
+        expects:
+            "Operations that get generated values, edges among them, complete with a result of their type or an error.",
+        fix: "check arguments before use; the seed repeats the values",
+        needs: .gate
     ) { run in
         try await each(run) { gate, name, operation in
             var generator = ValueGenerator(seed: run.options.seed, name: name)
@@ -182,9 +221,14 @@ extension PluginConformance.Rule {
     }
 
     static let fuzzConfiguration: Self = Self(
-        "fuzz-configuration", level: 7, .operations, "create survives any configuration of the fields' types",
-        expects: "create takes or refuses generated texts, numbers and JSON in the fields, and the instance can be destroyed.",
-        fix: "check the values before use; the seed repeats them", needs: .image
+        "fuzz-configuration",
+        level: 7,
+        .operations,
+        "create survives any configuration of the fields' types",
+        expects:
+            "create takes or refuses generated texts, numbers and JSON in the fields, and the instance can be destroyed.",
+        fix: "check the values before use; the seed repeats them",
+        needs: .image
     ) { run in
         let fields = try run.manifest().configuration
         guard !fields.isEmpty else { throw RuleStop.inapplicable("there are no fields") }
@@ -201,7 +245,8 @@ extension PluginConformance.Rule {
 
     // MARK: Calls
 
-    private static let noOperations = "there is no operation that may be called: with a simulated vendor all, otherwise safe ones"
+    private static let noOperations =
+        "there is no operation that may be called: with a simulated vendor all, otherwise safe ones"
 
     private static func each(
         _ run: RuleRun,

@@ -7,9 +7,13 @@ extension PluginConformance.Rule {
 
     /// The plugin writes nothing to standard output, which belongs to the application.
     public static let standardOutput: Self = Self(
-        "standard-output", level: 3, .process, "Nothing is written to standard output",
+        "standard-output",
+        level: 3,
+        .process,
+        "Nothing is written to standard output",
         expects: "The plugin prints nothing: standard output belongs to the application.",
-        fix: "use the service log/1", needs: .image
+        fix: "use the service log/1",
+        needs: .image
     ) { run in
         await StandardOutput.watched { text in
             run.report(standardOutput, "wrote to standard output: \(text)")
@@ -19,9 +23,14 @@ extension PluginConformance.Rule {
     }
 
     static let leavesProcess: Self = Self(
-        "process-state", level: 4, .process, "The process stays as it was",
+        "process-state",
+        level: 4,
+        .process,
+        "The process stays as it was",
         expects: "The plugin changes no environment variable, working directory, file mask or locale.",
-        fix: "pass values by parameters; use openat and newlocale", needs: .image, ownsProcess: true
+        fix: "pass values by parameters; use openat and newlocale",
+        needs: .image,
+        ownsProcess: true
     ) { run in
         for change in try await changes(run) where !change.hasPrefix("the handler") {
             run.report(leavesProcess, "an instance changed \(change)")
@@ -29,9 +38,14 @@ extension PluginConformance.Rule {
     }
 
     static let leavesSignals: Self = Self(
-        "signal-handlers", level: 4, .process, "Signal handlers stay as they were",
-        expects: "The plugin installs no signal handler.", fix: "remove the call; the host handles signals",
-        needs: .image, ownsProcess: true
+        "signal-handlers",
+        level: 4,
+        .process,
+        "Signal handlers stay as they were",
+        expects: "The plugin installs no signal handler.",
+        fix: "remove the call; the host handles signals",
+        needs: .image,
+        ownsProcess: true
     ) { run in
         for change in try await changes(run) where change.hasPrefix("the handler") {
             run.report(leavesSignals, "an instance changed \(change)")
@@ -39,10 +53,14 @@ extension PluginConformance.Rule {
     }
 
     static let forksNot: Self = Self(
-        "no-children", level: 5, .process, "No processes are started",
+        "no-children",
+        level: 5,
+        .process,
+        "No processes are started",
         expects: "The plugin starts no process, by fork, posix_spawn or system.",
         fix: "do the work in the process, or ask the operator to run the program as a service",
-        needs: .image, ownsProcess: true
+        needs: .image,
+        ownsProcess: true
     ) { run in
         let before = ProcessState.current
         try await run.bench().lifeCycle()

@@ -13,14 +13,22 @@ extension PluginConformance.Rule {
     public static let blocking = returns
 
     static let returns: Self = Self(
-        "returns", level: 3, .threads, "Functions return, whatever they wait for",
+        "returns",
+        level: 3,
+        .threads,
+        "Functions return, whatever they wait for",
         expects: "create, open, probe, close, cancel and destroy return without waiting for the vendor.",
-        fix: "start the work, return CONNECTOR_OK, and complete the call when the work is done", needs: .image
+        fix: "start the work, return CONNECTOR_OK, and complete the call when the work is done",
+        needs: .image
     ) { run in try await run.bench().lifeCycle() }
 
     static let anyThread: Self = Self(
-        "any-thread", level: 4, .threads, "Each function may come from another thread",
-        expects: "An instance lives the same when each function is called from a thread of its own, which ends after it.",
+        "any-thread",
+        level: 4,
+        .threads,
+        "Each function may come from another thread",
+        expects:
+            "An instance lives the same when each function is called from a thread of its own, which ends after it.",
         fix: "keep nothing in thread-local variables or thread-bound libraries"
     ) { run in
         let bench = try await run.bench()
@@ -32,9 +40,13 @@ extension PluginConformance.Rule {
     }
 
     static let concurrentCancel: Self = Self(
-        "cancel-concurrent", level: 5, .threads, "cancel may come at the same time as other functions",
+        "cancel-concurrent",
+        level: 5,
+        .threads,
+        "cancel may come at the same time as other functions",
         expects: "cancel from other threads, while the instance opens, does no harm.",
-        fix: "guard the instance's calls with a lock", needs: .image
+        fix: "guard the instance's calls with a lock",
+        needs: .image
     ) { run in
         let bench = try await run.bench()
         guard unsafe bench.table.cancel != nil else { throw RuleStop.inapplicable("there is no cancel") }
