@@ -62,8 +62,8 @@ struct StatusDocument: Document {
         let crash = lastCrash.map { crash in
             style.paint("previously, ", .warning) + style.shown("\(crash) (\(crash.time))")
         }
-        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + outbox(style)
-            + [summary(style)]
+        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""])
+            + configuration(style) + outbox(style) + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {
@@ -140,6 +140,15 @@ struct StatusDocument: Document {
             lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)")
         }
         return lines
+    }
+
+    /// Why the file says something else than what runs; empty if it does not.
+    private func configuration(_ style: TextStyle) -> [String] {
+        (report.configuration?.errors ?? []).flatMap { error in
+            let text = ErrorLines(error: error)
+            let head = style.paint("the file is not what runs: ", .warning) + text.locatedHeadline(style, besides: "")
+            return [head] + text.details(style).map { "    " + $0 }
+        }
     }
 
     /// The reason that events cannot be stored, and the remedy; empty if they can.
