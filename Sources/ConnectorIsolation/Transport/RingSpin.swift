@@ -14,7 +14,8 @@ struct RingSpin: Sendable {
     private static let least = 16
     /// After how many sleeps in a row a thread looks as long as it may.
     private static let trial: UInt8 = 16
-    private static let isUseful = runner_processors() > 1
+    /// Whether the other side can run meanwhile.
+    static let isUseful = runner_processors() > 1
     private var looks = 256
     private var sleeps: UInt8 = 0
 
