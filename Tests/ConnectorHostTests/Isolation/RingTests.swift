@@ -121,6 +121,24 @@ import Testing
         #expect(await done.wait())
     }
 
+    @Test(.enabled(if: RingSpin.isUseful)) func `looks grow short in vain, and long again now and then`() {
+        var spin = RingSpin()
+        let counts = (0..<40).map { _ in
+            var count = 0
+            #expect(
+                !spin.spin {
+                    count += 1
+                    return false
+                }
+            )
+            return count
+        }
+        #expect(counts.prefix(5) == [256, 128, 64, 32, 16])
+        #expect(counts.enumerated().filter { $0.element == 1024 }.map(\.offset) == [16, 33])
+        // What is there at once is seen at once, and ends the row of sleeps.
+        #expect(spin.spin { true })
+    }
+
     @Test(arguments: [65, 1 << 40, UInt64.max]) func `an impossible position of the writer is refused`(
         _ position: UInt64
     ) throws {
