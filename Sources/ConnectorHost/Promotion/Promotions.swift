@@ -115,7 +115,10 @@ final class Promotions: Sendable {
             // The note knows better than a mark which of several plugins it was.
             if let crash, crash.plugin != nil, crash.process == note["process"]?.integer, !isNamed { continue }
             guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
-            deaths.append(Death(reason: "the process ended while it opened the plugin", at: at))
+            // A mark and the note may tell of the same death: the note has the reason, the mark the finer time.
+            let isNoted = isNamed && crash?.process == note["process"]?.integer
+            let reason = isNoted ? crash?.description : nil
+            deaths.append(Death(reason: reason ?? "the process ended while it opened the plugin", at: at))
         }
         if let crash, isNamed { deaths.append(Death(reason: crash.description, at: crash.time)) }
         return deaths
