@@ -126,6 +126,13 @@ struct StatusDocument: Document {
         if !gate.uses.isEmpty {
             lines.append("uses \(gate.usedConnectors.map(style.shown).joined(separator: ", "))")
         }
+        if let promotion = gate.promotion { lines.append(style.paint(style.shown(promotion.text), .warning)) }
+        if let sandbox = gate.sandbox {
+            lines.append(style.paint(style.shown(sandbox), gate.isUnconfined ? .bad : .faint))
+        }
+        if let breaker = gate.breaker, breaker.state != .closed || breaker.openings > 0 {
+            lines.append("breaker: " + style.paint(breaker.text, breaker.state == .closed ? nil : .warning))
+        }
         lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")
