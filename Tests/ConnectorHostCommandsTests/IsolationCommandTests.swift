@@ -48,7 +48,12 @@
             let good = try await program.run("inspect", FixturePlugins.good("sync"), "--probe")
             #expect(good.status == 0, "\(good.output) \(good.error)")
             #expect(good.output.contains("opens in a runner (") && good.output.contains("sandbox: filter"))
-            let bad = try await program.run("inspect", FixturePlugins.misbehaving("crashes-in-constructor"), "--probe", "--json")
+            let bad = try await program.run(
+                "inspect",
+                FixturePlugins.misbehaving("crashes-in-constructor"),
+                "--probe",
+                "--json"
+            )
             #expect(bad.status == 1)
             let probe = try JSONValue(parsing: bad.output)["probe"]
             #expect(probe?["outcome"] == "fails" && probe?["error"]?["code"] == "crashed", "\(bad.output)")

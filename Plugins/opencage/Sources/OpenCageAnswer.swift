@@ -9,7 +9,11 @@ enum OpenCageAnswer {
     /// The answer to a search: places, possibly none.
     static let results = VendorAnswer(
         "opencage",
-        [.object(#"with "results", and the status 200"#) { $0["results"]?.array != nil && $0["status"]?["code"] == 200 }]
+        [
+            .object(#"with "results", and the status 200"#) {
+                $0["results"]?.array != nil && $0["status"]?["code"] == 200
+            }
+        ]
     )
 
     /// The answer to a request without a query.

@@ -32,6 +32,9 @@ enum GatesScene {
         if !report.runners.isEmpty {
             components.append(context.component("runners", title: "Runners", runners(of: report)))
         }
+        if let images = report.unusedImagesText {
+            components.append(context.component("images", NoticeModel(StyledText(images, .muted))))
+        }
         var scene = Scene(context.route, "Gates", components)
         scene.commandLine = snapshot.commands.command("status", takesSimulation: true)
         return scene

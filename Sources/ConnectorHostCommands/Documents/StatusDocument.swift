@@ -63,7 +63,8 @@ struct StatusDocument: Document {
             style.paint("previously, ", .warning) + style.shown("\(crash) (\(crash.time))")
         }
         return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""])
-            + configuration(style) + outbox(style) + [summary(style)]
+            + configuration(style) + outbox(style)
+            + (report.unusedImagesText.map { [style.paint($0, .faint)] } ?? []) + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {

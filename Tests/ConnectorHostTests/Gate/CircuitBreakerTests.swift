@@ -48,7 +48,9 @@ import Testing
         try open()
         #expect(try call(away, at: 12) == .opened)
         #expect(state(at: 13) == .open)
-        #expect(breaker.report(at: 13 * Self.second, Timestamp(nanoseconds: 0))?.nextTrialAt?.nanoseconds == 9 * Self.second)
+        #expect(
+            breaker.report(at: 13 * Self.second, Timestamp(nanoseconds: 0))?.nextTrialAt?.nanoseconds == 9 * Self.second
+        )
     }
 
     @Test func `one trial at a time is let through, until it has taken too long`() throws {
@@ -156,7 +158,8 @@ import Testing
         await test.host.open()
         #expect(try test.gate("gate").breaker == BreakerReport(state: .closed))
         for _ in 0..<2 { try await refuse(test) }
-        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1]) }
+        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])
+        }
         #expect(error.code == .notOpen && error.connector == "gate" && error.message.contains("circuit breaker"))
         let report = try test.gate("gate")
         #expect(report.breaker?.state == .open && report.breaker?.refusals == 1)

@@ -73,7 +73,9 @@ internal import Testing
         #expect(error?.message.contains("words") == true)
     }
 
-    @Test(arguments: [(200, "<html>"), (200, #"{"results":[{}],"status":{"code":200}}"#), (200, #"{"status":{"code":200}}"#)])
+    @Test(arguments: [
+        (200, "<html>"), (200, #"{"results":[{}],"status":{"code":200}}"#), (200, #"{"status":{"code":200}}"#),
+    ])
     func `another answer is no answer`(_ http: Int, _ body: String) async throws {
         let opencage = try opencage(ScriptedHTTP((http, body)))
         let error = await #expect(throws: PluginError.self) { try await opencage.geocode(GeocodeRequest(.text("a"))) }

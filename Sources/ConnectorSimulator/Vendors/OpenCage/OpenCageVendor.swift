@@ -33,7 +33,9 @@ package struct OpenCageVendor: Vendor {
         let countries = query["countrycode"].map { $0.lowercased().split(separator: ",").map(String.init) } ?? []
         let found: [GazetteerPlace]
         if let point = Self.point(text) {
-            found = Array(Gazetteer.reverse(latitude: point.latitude, longitude: point.longitude, radius: 500).prefix(1))
+            found = Array(
+                Gazetteer.reverse(latitude: point.latitude, longitude: point.longitude, radius: 500).prefix(1)
+            )
         } else {
             found = Gazetteer.search(text).filter { place in
                 countries.isEmpty || place["country_code"].map { countries.contains($0) } ?? false
