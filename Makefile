@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: install deb check-install schema layout embed paths format lint clean
+.PHONY: install deb check-install schema docs layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -40,7 +40,8 @@ help:
 	@echo 'make check-install  install to a folder, move it, and run the program from there; the package, too'
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
-	@echo 'make schema    write connectors.schema.json from the plugins there are, and answers.schema.json'
+	@echo 'make schema    write connectors.schema.json from the plugins there are, and manifest and answers.schema.json'
+	@echo 'make docs      write docs/reference from what the program reads'
 	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
 	@echo 'make embed     write what connector-host new puts into projects as Swift'
 	@echo 'make format    format every Swift file'
@@ -66,7 +67,13 @@ status: plugins
 
 schema: plugins
 	@$(PROGRAM) schema > connectors.schema.json.new && mv connectors.schema.json.new connectors.schema.json
-	@$(PROGRAM) schema answers > answers.schema.json.new && mv answers.schema.json.new answers.schema.json
+	@for format in manifest answers; do \
+	    $(PROGRAM) schema $$format > $$format.schema.json.new && mv $$format.schema.json.new $$format.schema.json || exit 1; \
+	done
+
+# The pages of the reference. The tests compare them with the program.
+docs: plugins
+	@$(PROGRAM) reference --into docs/reference
 
 # The assertions of the ABI's layout in the languages that cannot include its table. The tests compare them with it.
 layout:
@@ -87,7 +94,7 @@ fixtures: packages
 # the dependencies are compiled a second time: some minutes, once. Each of them replans the build. Neither may resolve what only
 # the command needs.
 EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
-EXAMPLE_TEST := scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
+EXAMPLE_TEST := scripts/run-tests scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c

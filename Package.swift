@@ -14,7 +14,7 @@ let strict: [SwiftSetting] = [
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
-    "settings-file", "system-sensor", "sqlite", "poll", "folder", "etcd", "webdav", "s3",
+    "settings-file", "system-sensor", "sqlite", "poll", "folder", "etcd", "webdav", "s3", "opencage",
 ]
 
 /// What single adapters need besides `ConnectorKit`.

@@ -9,6 +9,9 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* linux/wait.h; glibc has it from 2.36 on. */
@@ -210,6 +214,31 @@ void *runner_map(int32_t descriptor, uint64_t size) {
     void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return address == MAP_FAILED ? NULL : address;
 }
+
+/* Not FUTEX_PRIVATE_FLAG: the other thread is in another process. */
+int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
+    struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    struct timespec *limit = nanoseconds == UINT64_MAX ? NULL : &time;
+    if (syscall(SYS_futex, word, FUTEX_WAIT, value, limit, NULL, 0) == 0) return 0;
+    return errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT ? 0 : -errno;
+}
+
+int32_t runner_wake(const void *word) {
+    long count = syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return count >= 0 ? (int32_t)count : -errno;
+}
+
+int32_t runner_processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count > 1 ? count : 1;
+}
+
+void runner_await_hangup(int32_t socket) {
+    struct pollfd entry = {.fd = socket, .events = 0};
+    while (poll(&entry, 1, -1) <= 0 || (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0) {}
+}
 #else
 #include <stddef.h>
 
@@ -232,4 +261,10 @@ int32_t runner_reap(int32_t pidfd, int32_t *status, int32_t *signal) {
 int32_t runner_kill(int32_t pidfd) { return (void)pidfd, -ENOSYS; }
 int32_t runner_memory(uint64_t size) { return (void)size, -ENOSYS; }
 void *runner_map(int32_t descriptor, uint64_t size) { return (void)descriptor, (void)size, NULL; }
+int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
+    return (void)word, (void)value, (void)nanoseconds, -ENOSYS;
+}
+int32_t runner_wake(const void *word) { return (void)word, -ENOSYS; }
+int32_t runner_processors(void) { return 1; }
+void runner_await_hangup(int32_t socket) { (void)socket; }
 #endif

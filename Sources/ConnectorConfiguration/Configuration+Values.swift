@@ -145,6 +145,7 @@ extension Connector {
         connector.trial = given.trial
         connector.retry = given.retry
         connector.heal = given.heal
+        connector.breaker = given.breaker
         connector.probeInterval = given.probeInterval
         connector.allowedHosts = given.allowedHosts
         connector.delivery = given.delivery
@@ -176,6 +177,12 @@ extension Connector {
         check(heal?.initial, "heal.initial")
         if let retry, !(1...1000).contains(retry.attempts) {
             report("retry.attempts is \(retry.attempts), outside 1 to 1000")
+        }
+        check(isolation.quiet, "isolation.quiet")
+        check(breaker?.window, "breaker.window")
+        check(breaker?.probe, "breaker.probe")
+        if let breaker, !(1...1000).contains(breaker.failures) {
+            report("breaker.failures is \(breaker.failures), outside 1 to 1000")
         }
         if !(0...Self.cacheLimit).contains(cacheBytes) {
             report("cacheBytes is \(cacheBytes), outside 0 to \(Self.cacheLimit)")

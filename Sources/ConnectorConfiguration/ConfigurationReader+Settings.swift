@@ -16,7 +16,7 @@ extension ConfigurationReader {
 
     /// The keys that say how a connector stands below its parent.
     private static let placeKeys = ["name", "required", "enabled", "was"]
-    private static let gateKeys = ["after", "delivery", "outbox", "isolation", "runner", "sandbox"]
+    private static let gateKeys = ["after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "sandbox"]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
@@ -279,7 +279,7 @@ extension ConfigurationReader {
             } else {
                 json.report(
                     .invalidValue,
-                    "isolation must be \"process\" or \"none\", not \"\(text.excerpt)\"",
+                    "isolation must be \"process\", \"auto\" or \"none\", not \"\(text.excerpt)\"",
                     at: path.appending("isolation")
                 )
             }
@@ -295,6 +295,7 @@ extension ConfigurationReader {
                 )
             }
         }
+        isolation.quiet = duration("quiet", in: object, at: path) ?? parent.quiet
         isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
         return isolation
     }

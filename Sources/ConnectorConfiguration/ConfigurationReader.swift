@@ -21,6 +21,8 @@ struct ConfigurationReader {
     private var isDisabled = false
     /// Where the plugin of the connector being read runs, unless it says otherwise: as the composite above, or the file, says.
     private var isolation = Isolation()
+    /// When the gate of the connector being read gets no more calls, unless it says otherwise: as the composite above says.
+    private var breaker: BreakerPolicy?
 
     /// Creates a reader for the main file's text.
     init(text: [UInt8], file: String, base: BaseDirectory, environment: Configuration.Environment) {
@@ -63,7 +65,7 @@ struct ConfigurationReader {
         let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
-        if object["isolation"] != nil || object["sandbox"] != nil {
+        if object["isolation"] != nil || object["quiet"] != nil || object["sandbox"] != nil {
             isolation = isolation(in: object, at: root, below: isolation)
         }
         var names: [String: JSONPath] = [:]
@@ -183,6 +185,9 @@ struct ConfigurationReader {
         let above = isolation
         isolation = kind == .same ? above : isolation(in: object, at: path, below: above)
         defer { isolation = above }
+        let breakerAbove = breaker
+        if kind != .same { breaker = breaker(in: object, at: path, below: breakerAbove) }
+        defer { breaker = breakerAbove }
         var connector = Connector(
             name: name,
             path: connectorPath,
@@ -205,6 +210,7 @@ struct ConfigurationReader {
             location: path
         )
         connector.trial = duration("trial", in: object, at: path)
+        connector.breaker = breaker
         return connector
     }
 

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorManifest
+package import ConnectorManifest
 internal import ConnectorServices
 
 /// Evaluates each leaf's configuration, and validates it against the plugin's manifest.
@@ -307,8 +307,8 @@ extension ConfigurationField {
         }
     }
 
-    /// A value that the field accepts in place of a secret that is missing.
-    fileprivate var placeholder: JSONValue {
+    /// A value that the field accepts in place of one that is missing: a secret's in a simulation, any in a probe.
+    package var placeholder: JSONValue {
         if let allowed = allowedValues.first { return allowed }
         return switch type {
         case .url: .string("https://\(LeafPlan.missingSecret)@simulated.invalid/1")

@@ -94,6 +94,7 @@ extension ConfigurationSchema {
         ),
         "retry": retry,
         "heal": heal,
+        "breaker": breaker,
         "probe": [
             "anyOf": [["const": "off"], reference("duration")], "default": "60s",
             "description": "How often an open gate is probed.",
@@ -106,6 +107,7 @@ extension ConfigurationSchema {
         "outbox": outbox,
         "http": http,
         "isolation": isolation,
+        "quiet": quiet,
         "runner": [
             "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$",
             "description":
@@ -217,6 +219,30 @@ extension ConfigurationSchema {
         "description": "How a failed gate is retried until it is closed.",
     ]
 
+    private static let breaker: JSONValue = [
+        "anyOf": [
+            ["const": "off"],
+            [
+                "type": "object",
+                "properties": [
+                    "failures": [
+                        "type": "integer", "minimum": 1, "maximum": 1000, "default": 5,
+                        "description": "How many calls in a row have to fail.",
+                    ],
+                    "window": described(reference("duration"), "How long a failure counts; by default, 60s."),
+                    "probe": described(
+                        reference("duration"),
+                        "How long calls are refused before one is let through as a trial; by default, 10s."
+                    ),
+                ],
+                "patternProperties": annotations,
+                "additionalProperties": false,
+            ],
+        ],
+        "default": "off",
+        "description": "When a gate, or those of the connectors below, whose calls fail get no more calls for a while.",
+    ]
+
     private static let allow: JSONValue = [
         "type": "object",
         "properties": [
@@ -237,10 +263,16 @@ extension ConfigurationSchema {
 
     /// Where plugins run.
     static let isolation: JSONValue = [
-        "enum": ["none", "process"], "default": "none",
+        "enum": .array(Isolation.Kind.allCases.map { .string($0.rawValue) }), "default": "none",
         "description":
-            "Whether the plugin, or those of the connectors below, run in the host or in a runner, which a crash does not leave.",
+            "Whether the plugin, or those of the connectors below, run in the host, in a runner, which a crash does not leave, or in the host until it has died there.",
     ]
+
+    /// How long a plugin that the host died in stays in a runner.
+    static let quiet: JSONValue = described(
+        reference("duration"),
+        "With \"isolation\": \"auto\", how long a plugin stays in a runner after its last crash; by default, 168h."
+    )
 
     /// What a runner may do.
     static let sandbox: JSONValue = [

@@ -64,6 +64,7 @@ package struct ConfigurationSchema: Sendable {
                         "Whether a reload changes nothing if a required connector's successor fails, or changes what works.",
                 ],
                 "isolation": Self.isolation,
+                "quiet": Self.quiet,
                 "sandbox": Self.sandbox,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
@@ -110,7 +111,9 @@ package struct ConfigurationSchema: Sendable {
                 "if": ["required": ["same"]],
                 "then": [
                     "properties": Self.forbidden(
-                        leaf + composite + ["after", "delivery", "outbox", "isolation", "runner", "sandbox"]
+                        leaf + composite + [
+                            "after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "sandbox",
+                        ]
                     )
                 ],
                 "else": ["properties": Self.forbidden(leaf), "required": ["connectors"]],

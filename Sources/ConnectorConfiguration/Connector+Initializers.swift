@@ -52,6 +52,7 @@ extension Connector {
     ///   - trial: How long a reload keeps the earlier instance, to go back to it if its successor disappoints; nil for no trial.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
+    ///   - breaker: When calls are kept from a gate whose calls fail; nil for never.
     ///   - probeInterval: How often an open gate is probed; nil for never.
     ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
     ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
@@ -71,6 +72,7 @@ extension Connector {
         trial: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
+        breaker: BreakerPolicy? = nil,
         probeInterval: Duration? = Connector.defaultProbeInterval,
         allowedHosts: [HostRule]? = nil,
         delivery: DeliveryPolicy? = DeliveryPolicy(),
@@ -99,6 +101,7 @@ extension Connector {
             location: JSONPath()
         )
         self.trial = trial
+        self.breaker = breaker
     }
 
     /// Creates a leaf of a plugin that the application links. It is validated as part of a ``Configuration``.
@@ -118,6 +121,7 @@ extension Connector {
     ///   - trial: How long a reload keeps the earlier instance, to go back to it if its successor disappoints; nil for no trial.
     ///   - retry: How often to try to open before the gate fails; nil for once.
     ///   - heal: How a failed gate is retried until it is closed; nil for never.
+    ///   - breaker: When calls are kept from a gate whose calls fail; nil for never.
     ///   - probeInterval: How often an open gate is probed; nil for never.
     ///   - allowedHosts: The only hosts that the plugin may reach; nil for those in its manifest.
     ///   - delivery: How the outbox delivers its events; `.direct` if calls reach the vendor directly.
@@ -135,6 +139,7 @@ extension Connector {
         trial: Duration? = nil,
         retry: RetryPolicy? = nil,
         heal: HealPolicy? = HealPolicy(),
+        breaker: BreakerPolicy? = nil,
         probeInterval: Duration? = Connector.defaultProbeInterval,
         allowedHosts: [HostRule]? = nil,
         delivery: DeliveryPolicy? = DeliveryPolicy(),
@@ -152,6 +157,7 @@ extension Connector {
             trial: trial,
             retry: retry,
             heal: heal,
+            breaker: breaker,
             probeInterval: probeInterval,
             allowedHosts: allowedHosts,
             delivery: delivery,

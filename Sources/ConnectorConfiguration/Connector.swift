@@ -7,7 +7,7 @@ public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Of its settings, a connector inherits only its isolation from its parent. They come from `connectors.json`, or from Swift: see
+/// Of its settings, a connector inherits only its isolation and its breaker from its parent. They come from `connectors.json`, or from Swift: see
 /// ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
     /// The connector's name, unique among its siblings.
@@ -34,6 +34,8 @@ public struct Connector: Sendable {
     public package(set) var retry: RetryPolicy?
     /// How a failed gate is retried until it is closed; nil for never.
     public package(set) var heal: HealPolicy?
+    /// When calls are kept from a gate whose calls fail; nil for never.
+    public package(set) var breaker: BreakerPolicy?
     /// How often an open gate is probed; nil for never.
     public package(set) var probeInterval: Duration?
     /// The only hosts that the plugin may reach, instead of those in its manifest; nil for the manifest's.

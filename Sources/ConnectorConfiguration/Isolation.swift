@@ -11,18 +11,31 @@ public struct Isolation: Sendable, Hashable {
         case none
         /// In a runner: a crash ends the runner, not the host.
         case process
+        /// In the host's process, until the process has died there; then in a runner, until it has been quiet for a while.
+        case auto
     }
+
+    /// How long a plugin with ``Kind/auto`` stays in a runner after its last crash, by default: a week.
+    public static let defaultQuiet: Duration = .seconds(7 * 24 * 3600)
 
     /// Where the plugin runs.
     public var kind: Kind
     /// The name of the runner, which connectors with the same name share; nil for that of the connectors of the same plugin.
     public var runner: String?
 
+    /// How long a plugin with ``Kind/auto`` stays in a runner after its last crash.
+    public var quiet: Duration
     /// What the runner may do.
     public var sandbox = SandboxSettings()
 
     /// Creates a setting; by default, the plugin runs in the host's process.
-    public init(_ kind: Kind = .none, runner: String? = nil, sandbox: SandboxSettings = SandboxSettings()) {
+    public init(
+        _ kind: Kind = .none,
+        runner: String? = nil,
+        quiet: Duration = Self.defaultQuiet,
+        sandbox: SandboxSettings = SandboxSettings()
+    ) {
+        self.quiet = quiet
         self.sandbox = sandbox
         self.kind = kind
         self.runner = runner

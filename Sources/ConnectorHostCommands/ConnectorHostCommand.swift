@@ -33,7 +33,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
             RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SwapCommand.self,
             SendCommand.self, OutboxCommand.self, ConsoleCommand.self, NewCommand.self, TestCommand.self,
-            ExplainCommand.self,
+            ExplainCommand.self, ReferenceCommand.self,
         ]
     )
 

@@ -126,6 +126,9 @@ package final class Outbox: Sendable {
     /// The paths of the connectors that get events.
     package var targetPaths: Set<String> { state.withLock { Set($0.targets.keys) } }
 
+    /// Whether a connector gets events.
+    package func isTarget(_ path: String) -> Bool { state.withLock { $0.targets[path] != nil } }
+
     // MARK: The engine
 
     /// The engine, opened if it was not.

@@ -35,6 +35,12 @@ package enum RunnerMain {
         let socket = RunnerSocket(RUNNER_SOCKET)
         var messages = RunnerMessages(RUNNER_SOCKET)
         guard let page = greet(socket, &messages, sandbox) else { _exit(1) }
+        // Threads that sleep on a futex do not learn that the host has ended.
+        let isWatched = HostThread.start("host-watch") {
+            runner_await_hangup(RUNNER_SOCKET)
+            _exit(0)
+        }
+        guard isWatched else { _exit(1) }
         unsafe CrashNote.install(in: page.note)
         ExitGuard.begin()
         let instances = InstanceTable(socket, sandbox)
@@ -56,6 +62,7 @@ package enum RunnerMain {
         var message = MessageReader(frame.payload)
         var answer = MessageWriter()
         Handshake.own.put(to: &answer)
+        let wantsRings: Bool
         do throws(ConnectorError) {
             let host = try Handshake(&message)
             // The layout of everything else may differ, so a runner that cannot be used says no more than that.
@@ -63,6 +70,7 @@ package enum RunnerMain {
                 socket.send(.ready, instance: 0, answer)
                 return nil
             }
+            wantsRings = try message.bool()
         } catch {
             complain(error.message)
             return nil
@@ -72,9 +80,15 @@ package enum RunnerMain {
             return nil
         }
         page.take()
+        let usesRings = wantsRings && page.toHost.canWake
+        answer.put(usesRings)
         answer.put(sandbox.evidence)
         answer.put(sandbox.isWhole)
         socket.send(.ready, instance: 0, answer)
+        if usesRings {
+            socket.use(RingWriter(page.toHost))
+            messages.use(RingReader(page.toRunner) { socket.send(.room, instance: 0, MessageWriter()) })
+        }
         return page
     }
 

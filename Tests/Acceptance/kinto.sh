@@ -58,7 +58,7 @@ expect 'a call fails too' 'status == 1 and code in ("not-open", "unauthorized")'
 kinto 'right horse' nowhere
 host status
 expect 'of a bucket that is not there, which Kinto does not tell from one that is closed, the evidence says so' \
-    'evidence("database") == ["authenticated"] and "nowhere is not there" in gate("database")["evidence"][0]["detail"]'
+    'evidence("database") == ["authenticated"] and "nowhere does not exist" in gate("database")["evidence"][0]["detail"]'
 
 section "kinto $KINTO_VERSION: records"
 kinto

@@ -42,7 +42,7 @@ expect 'a bucket that is not there is missing' 'status == 1 and gate("files")["e
 section "moto $MOTO_VERSION: files"
 s3
 curl --silent --fail --output /dev/null --header 'Content-Type: text/plain' -X PUT --data-binary @- "$server/shop/reports/2026.txt" <<< 'conten'
-ask "$server/shop/reports/2026.txt"
+ask --aws-sigv4 aws:amz:us-east-1:s3 --user "key of alice:right horse" "$server/shop/reports/2026.txt"
 expect 'the server itself has the file' 'text == "conten\n"'
 exercise_files
 conformance

@@ -110,6 +110,24 @@ import Testing
         #expect(try await workspace.program.run("call", "gate", "answer", "1", "--attach", "--simulate").status == 64)
     }
 
+    @Test func `a file that has become invalid is no reason not to find the host, which says why it runs another`()
+        async throws
+    {
+        let (workspace, host) = try await started()
+        try workspace.write(
+            #"{"version": 1, "state": "state", "connectors": [{"name": "gate", "plugin": "bell", "timeout": "soon"}]}"#,
+            to: "connectors.json"
+        )
+        #expect(try await workspace.program.run("call", "door", "ring").status == 0)
+        #expect(try await workspace.program.run("reload").status == 2)
+        let status = try await workspace.program.run("status")
+        #expect(status.status == 0)
+        #expect(status.output.contains("the file is not what runs: "))
+        #expect(status.output.contains("soon"))
+        #expect(status.output.contains("2 of 2 gates open, reported by process"))
+        try await end(host)
+    }
+
     @Test func `an interrupt cancels the call in the host`() async throws {
         let (workspace, host) = try await started()
         let child = try workspace.program.start(["call", "gate", "begin", "n"])

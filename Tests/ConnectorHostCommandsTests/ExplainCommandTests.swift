@@ -48,12 +48,5 @@ import Testing
         #expect(result.status == 1)
         #expect(result.output == "")
         #expect(result.error.contains("did you mean \"not-locked\"?"))
-        let usage = try await Program(directory: "/").start(["explain", "not-locked", "--markdown"]).finish()
-        #expect(usage.status == 64)
-    }
-
-    @Test func `the page of codes is what the program prints`() async throws {
-        let result = try await Program(directory: "/").run("explain", "--markdown")
-        #expect(try result.output == readFile("docs/errors.md"), "connector-host explain --markdown > docs/errors.md")
     }
 }

@@ -61,10 +61,11 @@ import Testing
         #expect(result.output == (try readFile("connectors.schema.json")), "run: make schema")
     }
 
-    @Test func `the schema of answers beside the example is the one that is printed`() async throws {
-        let result = try await Program(directory: "/").run("schema", "answers")
+    @Test(arguments: ["manifest", "answers"])
+    func `the other schemas beside the example are those that are printed`(format: String) async throws {
+        let result = try await Program(directory: "/").run("schema", format)
         #expect(result.status == 0)
-        #expect(result.output == (try readFile("answers.schema.json")), "run: make schema")
+        #expect(result.output == (try readFile("\(format).schema.json")), "run: make schema")
         #expect(try await Program(directory: "/").run("schema", "nothing").status == 64)
     }
 }

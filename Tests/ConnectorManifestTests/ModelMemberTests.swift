@@ -26,6 +26,35 @@ import Testing
         }
     }
 
+    /// What a model writes after it has read an object.
+    private func written(_ object: JSONObject, as operation: String, in id: String) throws -> JSONValue {
+        switch id {
+        case "analytics/1":
+            try AnalyticsEvent(json: .object(object), as: AnalyticsEvent.Kind(rawValue: operation)).json
+        case "crash/1":
+            try CrashReport(json: .object(object), as: operation == "message" ? .message : .exception).json
+        case "database/1": try DatabaseQuery(json: .object(object)).json
+        case "geocoder/1":
+            operation == "reverse"
+                ? try ReverseRequest(json: .object(object)).json : try GeocodeRequest(json: .object(object)).json
+        case "sensor/1": try SensorRange(json: .object(object)).json
+        case "files/1": try FileUploadRequest(json: .object(object)).json
+        default: throw ConnectorError(.failed, "the capability \(id) has no model here")
+        }
+    }
+
+    @Test(arguments: operations) func `a model reads the sample of its members`(_ id: String, _ operation: String)
+        throws
+    {
+        let members = ModelMember.members(of: operation, in: id)
+        guard !members.isEmpty, let sample = ModelMember.sample(of: members).object else { return }
+        let json = try written(sample, as: operation, in: id)
+        for name in sample.names { #expect(json[name] != nil, "\(name)") }
+        for member in members where member.isRequired { #expect(sample[member.name] != nil, "\(member.name)") }
+        let schema = ModelMember.schema(of: members)
+        #expect(schema["properties"]?.object?.names == members.map(\.name))
+    }
+
     @Test(arguments: operations) func `a model reads its members, and writes no others`(
         _ id: String,
         _ operation: String
@@ -38,20 +67,7 @@ import Testing
         for member in members where !["address", "ifTag"].contains(member.name) {
             object[member.name] = try value(of: member)
         }
-        let json: JSONValue =
-            switch id {
-            case "analytics/1":
-                try AnalyticsEvent(json: .object(object), as: AnalyticsEvent.Kind(rawValue: operation)).json
-            case "crash/1":
-                try CrashReport(json: .object(object), as: operation == "message" ? .message : .exception).json
-            case "database/1": try DatabaseQuery(json: .object(object)).json
-            case "geocoder/1":
-                operation == "reverse"
-                    ? try ReverseRequest(json: .object(object)).json : try GeocodeRequest(json: .object(object)).json
-            case "sensor/1": try SensorRange(json: .object(object)).json
-            case "files/1": try FileUploadRequest(json: .object(object)).json
-            default: throw ConnectorError(.failed, "the capability \(id) has no model here")
-            }
+        let json = try written(object, as: operation, in: id)
         let known = Set(members.map(\.name))
         for member in try #require(json.object).members where member.name != "type" {
             #expect(known.contains(member.name), "\(member.name) is told to nobody")

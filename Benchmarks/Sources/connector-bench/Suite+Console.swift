@@ -43,9 +43,9 @@ extension Suite {
         var passed = Measurement("console/call/clock", "  by the clock", beside: beside)
         var rest = Measurement("console/hundred", "  the process beside that, time in a second", beside: beside)
         for round in 0...rounds {
-            let alone = try await target.call(for: .seconds(1))
+            let alone = try await target.calls.call(for: .seconds(1))
             let watched = try await target.watched(by: 100) { () async throws in
-                try await target.call(for: .seconds(1))
+                try await target.calls.call(for: .seconds(1))
             }
             guard round > 0 else { continue }
             call.host.add(watched.processor)

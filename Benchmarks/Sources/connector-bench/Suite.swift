@@ -46,7 +46,7 @@ struct Suite {
             ("requests", requests), ("enqueuing", enqueuing), ("relaying", relaying), ("besidePython", besidePython),
             ("delivering", delivering), ("backlogs", backlogs), ("publishing", publishing), ("draining", draining),
             ("console", console), ("consoles", consoles), ("frames", frames), ("otherLanguages", otherLanguages),
-            ("allocations", allocations), ("metrics", metrics),
+            ("allocations", allocations), ("metrics", metrics), ("reloading", reloading), ("swapping", swapping),
         ]
     }
 

@@ -42,16 +42,22 @@ enum Usage {
     }
 
     /// The memory that it cannot give back now, in kilobytes; nil where the system does not tell.
-    static var heldMemory: Double? {
+    static var heldMemory: Double? { memory(["RssAnon:"]) }
+
+    /// The same with the sealed copies of images, which are memory without a name in the file system.
+    static var heldMemoryWithImages: Double? { memory(["RssAnon:", "RssShmem:"]) }
+
+    private static func memory(_ kinds: [String]) -> Double? {
         benchmark_release_memory()
         guard let file = unsafe fopen("/proc/self/status", "r") else { return nil }
         defer { unsafe fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
+        var found: [Double] = []
         while unsafe fgets(&line, 256, file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            guard text.hasPrefix("RssAnon:") else { continue }
-            return text.split { !$0.isNumber }.first.flatMap { Double(String($0)) }
+            guard kinds.contains(where: text.hasPrefix) else { continue }
+            found += text.split { !$0.isNumber }.prefix(1).compactMap { Double(String($0)) }
         }
-        return nil
+        return found.isEmpty ? nil : found.reduce(0, +)
     }
 }

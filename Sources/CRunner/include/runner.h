@@ -62,6 +62,30 @@ int32_t runner_kill(int32_t pidfd);
  */
 int32_t runner_memory(uint64_t size);
 
+/**
+ * Sleeps while a word of shared memory has a value, until another thread of either process wakes the word, or the time is over:
+ * UINT64_MAX nanoseconds for ever. May return early. Returns 0, or -ENOSYS or -EPERM where there is no futex.
+ */
+int32_t runner_wait(const void *_Nonnull word, uint32_t value, uint64_t nanoseconds);
+
+/** Wakes the thread that sleeps on a word of shared memory. Returns how many it woke, or -ENOSYS or -EPERM as above. */
+int32_t runner_wake(const void *_Nonnull word);
+
+/** How many processors this process may run on; at least 1. */
+int32_t runner_processors(void);
+
+/** Tells the processor that this thread waits for another one's store. */
+static inline void runner_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+/** Waits until the other end of a socket is closed, whatever else arrives. */
+void runner_await_hangup(int32_t socket);
+
 /** Maps memory that another process shares, if it has this size and is sealed against another one; null otherwise. */
 void *_Nullable runner_map(int32_t descriptor, uint64_t size);
 

@@ -5,7 +5,7 @@ extension GeocodeRequest {
     /// The members of a request, those that people fill in first.
     static let members = [
         ModelMember("query", "the place, in free text; this or address", example: "Bundesplatz 3, Bern"),
-        ModelMember("address", "the place, in parts", .json, example: #"{"city": "Bern"}"#),
+        ModelMember("address", "the place, in parts", .json, example: #"{"city": "Bern"}"#, insteadOf: "query"),
         ModelMember("limit", "the most places, 1 to 50; 10 by default", .number),
         ModelMember("language", "the language of the answer", example: "de"),
         ModelMember("countries", "where to search; everywhere by default", .json, example: #"["CH"]"#),

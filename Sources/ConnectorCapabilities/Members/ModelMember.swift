@@ -15,6 +15,8 @@ package struct ModelMember: Sendable, Hashable {
     package let help: String
     /// An example value; empty if the kind is example enough.
     package let example: String
+    /// The member that this one may stand in place of; nil if it excludes none.
+    package let alternative: String?
 
     /// The type of a member's value.
     package enum Kind: Sendable, Hashable {
@@ -35,11 +37,19 @@ package struct ModelMember: Sendable, Hashable {
         }
     }
 
-    init(_ name: String, _ help: String, _ kind: Kind = .text, isRequired: Bool = false, example: String = "") {
+    init(
+        _ name: String,
+        _ help: String,
+        _ kind: Kind = .text,
+        isRequired: Bool = false,
+        example: String = "",
+        insteadOf alternative: String? = nil
+    ) {
         self.name = name
         self.kind = kind
         self.isRequired = isRequired
         self.help = help
         self.example = example
+        self.alternative = alternative
     }
 }

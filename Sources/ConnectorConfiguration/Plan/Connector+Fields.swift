@@ -28,6 +28,10 @@ extension Connector {
             add("trial", trial?.brief)
             add("retry", retry.map { "\($0.attempts) attempts, \($0.initial.brief) to \($0.max.brief)" })
             add("heal", heal.map { "\($0.initial.brief) to \($0.max.brief)" } ?? "off")
+            add(
+                "breaker",
+                breaker.map { "\($0.failures) failures within \($0.window.brief), a trial every \($0.probe.brief)" }
+            )
             add("probe", probeInterval?.brief ?? "off")
         }
         add("delivery", deliveryMode.rawValue)
@@ -96,6 +100,7 @@ struct InstanceFields {
         add("http.cacheBytes", connector.cacheBytes > 0 ? "\(connector.cacheBytes)" : "")
         if connector.isolation.kind != .none {
             add("isolation", connector.isolation.kind.rawValue)
+            if connector.isolation.kind == .auto { add("quiet", connector.isolation.quiet.brief) }
             add("runner", connector.isolation.runner ?? "")
             add("sandbox", connector.isolation.sandbox.arguments.joined(separator: " "))
         }

@@ -62,6 +62,16 @@ struct GateScene {
         details.add("also at", gate.places.isEmpty ? nil : StyledText(gate.places.joined(separator: ", ")))
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
+        details.add("promoted", gate.promotion.map { StyledText($0.text, .warning) })
+        if let sandbox = gate.sandbox {
+            let text = sandbox.hasPrefix("sandbox: ") ? String(sandbox.dropFirst(9)) : sandbox
+            details.add("sandbox", StyledText(text, gate.isUnconfined ? .bad : .text))
+        }
+        details.add("runner", gate.isolation == nil ? nil : runner)
+        details.add(
+            "breaker",
+            gate.breaker.map { StyledText($0.text, $0.state == .closed ? .text : .warning) }
+        )
         details.add("simulated", gate.isSimulated ? "yes" : nil)
         details.add("opened in", gate.policy == nil ? gate.openDuration.map { "\($0.brief)" } : nil)
         details.add("attempts", gate.attempts > 1 ? "\(gate.attempts)" : nil)
@@ -97,6 +107,15 @@ struct GateScene {
             details.add(index == 0 ? "warning" : "warning \(index + 1)", StyledText(warning, .warning))
         }
         return details
+    }
+
+    /// The process of the plugin, its private memory, and how often it was started again.
+    private var runner: StyledText {
+        guard let runner = context.snapshot.report.runners.first(where: { $0.connectors.contains(gate.path) }) else {
+            return StyledText(gate.isolation?.rawValue ?? "")
+        }
+        return StyledText("\(runner.name), process \(runner.process), \(runner.memoryText)")
+            + StyledText(runner.restarts > 0 ? ", \(runner.restarts) restarts" : "", .warning)
     }
 
     private var proofs: TimelineModel {

@@ -26,13 +26,39 @@ enum GatesScene {
         let columns = ["gate", "state", "since", "plugin", "waiting", "dead", "proof"].map {
             Component.Column($0, isNumber: ["waiting", "dead"].contains($0))
         }
-        var scene = Scene(
-            context.route,
-            "Gates",
-            [context.component("summary", NoticeModel(summary)), context.component("gates", TreeModel(columns, rows))]
-        )
+        var components = [
+            context.component("summary", NoticeModel(summary)), context.component("gates", TreeModel(columns, rows)),
+        ]
+        if !report.runners.isEmpty {
+            components.append(context.component("runners", title: "Runners", runners(of: report)))
+        }
+        if let images = report.unusedImagesText {
+            components.append(context.component("images", NoticeModel(StyledText(images, .muted))))
+        }
+        var scene = Scene(context.route, "Gates", components)
         scene.commandLine = snapshot.commands.command("status", takesSimulation: true)
         return scene
+    }
+
+    /// The processes of isolated plugins.
+    private static func runners(of report: Report) -> TableModel {
+        let columns = ["runner", "process", "memory", "restarts", "gates", "sandbox"].map {
+            Component.Column($0, isNumber: ["process", "memory", "restarts"].contains($0))
+        }
+        let rows = report.runners.map { runner in
+            let gate = runner.connectors.lazy.compactMap { report[$0] }.first { $0.sandbox != nil }
+            let sandbox = gate?.sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst(9)) : $0 }
+            return Row(
+                "\(runner.process)",
+                [
+                    StyledText(runner.name), StyledText("\(runner.process)", .muted), StyledText(runner.memoryText),
+                    runner.restarts.text(.warning), StyledText(runner.connectors.joined(separator: ", ")),
+                    StyledText(sandbox ?? "", gate?.isUnconfined ?? false ? .bad : .muted),
+                ],
+                link: gate.map { .gate($0.path) }
+            )
+        }
+        return TableModel(columns, rows)
     }
 
     private static func row(for gate: GateReport, in snapshot: ConsoleSnapshot, _ shared: [GateReport]) -> Row {

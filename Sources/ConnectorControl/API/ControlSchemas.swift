@@ -55,6 +55,15 @@ enum ControlSchemas {
                         "evidence": list(
                             of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
                         ),
+                        "isolation": text, "sandbox": text, "crashes": number, "generation": number,
+                        "promotion": object(["reason": text, "at": text, "until": text]),
+                        "breaker": object(
+                            [
+                                "state": ["enum": ["closed", "open", "half-open"]], "failures": number,
+                                "openings": number, "refusals": number,
+                            ],
+                            ["nextTrialAt": text]
+                        ),
                     ]
                 )
             ),
@@ -68,6 +77,12 @@ enum ControlSchemas {
             "images": object(
                 ["count": number, "bytes": number],
                 ["staticTLS": object(["count": number, "bytes": number], ["limit": number])]
+            ),
+            "runners": list(
+                of: object(
+                    ["name": text, "process": number, "restarts": number, "connectors": list(of: text)],
+                    ["memoryBytes": number]
+                )
             ),
         ]
     )

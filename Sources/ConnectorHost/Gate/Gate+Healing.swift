@@ -126,6 +126,7 @@ extension Gate {
             await successor.end()
             return false
         }
+        breaker.instanceChanged()
         logger.info("gate uses new secrets")
         checkLoss(of: successor)
         // A proof of the predecessor that ends now schedules no further one.

@@ -8,23 +8,18 @@ internal import Synchronization
 
 /// What a gate does when its instance is lost with its runner.
 extension Gate {
-    /// How many losses within ``lossWindow`` make further attempts rare.
-    private static let lossLimit = 5
-    /// A minute, in nanoseconds.
-    private static let lossWindow: UInt64 = 60_000_000_000
-
     /// Ends a generation whose runner has ended, and heals the gate if that generation received its calls.
     ///
-    /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend.
+    /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend, and the gate that
+    /// opens then gets one call at a time until one succeeds: ``CircuitBreaker``.
     func lost(_ generation: Generation, _ error: ConnectorError) {
         let now = environment.clock.now()
         let isCurrent = storage.withLock { storage in
             guard storage.current === generation, storage.machine.instanceLost() else { return false }
-            storage.losses.removeAll { now - min($0, now) > Self.lossWindow }
-            storage.losses.append(now)
+            storage.crashCount += 1
             var error = error
-            if storage.losses.count >= Self.lossLimit {
-                error.message = "\(storage.losses.count) runners have ended within a minute; the last: \(error.message)"
+            if let count = breaker.lostRunner(error, at: now) {
+                error.message = "\(count) runners have ended in quick succession; the last: \(error.message)"
                 error.isRetryable = false
             }
             rundown.shut()
@@ -34,6 +29,7 @@ extension Gate {
             if storage.outageStart == nil { storage.outageStart = now }
             return true
         }
+        generation.rememberLoss(error)
         guard isCurrent else { return }
         detach { _ in await generation.end() }
         hasFailed()

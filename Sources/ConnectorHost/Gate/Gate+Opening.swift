@@ -181,6 +181,7 @@ extension Gate {
             }
         }
         if isUsed {
+            breaker.instanceChanged()
             logger.info(
                 hasRecovered ? "gate recovered" : "gate opened",
                 metadata: ["evidence": "\((try? result.get())?.last?.kind.rawValue ?? "")"]

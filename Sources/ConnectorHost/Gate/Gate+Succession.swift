@@ -131,6 +131,7 @@ extension Gate {
             return (true, predecessor)
         }
         if isTaken {
+            breaker.instanceChanged()
             checkLoss(of: successor)
             logger.info(
                 "gate uses its successor",
@@ -184,6 +185,7 @@ extension Gate {
         if isOther { storage.planNumber += 1 }
         storage.configuration = plan.configuration
         storage.machine.retry = plan.retry
+        breaker.use(plan.breaker)
         storage.current?.use(timeout: plan.timeout)
         return isOther
     }

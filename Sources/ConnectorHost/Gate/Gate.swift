@@ -24,6 +24,8 @@ final class Gate: CalledGate {
     let environment: GateEnvironment
     /// Admits and counts calls.
     let rundown: RundownGuard
+    /// Keeps calls from the gate while they would fail.
+    let breaker: CircuitBreaker
     /// The typed handles that the application holds.
     let typedHandles = TypedHandles()
     /// The host's logger, tagged with the gate's path.
@@ -89,8 +91,8 @@ final class Gate: CalledGate {
         var settled: OneShot<Void>?
         /// Sent when the closing in progress has ended.
         var closed: OneShot<Void>?
-        /// When the instances of the last minute were lost with their runners.
-        var losses: [UInt64] = []
+        /// How often the gate has lost its instance with its runner.
+        var crashCount = 0
         /// Whether a check for changed secrets is in progress.
         var isRenewing = false
     }
@@ -101,6 +103,7 @@ final class Gate: CalledGate {
         planned = Mutex(plan)
         self.environment = environment
         rundown = RundownGuard(environment.calls)
+        breaker = CircuitBreaker(plan.breaker)
         var logger = environment.logger
         logger[metadataKey: "connector"] = "\(plan.path)"
         self.logger = logger
@@ -212,10 +215,13 @@ extension Gate {
     var report: GateReport {
         let plan = plan
         let manifest = plan.manifest
+        let now = environment.clock.now()
+        let breakerReport = breaker.report(at: now, environment.clock.wallTime())
+        let refusal = breaker.refusal(at: now).map(shown)
         return storage.withLock { storage in
             GateReport(
                 path: path,
-                state: storage.machine.state,
+                state: refusal != nil && storage.machine.state == .open ? .degraded : storage.machine.state,
                 target: storage.machine.target,
                 policy: nil,
                 plugin: manifest.map {
@@ -230,7 +236,7 @@ extension Gate {
                 openDuration: storage.openDuration,
                 attempts: storage.machine.attempts,
                 nextAttemptAt: storage.nextAttempt,
-                error: storage.error,
+                error: storage.error ?? refusal,
                 capabilities: manifest?.capabilities.reduce(into: [:]) { names, capability in
                     names[capability.id.description] = capability.operations.map(\.name)
                 } ?? [:],
@@ -244,8 +250,11 @@ extension Gate {
                     evidence: storage.evidence
                 ),
                 isSimulated: plan.isSimulated,
-                isolation: plan.isolation.kind == .process && !plan.hasStandIn ? plan.isolation.kind : nil,
+                isolation: plan.runsRemotely(storage.current) ? .process : nil,
+                promotion: storage.current?.isolation.promotion,
                 sandbox: storage.current?.sandbox,
+                crashCount: storage.crashCount,
+                breaker: breakerReport,
                 generation: storage.generationCount,
                 isOnTrial: storage.predecessor != nil,
                 drainingCount: storage.draining.count

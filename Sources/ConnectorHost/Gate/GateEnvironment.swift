@@ -17,6 +17,8 @@ struct GateEnvironment: Sendable {
     let loader: PluginLoader
     /// The processes of isolated plugins.
     let runners: RunnerPool
+    /// Where plugins with `"isolation": "auto"` run.
+    let promotions: Promotions
     /// HTTP, timers, events, storage.
     let services: HostServices
     /// Removes secrets from all text of plugins and vendors.

@@ -37,6 +37,8 @@ struct GatePlan: Sendable {
     var retry: RetryPolicy
     /// How a failed gate is retried; nil for never.
     var heal: HealPolicy?
+    /// When calls are kept from the gate, because they fail; nil for never.
+    var breaker: BreakerPolicy?
     /// How often an open gate is proved; nil for never.
     var probeInterval: Duration?
     /// Whether the plugin's requests propagate their trace.
@@ -55,6 +57,12 @@ struct GatePlan: Sendable {
 
     /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
     var hasStandIn: Bool { simulated == .plugin }
+
+    /// Whether the plugin runs in a runner, by its setting, or by what has become of the instance.
+    func runsRemotely(_ current: Generation?) -> Bool {
+        guard !hasStandIn else { return false }
+        return isolation.kind == .process || current?.isolation.isRemote ?? false
+    }
 
     /// The plan of a leaf that no configuration describes: it never opens.
     static func missing(_ connector: Connector) -> GatePlan {

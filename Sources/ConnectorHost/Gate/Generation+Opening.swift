@@ -30,6 +30,7 @@ extension Generation {
         ) {
             self.create(candidate, opening: $0, by: deadline)
         }
+        clearMark()
         let isForeign = state.withLock(\.channel)?.isForeign ?? false
         let result = outcome.flatMap {
             environment.evidence(in: $0, of: .open, isForeign: isForeign, startedAt: start)
@@ -131,8 +132,7 @@ extension Generation {
         _ candidate: PluginCandidate,
         by deadline: UInt64
     ) throws(ConnectorError) -> any Channel {
-        // A stand-in is a part of the host.
-        if plan.isolation.kind == .process, !plan.hasStandIn { return try makeRemoteChannel(candidate, by: deadline) }
+        if isRemote(candidate) { return try makeRemoteChannel(candidate, by: deadline) }
         let plugin = try environment.loader.admitting(plan.admission).load(candidate)
         plugin.name(gate: plan.path)
         state.withLock { $0.step = .create }

@@ -51,6 +51,12 @@ final class Generation: Sendable {
         var seat: Int?
         /// What holds of the runner's sandbox; nil in this process.
         var sandbox: String?
+        /// Whether the instance is in a runner.
+        var isRemote = false
+        /// Why the instance is in a runner, although the plugin could run in this process; nil if it is not for a crash.
+        var promotion: Promotion?
+        /// The mark that the plugin is being opened in this process.
+        var mark: OpeningMark?
         /// Why the instance is lost with its runner.
         var loss: ConnectorError?
         /// Whether the gate is ending the instance.
@@ -148,6 +154,9 @@ final class Generation: Sendable {
 
     /// What holds of the runner's sandbox; nil in this process, and before there is a runner.
     var sandbox: String? { state.withLock(\.sandbox) }
+
+    /// Whether the instance is in a runner, and why, if that is for a crash.
+    var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }

@@ -74,6 +74,14 @@ extension GateReport {
             samples.append(MetricSample(.secretAge, attributes, .number(Double(secret.age(at: now).nanoseconds) / 1e9)))
             samples.append(MetricSample(.secretInUse, attributes, .count(secret.isInUse ? 1 : 0)))
         }
+        if isolation != nil { samples.append(MetricSample(.crashes, [path], .count(UInt64(crashCount)))) }
+        if let breaker {
+            samples += [
+                MetricSample(.breakerOpen, [path], .count(breaker.state == .closed ? 0 : 1)),
+                MetricSample(.breakerOpenings, [path], .count(breaker.openings)),
+                MetricSample(.breakerRefusals, [path], .count(breaker.refusals)),
+            ]
+        }
         guard let outbox else { return samples }
         let age = outbox.oldest.map { oldest in
             now.nanoseconds - min(now.nanoseconds, oldest.nanoseconds)

@@ -39,6 +39,8 @@ extension ConnectorHost {
         /// The program `connector-runner`, for connectors with `"isolation": "process"`; nil looks for it: in
         /// `CONNECTOR_RUNNER`, beside the executable, in `libexec`, in `PATH`.
         public var runner: String?
+        /// How an earlier process ended, as its note says: a connector with `"isolation": "auto"` whose plugin it names opens in a runner.
+        public var lastCrash: CrashNote?
         /// Whether this host delivers events from the outbox or only adds to it.
         package var delivers = true
         /// Whether ``ConnectorHost/run()`` waits for the gates to open and throws if a required one does not.

@@ -145,6 +145,11 @@ public final class ConnectorHost: Sendable {
                     )
                 }
             ),
+            promotions: Promotions(
+                state: resolved.configuration.hostDirectory(state: options.stateDirectory),
+                crash: options.lastCrash,
+                logger: logger
+            ),
             services: HostServices(options: services, threads: workers),
             redactor: resolved.redactor,
             logger: logger,
@@ -389,12 +394,14 @@ public final class ConnectorHost: Sendable {
     package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
 
     /// The current state of every gate.
-    public var report: Report { running.report(outbox.report(on: current.tree)) }
+    public var report: Report { running.report(outbox.report(on: current.tree), environment.runners) }
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
     /// The sequence ends when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
-        changes.stream { [current, outbox, running] in running.report(outbox.report(on: current.tree)) }
+        changes.stream { [current, outbox, running, runners = environment.runners] in
+            running.report(outbox.report(on: current.tree), runners)
+        }
     }
 }

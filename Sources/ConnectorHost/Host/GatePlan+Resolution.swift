@@ -54,6 +54,7 @@ extension GatePlan {
             trial: connector.trial,
             retry: connector.retry ?? .none,
             heal: connector.heal,
+            breaker: connector.breaker,
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
             cacheBytes: connector.cacheBytes,

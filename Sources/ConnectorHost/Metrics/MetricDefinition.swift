@@ -118,6 +118,34 @@ package struct MetricDefinition: Sendable, Hashable {
         "{violation}",
         "Rules of the ABI that the plugin has broken"
     )
+    /// Runners that ended before their time.
+    package static let crashes = Self(
+        "connector.gate.crashes",
+        .counter,
+        "{crash}",
+        "How often the gate has lost its instance with its runner"
+    )
+    /// 1 while the circuit breaker keeps calls from the gate.
+    package static let breakerOpen = Self(
+        "connector.breaker.open",
+        .upDownCounter,
+        "{breaker}",
+        "1 if the circuit breaker is open or half-open, otherwise 0"
+    )
+    /// Every time that calls failed in a row, or runners ended in quick succession.
+    package static let breakerOpenings = Self(
+        "connector.breaker.openings",
+        .counter,
+        "{opening}",
+        "How often the circuit breaker has opened"
+    )
+    /// Calls that the gate was spared.
+    package static let breakerRefusals = Self(
+        "connector.breaker.refusals",
+        .counter,
+        "{call}",
+        "Calls that the circuit breaker has refused"
+    )
     /// Grows until the secret is replaced.
     package static let secretAge = Self(
         "connector.secret.age",
@@ -179,7 +207,8 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// Every metric, in the order of `/metrics`.
     package static let all = [
-        gateState, gateReady, gateAttempts, misbehaviours, secretAge, secretInUse, callDuration, activeCalls,
-        typedCalls, typedFailures, queueEvents, queueSize, queueAge, deadLetters, delivered, dropped,
+        gateState, gateReady, gateAttempts, misbehaviours, crashes, breakerOpen, breakerOpenings, breakerRefusals,
+        secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures, queueEvents, queueSize, queueAge,
+        deadLetters, delivered, dropped,
     ]
 }

@@ -228,7 +228,8 @@ extension HostOutbox {
     /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
     /// events makes the connector degraded. It stays ready, since its events are stored.
     func add(to report: inout GateReport) {
-        if outbox.targetPaths.contains(report.path) { report.warnings += damages.texts }
+        let damages = damages.texts
+        if !damages.isEmpty, outbox.isTarget(report.path) { report.warnings += damages }
         guard let outbox = self.report(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {

@@ -131,7 +131,7 @@ struct ReloadRun {
                     let candidate = try leaf.plan.plugin.get()
                     guard loaded.insert(candidate.path).inserted else { continue }
                     let loader = loader.admitting(leaf.plan.admission)
-                    if leaf.plan.isolation.kind == .process, case .file = candidate.image {
+                    if leaf.plan.isolation.kind != .none, case .file = candidate.image {
                         _ = try loader.seal(candidate)
                     } else if leaf.plan.isolation.kind == .none {
                         _ = try loader.load(candidate)

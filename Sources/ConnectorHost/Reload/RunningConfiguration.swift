@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorDigest
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import Synchronization
@@ -50,8 +51,9 @@ final class RunningConfiguration: Sendable {
     }
 
     /// Adds what runs to a report.
-    func report(_ report: Report) -> Report {
+    func report(_ report: Report, _ runners: RunnerPool) -> Report {
         var complete = report
+        complete.runners = runners.runners.map { RunnerReport($0, in: report) }.sorted { $0.process < $1.process }
         complete.configuration = self.report
         complete.images = ImagesReport(LoadedImages.shared.usage)
         return complete

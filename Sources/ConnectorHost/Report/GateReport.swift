@@ -65,14 +65,23 @@ public struct GateReport: Sendable {
     public var isSimulated = false
     /// Where the plugin of a leaf runs; nil for the host's process.
     public var isolation: Isolation.Kind?
+    /// Why a plugin that could run in the host's process is in a runner; nil if it is not, or its setting says so.
+    public var promotion: Promotion?
     /// What holds of the runner's sandbox, as the runner found by trying; nil in the host's process.
     public var sandbox: String?
+    /// How often the gate has lost its instance with its runner.
+    public var crashCount = 0
+    /// The circuit breaker; nil if the connector has none and no runner of it ended often.
+    public var breaker: BreakerReport?
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
     public var generation: UInt64 = 0
     /// Whether the current instance is on trial, and the gate may go back to the earlier one.
     public var isOnTrial = false
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
+
+    /// Whether the plugin is in a runner without a sandbox.
+    package var isUnconfined: Bool { sandbox?.hasPrefix("sandbox: off") ?? false }
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

@@ -46,6 +46,18 @@ public struct ImagesReport: Sendable, Hashable {
     }
 }
 
+extension Report {
+    /// What the images that no gate uses any more take in the host's memory, for people; nil if there are none.
+    package var unusedImagesText: String? {
+        let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
+        guard let images, images.count > used else { return nil }
+        let tenths = (images.bytes + 50_000) / 100_000
+        let unused = images.count - used
+        return "\(images.count) images of plugins in memory, \(tenths / 10).\(tenths % 10) MB: "
+            + "\(unused) that no gate uses \(unused == 1 ? "stays" : "stay") until the process ends"
+    }
+}
+
 extension ImageContent {
     /// The warning about an image whose successors will soon find no static TLS; nil if there is nothing to warn of.
     var staticTLSWarning: String? {

@@ -19,6 +19,7 @@ extension Report {
         outboxError = json["outbox"]?["error"].flatMap(ConnectorError.init(json:))
         configuration = json["configuration"].flatMap(ConfigurationReport.init(json:))
         images = json["images"].flatMap(ImagesReport.init(json:))
+        runners = json["runners"]?.array?.compactMap(RunnerReport.init(json:)) ?? []
     }
 }
 
@@ -57,7 +58,10 @@ extension GateReport {
             secrets: json["secrets"]?.array?.compactMap(SecretReport.init(json:)) ?? [],
             isSimulated: json["simulated"]?.bool ?? false,
             isolation: json["isolation"]?.string.flatMap(Isolation.Kind.init(rawValue:)),
+            promotion: json["promotion"].flatMap(Promotion.init(json:)),
             sandbox: json["sandbox"]?.string,
+            crashCount: json.count("crashes") ?? 0,
+            breaker: json["breaker"].flatMap(BreakerReport.init(json:)),
             generation: UInt64(clamping: json.count("generation") ?? 0),
             isOnTrial: json["trial"]?.bool ?? false,
             drainingCount: json.count("draining") ?? 0

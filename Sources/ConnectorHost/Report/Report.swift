@@ -24,6 +24,9 @@ public struct Report: Sendable {
     /// The images that the host's process has loaded; nil if there are none, and in a report of an older host.
     public var images: ImagesReport?
 
+    /// The processes of isolated plugins; empty if there are none, and in a report of an older host.
+    public var runners: [RunnerReport] = []
+
     /// Creates a report, also for tests of what reads one.
     public init(gates: [GateReport], state: GateState, outboxError: ConnectorError? = nil) {
         self.gates = gates
@@ -86,6 +89,7 @@ extension Report {
         object["outbox"] = outboxError.map { ["ready": false, "error": $0.json] }
         object["configuration"] = configuration.map(\.json)
         object["images"] = images.map(\.json)
+        if !runners.isEmpty { object["runners"] = .array(runners.map(\.json)) }
         return .object(object)
     }
 }
@@ -121,7 +125,10 @@ extension GateReport {
                 )
             )
             object["isolation"] = isolation.map { .string($0.rawValue) }
+            object["promotion"] = promotion.map(\.json)
             object["sandbox"] = sandbox.map(JSONValue.string)
+            object["breaker"] = breaker.map(\.json)
+            if crashCount > 0 { object["crashes"] = .integer(Int64(crashCount)) }
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }
             if isOnTrial { object["trial"] = true }
             if drainingCount > 0 { object["draining"] = .integer(Int64(drainingCount)) }

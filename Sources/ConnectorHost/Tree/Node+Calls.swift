@@ -63,7 +63,7 @@ extension Node {
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        guard let admission = rundown?.admitNow() else { return nil }
+        guard gate?.breaker.isInvolved != true, let admission = rundown?.admitNow() else { return nil }
         guard let function = admission.promptOperation(named: operation) else { return nil }
         let start = tally.begin()
         let meter = meter(of: operation)
@@ -95,7 +95,7 @@ extension Node {
     /// Calls the gate, or the children the policy selects.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         if let gate {
-            let result = try await gate.call(call.operation, call.arguments, call.options)
+            let result = try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
             return ConnectorAnswer(result, redactor: gate.environment.redactor)
         }
         return switch policy {

@@ -78,7 +78,7 @@ final class Node: Sendable {
 
 extension Node {
     /// Whether this connector, or one below it, is open.
-    var isUsable: Bool { gate.map { $0.state.isUsable } ?? children.contains(where: \.isUsable) }
+    var isUsable: Bool { gate.map(\.isUsable) ?? children.contains(where: \.isUsable) }
 
     /// Whether this gate, or one below, is simulated.
     var isSimulated: Bool { plan?.isSimulated ?? children.contains(where: \.isSimulated) }

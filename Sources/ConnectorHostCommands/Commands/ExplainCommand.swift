@@ -27,18 +27,9 @@ struct ExplainCommand: AsyncParsableCommand {
     )
     var code: String?
 
-    @Flag(help: "Print all codes as the page docs/errors.md.")
-    var markdown = false
-
     @OptionGroup var answer: OutputOptions
 
-    func validate() throws {
-        guard markdown, code != nil || answer.isJSON else { return }
-        throw ValidationError("--markdown prints the page of all codes: it takes neither a code nor --json")
-    }
-
     func run() async throws {
-        guard !markdown else { return StandardStream.output.writeLine(ErrorExplanation.page) }
         guard let code else {
             return answer.output.write(ExplanationDocument(explanations: ErrorExplanation.all, isList: true))
         }

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorLoading
 
-/// `connector-host inspect`: describes a plugin's file without running it.
+/// `connector-host inspect`: describes a plugin's file without running it, unless it is to be probed.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -14,11 +14,15 @@ struct InspectCommand: AsyncParsableCommand {
             Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs,
             whether it exports each function that the manifest names, and every problem that prevents it from loading.
 
-            Exit status: 0 if it would load here, 1 if it would not, 64 for wrong usage.
+            With --probe, a plugin that would load here is really loaded and opened, in a runner that is thrown away afterwards: sandboxed,
+            without a host that it may reach, and with placeholders for what its configuration requires.
+
+            Exit status: 0 if it would load here, 1 if it would not, or fails in its runner, 64 for wrong usage.
 
             Examples:
               connector-host inspect Plugins/kinto/libkinto.so
               connector-host inspect zlib.connector.json --json
+              connector-host inspect --probe build/libmine.so
             """
     )
 
@@ -28,11 +32,18 @@ struct InspectCommand: AsyncParsableCommand {
     )
     var file: String
 
+    @Flag(help: "Really load and open the plugin, in a runner that is thrown away.")
+    var probe = false
+
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
         let inspection = PluginInspection(path: file)
-        answer.output.write(InspectionDocument(inspection: inspection))
-        if !inspection.problems.isEmpty { throw ExitStatus.failed }
+        var document = InspectionDocument(inspection: inspection)
+        if probe, inspection.problems.isEmpty, let manifest = inspection.manifest {
+            document.probe = await PluginProbe.run(file, manifest)
+        }
+        answer.output.write(document)
+        if !inspection.problems.isEmpty || document.probe?.outcome == .fails { throw ExitStatus.failed }
     }
 }

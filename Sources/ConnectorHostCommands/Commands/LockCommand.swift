@@ -112,7 +112,7 @@ struct LockCommand: AsyncParsableCommand {
 
     private func write(_ lock: PluginLock) throws {
         do throws(ConnectorError) {
-            try LockFile.write(lock)
+            try TextFile.replace(lock.file, with: lock.text)
         } catch {
             answer.report([error])
             throw ExitStatus.failed

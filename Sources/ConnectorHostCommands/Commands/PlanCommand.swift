@@ -40,7 +40,7 @@ extension ConfigurationOption {
     /// - Throws: The exit status, after the errors were shown.
     func runningHost(_ answer: OutputOptions) async throws -> AttachedHost {
         do throws(ConnectorError) {
-            if let host = try await AttachedHost.findDespiteFaults(self) { return host }
+            if let host = try await AttachedHost.find(self) { return host }
         } catch {
             answer.report([error], of: .call)
             throw ExitStatus.failed

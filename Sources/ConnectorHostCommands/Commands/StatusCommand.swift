@@ -64,6 +64,7 @@ struct StatusCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
+            lastCrash: crash,
             answer: answer,
             logger: log.logger
         )

@@ -9,9 +9,15 @@ internal import ConnectorManifest
 struct InspectionDocument: Document {
     /// The findings.
     var inspection: PluginInspection
+    /// What became of the plugin in a runner; nil if that was not tried.
+    var probe: PluginProbe?
 
-    /// The inspection's own document.
-    var json: JSONValue { inspection.json }
+    /// The inspection's own document, with the probe.
+    var json: JSONValue {
+        guard let probe, var object = inspection.json.object else { return inspection.json }
+        object["probe"] = probe.json
+        return .object(object)
+    }
 
     func lines(_ style: TextStyle) -> [String] {
         let isLoadable = inspection.problems.isEmpty
@@ -24,6 +30,7 @@ struct InspectionDocument: Document {
         lines += section("Libraries", libraries(style), style)
         lines += section("Symbol versions", versions(style), style)
         lines += section("Problems", inspection.problems.flatMap { problem(in: $0, style) }, style)
+        lines += section("Probe", probe?.lines(style) ?? [], style)
         return lines + ["", isLoadable ? "would load here" : "would not load here"]
     }
 

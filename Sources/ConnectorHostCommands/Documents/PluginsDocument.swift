@@ -10,11 +10,24 @@ internal import ConnectorLoading
 struct PluginsDocument: Document {
     /// The files found.
     private let listing: PluginListing
+    /// What became of plugins in runners, by their places in the list; empty if that was not tried.
+    private var probes: [Int: PluginProbe] = [:]
 
     /// Lists the files found, and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
         listing = PluginListing(catalog)
     }
+
+    /// Loads and opens each usable plugin in a runner of its own, one after the other.
+    mutating func probe() async {
+        for (index, entry) in listing.entries.enumerated() where listing.problems[index].isEmpty {
+            guard let manifest = entry.manifest else { continue }
+            probes[index] = await PluginProbe.run(entry.sidecar ?? entry.path, manifest)
+        }
+    }
+
+    /// Whether a plugin failed in its runner.
+    var hasFailedProbe: Bool { probes.values.contains { $0.outcome == .fails } }
 
     func lines(_ style: TextStyle) -> [String] {
         let (directories, entries, problems) = (listing.directories, listing.entries, listing.problems)
@@ -43,6 +56,7 @@ struct PluginsDocument: Document {
                 let shown = ErrorLines(error: problem)
                 for line in [shown.locatedHeadline(style)] + shown.details(style) { table.append(note: "    " + line) }
             }
+            for line in probes[index]?.lines(style) ?? [] { table.append(note: "    " + line) }
             for warning in listing.warnings[index] {
                 table.append(note: "    " + style.paint("warning: ", .warning) + style.shown(warning))
             }
@@ -52,5 +66,17 @@ struct PluginsDocument: Document {
         return table.lines(style) + ["", summary]
     }
 
-    var json: JSONValue { listing.json }
+    var json: JSONValue {
+        guard !probes.isEmpty, var object = listing.json.object, let plugins = object["plugins"]?.array else {
+            return listing.json
+        }
+        object["plugins"] = .array(
+            plugins.enumerated().map { index, plugin in
+                guard let probe = probes[index], var object = plugin.object else { return plugin }
+                object["probe"] = probe.json
+                return .object(object)
+            }
+        )
+        return .object(object)
+    }
 }

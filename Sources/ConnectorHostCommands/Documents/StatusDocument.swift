@@ -62,8 +62,9 @@ struct StatusDocument: Document {
         let crash = lastCrash.map { crash in
             style.paint("previously, ", .warning) + style.shown("\(crash) (\(crash.time))")
         }
-        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""]) + outbox(style)
-            + [summary(style)]
+        return [crash].compactMap(\.self) + table.lines(style) + (branches.isEmpty ? [] : [""])
+            + configuration(style) + outbox(style)
+            + (report.unusedImagesText.map { [style.paint($0, .faint)] } ?? []) + [summary(style)]
     }
 
     private func label(of branch: Branch, _ style: TextStyle) -> Table.Cell {
@@ -126,6 +127,13 @@ struct StatusDocument: Document {
         if !gate.uses.isEmpty {
             lines.append("uses \(gate.usedConnectors.map(style.shown).joined(separator: ", "))")
         }
+        if let promotion = gate.promotion { lines.append(style.paint(style.shown(promotion.text), .warning)) }
+        if let sandbox = gate.sandbox {
+            lines.append(style.paint(style.shown(sandbox), gate.isUnconfined ? .bad : .faint))
+        }
+        if let breaker = gate.breaker, breaker.state != .closed || breaker.openings > 0 {
+            lines.append("breaker: " + style.paint(breaker.text, breaker.state == .closed ? nil : .warning))
+        }
         lines += gate.warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         if let calls = gate.calls {
             lines.append("\(calls.total) \(calls.total == 1 ? "call" : "calls"), \(calls.failures) failed")
@@ -140,6 +148,15 @@ struct StatusDocument: Document {
             lines.append("outbox: \(outbox.queued) waiting\(since)\(dead)\(dropped)")
         }
         return lines
+    }
+
+    /// Why the file says something else than what runs; empty if it does not.
+    private func configuration(_ style: TextStyle) -> [String] {
+        (report.configuration?.errors ?? []).flatMap { error in
+            let text = ErrorLines(error: error)
+            let head = style.paint("the file is not what runs: ", .warning) + text.locatedHeadline(style, besides: "")
+            return [head] + text.details(style).map { "    " + $0 }
+        }
     }
 
     /// The reason that events cannot be stored, and the remedy; empty if they can.

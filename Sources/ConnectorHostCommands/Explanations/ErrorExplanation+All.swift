@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every error code, explained; `docs/errors.md` has the same text.
+/// Every error code, explained; `docs/reference/errors.md` has the same text.
 extension ErrorExplanation {
     /// The explanations, in the order of the documentation.
     static let all: [ErrorExplanation] = files + plugins + configuration + gates

@@ -12,22 +12,11 @@ struct AttachedHost: Sendable {
     let identity: HostIdentity
     private let client: ControlClient
 
-    /// Finds the host that runs on a file.
-    ///
-    /// - Returns: Nil if none runs, or the file cannot be read; the command reports the latter itself.
-    /// - Throws: The error of a host that does not respond.
-    static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
-        guard let configuration = try? Configuration.read(file: file.file, environment: .process),
-            let directory = configuration.hostDirectory()
-        else { return nil }
-        return try await find(file, in: directory)
-    }
-
-    /// Finds the host that runs on a file which may have become invalid since.
+    /// Finds the host that runs on a file, which may have become invalid since the host has read it.
     ///
     /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be told.
     /// - Throws: The error of a host that does not respond.
-    static func findDespiteFaults(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
+    static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
         let read = Configuration.examine(file: file.file, environment: .process).configuration
         let other = try? Configuration(parsing: #"{"version": 1, "connectors": []}"#, file: file.file)
         guard let directory = (read ?? other)?.hostDirectory() else { return nil }

@@ -46,6 +46,7 @@ struct HostSession: Sendable {
         heals: Bool = false,
         delivers: Bool = false,
         watches: Bool = false,
+        lastCrash: CrashNote? = nil,
         signals: [Int32] = [],
         answer: OutputOptions,
         logger: Logger
@@ -61,6 +62,7 @@ struct HostSession: Sendable {
             try file.resolve(options, simulation: request)
         }
         let crashFile = CrashFile.path(for: file.file)
+        options.lastCrash = lastCrash ?? crashFile.flatMap(CrashNote.note)
         if let silence = WorkMark.takeAbandoned(besides: crashFile) {
             StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
         }

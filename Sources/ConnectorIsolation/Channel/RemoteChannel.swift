@@ -49,7 +49,7 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// A call, or a phase, that the runner has not answered.
     private struct Pending: Sendable {
         let name: String
-        /// The number of the message that carried it; nil until it is sent.
+        /// The number of the message that carried it; nil while it is being sent.
         var message: UInt64?
         let trace: TraceContext
     }
@@ -392,7 +392,8 @@ package final class RemoteChannel: Channel, RunnerClient {
             onLoss(end.loss(of: plugin, during: names))
         }
         for (id, call) in pending {
-            let isSent = call.message.map { $0 <= taken } ?? false
+            // A runner may take a call, and end, before the thread that sends it has noted its number.
+            let isSent = call.message.map { $0 <= taken } ?? true
             let error = end.error(call.name, plugin: plugin, isSent: isSent)
             environment.operations.complete(id, owner: context.owner, .failure(error))
         }

@@ -48,6 +48,8 @@ package enum MessageKind: UInt16, Sendable {
     case stop = 72
     /// The answer to `ping`.
     case pong = 73
+    /// There is room in the ring of the host's messages again.
+    case room = 74
 
     // Services, by the names of their functions. The host answers those that have a result.
     /// `log/1`: `log`.

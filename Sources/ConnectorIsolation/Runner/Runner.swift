@@ -13,10 +13,11 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// A process that carries plugins' instances, as the host sees it: a socket, a page of memory, and one thread that reads.
+/// A process that carries plugins' instances, as the host sees it: a socket, shared memory, and two threads.
 ///
-/// The thread takes what the runner sends, sends what waited for room, passes on what the runner prints, and learns at once
-/// that the process has ended. It lives as long as the process, which ends when the last instance is gone.
+/// One thread watches descriptors: it passes on what the runner prints, sends what waited for the socket, and learns at once that
+/// the process has ended. The other one reads the ring of the runner's messages; where there are no rings, the first one reads the
+/// socket. Both live as long as the process, which ends when the last instance is gone.
 package final class Runner: Sendable {
     /// What the connectors that share the runner call it.
     package let name: String
@@ -26,17 +27,20 @@ package final class Runner: Sendable {
     package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
 
     private let child: RunnerSpawner.Child
-    private let page: SharedPage
-    private let outgoing: OutgoingMessages
+    let page: SharedPage
+    private let transport: RunnerTransport
+    let outgoing: OutgoingMessages
+    /// What the thread of the ring has to say.
+    let ringReading = RingReading()
     /// Wakes the thread: it reads one end of a pipe.
     private let wake: (source: Int32, target: Int32)
     private let onLine: Output
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
     /// Sent when the process has ended and is reaped.
     package let ended = OneShot<Void>()
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var clients: [UInt32: any RunnerClient] = [:]
         var last: UInt32 = 0
         /// How many callers are about to add an instance.
@@ -57,11 +61,13 @@ package final class Runner: Sendable {
     /// - Parameters:
     ///   - name: What the connectors that share it call it.
     ///   - sandbox: What it may do.
+    ///   - transport: What carries the messages.
     ///   - patience: How long it may take to answer, in nanoseconds.
     package init(
         _ name: String,
         _ program: RunnerProgram,
         sandbox: SandboxSettings = SandboxSettings(level: .off),
+        transport: RunnerTransport = .automatic,
         patience: UInt64 = 10_000_000_000,
         onLine: @escaping Output
     ) throws(ConnectorError) {
@@ -85,6 +91,7 @@ package final class Runner: Sendable {
         }
         self.name = name
         self.page = page
+        self.transport = transport
         self.onLine = onLine
         processNumber = child.number
         wake = (ends[0], ends[1])
@@ -98,6 +105,7 @@ package final class Runner: Sendable {
         }
         var hello = MessageWriter()
         Handshake.own.put(to: &hello)
+        hello.put(usesRings)
         _ = send(.hello, instance: 0, hello.bytes, descriptor: page.descriptor)
         let end = SystemTime.monotonic().saturatingAdding(patience)
         let answer = greeting.wait { answer in
@@ -110,6 +118,9 @@ package final class Runner: Sendable {
             throw error
         }
     }
+
+    /// Whether messages may go through rings.
+    private var usesRings: Bool { transport == .automatic && page.toHost.canWake }
 
     private static func silent(_ program: RunnerProgram) -> ConnectorError {
         ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
@@ -195,10 +206,11 @@ package final class Runner: Sendable {
         guard payload.count <= FrameHeader.limit else { return nil }
         let frame = FrameHeader.frame(kind, instance: instance, payload, hasDescriptor: descriptor >= 0)
         do throws(OutgoingMessages.Refusal) {
-            let (number, waits) = try outgoing.send(frame, descriptor)
-            if waits { wakeThread() }
+            let (number, wait) = try outgoing.send(frame, descriptor)
+            if wait == .socket { wakeThread() }
             return number
         } catch {
+            if error == .corrupt { stop(Self.isCorrupt) }
             return nil
         }
     }
@@ -219,6 +231,9 @@ package final class Runner: Sendable {
             stop("it did not answer for \(Duration.nanoseconds(Int64(clamping: patience)).brief)")
         }
     }
+
+    /// Why a runner ends that writes into the ring what no runner writes.
+    static let isCorrupt = "it sent what no runner sends: \(RingMemory.corrupt.message)"
 
     private func wakeThread() {
         var byte: UInt8 = 1
@@ -242,7 +257,12 @@ package final class Runner: Sendable {
             if entries[3].revents != 0 { drainWake() }
             if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
             if entries[0].revents != 0, !receive(&assembler) { break }
-            wantsRoom = outgoing.flush()
+            do throws(OutgoingMessages.Refusal) {
+                wantsRoom = try outgoing.flush() == .socket
+            } catch {
+                wantsRoom = false
+                stop(Self.isCorrupt)
+            }
             if entries[1].revents != 0 {
                 // What the runner sent before it ended still counts.
                 _ = receive(&assembler)
@@ -273,6 +293,11 @@ package final class Runner: Sendable {
                 if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
                 return false
             }
+            // Its messages come through the ring: two streams have no order.
+            guard !ringReading.isUsed else {
+                stop("it sent what no runner sends, beside its ring")
+                return false
+            }
             do throws(ConnectorError) {
                 while let frame = try assembler.next() { try take(frame) }
             } catch {
@@ -282,16 +307,30 @@ package final class Runner: Sendable {
         }
     }
 
-    private func take(_ frame: consuming Frame) throws(ConnectorError) {
+    /// Takes a message, on the one thread that reads.
+    func take(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .ready:
             var message = MessageReader(frame.payload)
             let other = try Handshake(&message)
             if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
+            let usesRings = try message.bool()
             let evidence = try message.text(), isWhole = try message.bool()
             state.withLock { ($0.evidence, $0.isSandboxWhole) = (evidence, isWhole) }
+            if usesRings {
+                guard usesRings, readRing(page.toHost, writing: page.toRunner) else {
+                    throw MessageReader.malformed
+                }
+            }
             greet(.success(()))
         case .pong: state.withLock { $0.pong = $0.ping }
+        case .room:
+            do throws(OutgoingMessages.Refusal) {
+                // What waits for the socket, a descriptor, is for the other thread.
+                if try outgoing.flush() == .socket { wakeThread() }
+            } catch {
+                throw RingMemory.corrupt
+            }
         default:
             let client = state.withLock { $0.clients[frame.instance] }
             client?.receive(frame)
@@ -317,6 +356,8 @@ package final class Runner: Sendable {
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
         if unsafe poll(&entry, 1, Self.patience) == 0 { stop("it closed its socket") }
         while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+        // What the runner sent before it ended still counts.
+        ringReading.end()
         lines.read(child.output) { onLine(self, $0) }
         lines.end { onLine(self, $0) }
         (end.status, end.signal) = (status, signal)

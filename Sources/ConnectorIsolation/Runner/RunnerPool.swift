@@ -35,19 +35,23 @@ package final class RunnerPool: Sendable {
     private let slots = Mutex<[Key: Monitor<Runner?>]>([:])
     private let living = Mutex<[Runner]>([])
     private let limit: Int
+    private let transport: RunnerTransport
 
     /// Creates a pool without runners.
     ///
     /// - Parameters:
     ///   - limit: The most runners at once.
+    ///   - transport: What carries the messages.
     ///   - find: Finds the program, once for each runner.
     ///   - onLine: Receives each line that a runner prints.
     package init(
         limit: Int = RunnerPool.limit,
+        transport: RunnerTransport = .automatic,
         find: @escaping @Sendable () throws(ConnectorError) -> RunnerProgram,
         onLine: @escaping Runner.Output
     ) {
         self.limit = limit
+        self.transport = transport
         self.find = find
         self.onLine = onLine
     }
@@ -75,7 +79,7 @@ package final class RunnerPool: Sendable {
                     fix: "let connectors share runners, by the same \"runner\" in the file"
                 )
             }
-            let runner = try Runner(key.description, find(), sandbox: key.sandbox, onLine: onLine)
+            let runner = try Runner(key.description, find(), sandbox: key.sandbox, transport: transport, onLine: onLine)
             _ = runner.hold()
             current = runner
             living.withLock { $0.append(runner) }

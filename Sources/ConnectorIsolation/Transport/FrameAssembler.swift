@@ -29,6 +29,13 @@ package struct FrameAssembler: ~Copyable, Sendable {
         descriptors.append(descriptor.take())
     }
 
+    /// Whether the next message needs a descriptor that has not arrived.
+    package var awaitsDescriptor: Bool {
+        guard descriptors.isEmpty, buffer.count - start >= FrameHeader.size else { return false }
+        let header = try? FrameHeader(Array(buffer[start..<start + FrameHeader.size]))
+        return header?.hasDescriptor == true
+    }
+
     /// Takes the next message; nil if it is not whole yet.
     ///
     /// - Throws: `protocol` if there is no such message: nothing after it can be read either.

@@ -12,9 +12,15 @@ package enum OutputFile {
     /// Replaces a file by a rename, so that whoever reads it meanwhile reads the old one or the new one.
     ///
     /// Others may read the file, as far as the process's mask lets them.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+    ///
+    /// - Parameter mode: Who may read and write it.
+    package static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        mode: UInt32 = 0o644
+    ) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard file >= 0 else { throw SystemError() }
         do throws(SystemError) {
             defer { close(file) }

@@ -12,11 +12,11 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// The runner's end of the socket: any thread writes, and ``RunnerMessages`` reads.
+/// The runner's end of the channel to its host: any thread writes, and ``RunnerMessages`` reads.
 package final class RunnerSocket: Sendable {
     private let socket: Int32
-    /// Held while a message is written, which blocks while the host does not read.
-    private let writing = Monitor<Void>(())
+    /// The ring, if there is one. Held while a message is written, which blocks while the host does not read.
+    private let writing = Monitor<RingWriter?>(nil)
 
     /// Serves a socket.
     package init(_ socket: Int32) {
@@ -24,45 +24,82 @@ package final class RunnerSocket: Sendable {
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     }
 
+    /// Writes to a ring from now on. The socket still tells of the end of the host.
+    package func use(_ ring: RingWriter) {
+        writing.withLock { $0 = ring }
+    }
+
     /// Sends a message. One that cannot be sent has no reader: the process is about to end.
     package func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)
-        writing.withLock { _ in
-            var offset = 0
-            while offset < frame.count {
-                let count = unsafe frame.withUnsafeBytes { bytes -> Int64 in
-                    guard let start = bytes.baseAddress else { return 0 }
-                    return unsafe runner_send(socket, start + offset, UInt64(bytes.count - offset), -1, 1)
-                }
-                guard count > 0 else { return }
-                offset += Int(count)
+        writing.withLock { ring in
+            unsafe frame.withUnsafeBytes { bytes in
+                guard let ring else { return unsafe send(bytes) }
+                unsafe try? ring.writeAll(bytes)
             }
+        }
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        var offset = 0
+        while offset < bytes.count {
+            let count = unsafe runner_send(socket, start + offset, UInt64(bytes.count - offset), -1, 1)
+            guard count > 0 else { return }
+            offset += Int(count)
         }
     }
 }
 
 /// The messages that arrive at the runner, for the one thread that takes them.
+@safe
 package struct RunnerMessages: ~Copyable {
     private let socket: Int32
+    private var ring: RingReader?
     private var assembler = FrameAssembler()
-    private static let chunk = 64 << 10
+    private let buffer: UnsafeMutableRawBufferPointer
 
     /// Reads from a socket.
     package init(_ socket: Int32) {
         self.socket = socket
+        unsafe buffer = .allocate(byteCount: 64 << 10, alignment: 16)
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    /// Reads from a ring from now on. Descriptors still come through the socket.
+    package mutating func use(_ ring: RingReader) {
+        self.ring = ring
     }
 
     /// Awaits the next message; nil at the end.
     package mutating func next() throws(ConnectorError) -> Frame? {
         while true {
-            if let frame = try assembler.next() { return frame }
-            var descriptor: Int32 = -1
-            let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.chunk, alignment: 16)
-            defer { unsafe buffer.deallocate() }
-            let count = unsafe runner_receive(socket, buffer, UInt64(Self.chunk), &descriptor, 1)
-            guard count > 0 else { return nil }
-            let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: Int(count))
-            try unsafe assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
+            if assembler.awaitsDescriptor {
+                guard try receive(keeps: false) else { return nil }
+            } else if let frame = try assembler.next() {
+                return frame
+            } else if let ring {
+                let count = unsafe try ring.read(into: buffer)
+                unsafe try assembler.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), nil)
+                if count == 0 { try ring.wait() }
+            } else {
+                guard try receive(keeps: true) else { return nil }
+            }
         }
+    }
+
+    /// Takes what comes through the socket.
+    ///
+    /// - Parameter keeps: Whether its bytes are messages; beside a ring they only carry a descriptor, one byte each.
+    /// - Returns: False at the end.
+    private mutating func receive(keeps: Bool) throws(ConnectorError) -> Bool {
+        guard let start = unsafe buffer.baseAddress else { return false }
+        var descriptor: Int32 = -1
+        let count = unsafe runner_receive(socket, start, keeps ? UInt64(buffer.count) : 1, &descriptor, 1)
+        guard count > 0 else { return false }
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<(keeps ? Int(count) : 0)])
+        unsafe try assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
+        return true
     }
 }

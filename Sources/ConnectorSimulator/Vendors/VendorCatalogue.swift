@@ -7,7 +7,7 @@ package enum VendorCatalogue {
     package static let types: [any Vendor.Type] = [
         SegmentVendor.self, PostHogVendor.self, InfluxDBVendor.self, SentryVendor.self, BugsnagVendor.self,
         ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,
-        WebDAVVendor.self, S3Vendor.self, EtcdVendor.self,
+        OpenCageVendor.self, WebDAVVendor.self, S3Vendor.self, EtcdVendor.self,
     ]
 
     /// The vendors' names, in the order of listings.

@@ -60,6 +60,36 @@ import Testing
         #expect(try Configuration(parsing: text).connectors[0].heal == expected)
     }
 
+    @Test(arguments: [
+        ("", "", nil),
+        ("", #", "breaker": {}"#, BreakerPolicy()),
+        (#", "breaker": {"failures": 3, "window": "2m"}"#, "", BreakerPolicy(failures: 3, window: .seconds(120))),
+        (
+            #", "breaker": {"failures": 3}"#, #", "breaker": {"probe": "1s", "$comment": ""}"#,
+            BreakerPolicy(failures: 3, probe: .seconds(1))
+        ),
+        (#", "breaker": {"failures": 3}"#, #", "breaker": "off""#, nil),
+    ])
+    func `a gate has a breaker if it or a composite above says so`(
+        above: String,
+        setting: String,
+        expected: BreakerPolicy?
+    ) throws {
+        let leaf = #"{"name": "a", "plugin": "segment"\#(setting)}"#
+        let text = #"{"version": 1, "connectors": [{"name": "g", "connectors": [\#(leaf)]\#(above)}]}"#
+        #expect(try Configuration(parsing: text).connectors[0].children[0].breaker == expected)
+    }
+
+    @Test(arguments: [
+        (#""never""#, #"breaker must be "off" or an object, not "never""#), ("3", "breaker must be"),
+        (#"{"failures": 0}"#, "failures"), (#"{"window": "soon"}"#, "window"), (#"{"probes": "1s"}"#, "probes"),
+    ])
+    func `a breaker that is none is named`(setting: String, expected: String) throws {
+        let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment", "breaker": \#(setting)}]}"#
+        let error = #expect(throws: (any Error).self) { try Configuration(parsing: text) }
+        #expect("\(try #require(error))".contains(expected))
+    }
+
     @Test(
         arguments: [
             ([:], "segment", true), (["PLUGIN": "posthog"], "posthog", true),

@@ -47,7 +47,7 @@ import Testing
         .enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"),
         arguments: [
             "segment", "sentry", "bugsnag", "posthog", "influxdb", "kinto", "nominatim", "photon", "google", "parse",
-            "settings-file", "system-sensor", "sqlite", "poll", "folder", "webdav", "s3",
+            "settings-file", "system-sensor", "sqlite", "poll", "folder", "webdav", "s3", "opencage",
         ]
     )
     func `a plugin in Swift conforms, with values made for the fields that it requires`(_ name: String) async throws {

@@ -37,6 +37,7 @@ import Testing
         #expect(try await host.answer() == 2)
         #expect(host.report["gate"]?.plugin?.version.description == version && host.report["gate"]?.generation == 2)
         #expect(host.report.images?.count ?? 0 >= 2)
+        #expect(host.report.unusedImagesText?.contains("until the process ends") == true)
         #expect(await host.reload().plan?.isEmpty == true)
         await host.close()
     }

@@ -27,6 +27,7 @@ internal import Testing
         }
         switch (request.vendor, request.method) {
         case ("google", _): return request.path.contains("address=") || request.path.contains("latlng=") ? 1 : 0
+        case ("opencage", _): return request.path.contains("q=") ? 1 : 0
         case ("nominatim", _): return request.path.hasPrefix("/status") ? 0 : 1
         case ("photon", _): return request.path.hasPrefix("/status") ? 0 : 1
         case (_, "GET"), ("webdav", "PROPFIND"): return 0

@@ -11,6 +11,7 @@ internal import Testing
 @testable internal import influxdb
 @testable internal import kinto
 @testable internal import nominatim
+@testable internal import opencage
 @testable internal import parse
 @testable internal import photon
 @testable internal import posthog
@@ -39,7 +40,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     static let all: [AdapterExercise] =
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
         + ["segment", "posthog", "influxdb"].map(events) + ["sentry", "bugsnag"].map(reports)
-        + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google"].flatMap(places)
+        + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
 
     /// Whether an answer may fail or be false while another one still proves something: those that ask whether wrong
@@ -48,7 +49,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
-            || ["google", "webdav", "s3"].contains(vendor) && question.number == 1
+            || ["google", "opencage", "webdav", "s3"].contains(vendor) && question.number == 1
     }
 
     /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
@@ -74,6 +75,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "kinto": { try Kinto(configuration: $0, host: $1) },
         "nominatim": { try Nominatim(configuration: $0, host: $1) },
         "photon": { try Photon(configuration: $0, host: $1) }, "google": { try Google(configuration: $0, host: $1) },
+        "opencage": { try OpenCage(configuration: $0, host: $1) },
         "webdav": { try WebDAV(configuration: $0, host: $1) }, "s3": { try S3(configuration: $0, host: $1) },
     ]
 

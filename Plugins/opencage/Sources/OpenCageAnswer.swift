@@ -1,0 +1,99 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// OpenCage's answers, which repeat the HTTP status in `status.code`.
+enum OpenCageAnswer {
+    /// The answer to a search: places, possibly none.
+    static let results = VendorAnswer(
+        "opencage",
+        [
+            .object(#"with "results", and the status 200"#) {
+                $0["results"]?.array != nil && $0["status"]?["code"] == 200
+            }
+        ]
+    )
+
+    /// The answer to a request without a query.
+    static let missingQuery = VendorAnswer(
+        "opencage",
+        statuses: 400...400,
+        [.object("with the status 400") { $0["status"]?["code"] == 400 }]
+    )
+
+    /// Whether the API refuses the key.
+    static func refusesKey(_ response: HTTPResponse) -> Bool {
+        response.status == 401 && (try? response.json())?["status"]?["code"] == 401
+    }
+
+    /// The failure, with OpenCage's own `status.message`.
+    static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
+        let body = try? response.json()
+        var failure = response.failure(vendor: "opencage", words: body?["status"]?["message"]?.string, now: now)
+        if response.status == 402 {
+            failure.status = .rateLimited
+            failure.message += "; the quota of the key is used up"
+            if let reset = body?["rate"]?["reset"]?.integer {
+                failure.retryAfter = .seconds(max(0, reset - Int64(now.nanoseconds / 1_000_000_000)))
+            }
+        }
+        return failure
+    }
+
+    /// The places of a search.
+    static func places(_ answer: JSONValue) throws(PluginError) -> [Place] {
+        var places: [Place] = []
+        for result in answer["results"]?.array ?? [] { places.append(try place(result)) }
+        return places
+    }
+
+    private static func place(_ result: JSONValue) throws(PluginError) -> Place {
+        guard let coordinate = coordinate(result["geometry"]) else {
+            throw PluginError(.protocolViolation, "a result has no coordinate", domain: "opencage")
+        }
+        let parts = result["components"] ?? .null
+        return Place(
+            coordinate,
+            name: parts["_type"]?.string.flatMap { parts[$0]?.string },
+            formattedAddress: result["formatted"]?.string,
+            components: components(parts),
+            boundingBox: box(result["bounds"]),
+            provider: "opencage",
+            attribution: "OpenCage, © OpenStreetMap contributors (opencagedata.com/credits)"
+        )
+    }
+
+    private static func coordinate(_ value: JSONValue?) -> Coordinate? {
+        guard let latitude = value?["lat"]?.number, let longitude = value?["lng"]?.number else { return nil }
+        return Coordinate(latitude: latitude, longitude: longitude)
+    }
+
+    private static func box(_ value: JSONValue?) -> BoundingBox? {
+        guard let southWest = coordinate(value?["southwest"]), let northEast = coordinate(value?["northeast"]) else {
+            return nil
+        }
+        return BoundingBox(
+            south: southWest.latitude,
+            west: southWest.longitude,
+            north: northEast.latitude,
+            east: northEast.longitude
+        )
+    }
+
+    private static func components(_ parts: JSONValue) -> AddressComponents {
+        func first(_ names: String...) -> String? { names.lazy.compactMap { parts[$0]?.string }.first }
+        var components = AddressComponents()
+        components.houseNumber = first("house_number")
+        components.street = first("road", "pedestrian", "footway")
+        components.district = first("suburb", "city_district", "neighbourhood")
+        components.city = first("city", "town", "village", "municipality", "_normalized_city")
+        components.county = first("county")
+        components.state = first("state")
+        components.postalCode = first("postcode")
+        components.country = first("country")
+        components.countryCode = first("ISO_3166-1_alpha-2", "country_code")?.uppercased()
+        return components
+    }
+}

@@ -1,0 +1,283 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import Synchronization
+
+/// Keeps calls from a gate whose calls fail, or whose runners keep ending.
+///
+/// ```
+/// closed    ── `failures` calls in a row failed ─► open
+/// closed    ── five runners ended in a minute ───► half-open, once the gate has healed
+/// open      ── `probe` has passed ───────────────► half-open
+/// half-open ── the trial call succeeded ─────────► closed
+/// half-open ── the trial call failed ────────────► open
+/// ```
+///
+/// Half-open, one call at a time is let through. All times are of the host's monotonic clock, in nanoseconds.
+final class CircuitBreaker: Sendable {
+    /// How many lost runners make the next ones rare.
+    private static let lossLimit = 5
+    /// How long a lost runner counts: a minute.
+    private static let lossWindow: UInt64 = 60_000_000_000
+    /// How long a trial call keeps others out, if no policy says.
+    fileprivate static let trialPatience: UInt64 = 10_000_000_000
+
+    /// What the breaker does with calls.
+    fileprivate enum Mode: Equatable {
+        case closed
+        case open(until: UInt64)
+        /// - Parameter trial: When the trial call began; nil if there is none.
+        case halfOpen(trial: UInt64?)
+    }
+
+    fileprivate struct State {
+        var policy: BreakerPolicy?
+        var mode: Mode = .closed
+        /// Numbers the modes and trials, so that the end of an earlier call says nothing.
+        var round: UInt64 = 0
+        /// When the last calls failed, without a success between them.
+        var failures: [UInt64] = []
+        /// When runners ended, within ``lossWindow``.
+        var losses: [UInt64] = []
+        /// How many runners have ended since the fifth in a minute, that one and those before it included; nil before.
+        var lossCount: Int?
+        /// The last failure that opened the breaker.
+        var reason: ConnectorError?
+        var openings: UInt64 = 0
+        var refusals: UInt64 = 0
+    }
+
+    /// An admitted call, whose end has to be noted.
+    struct Ticket: Sendable {
+        fileprivate var round: UInt64
+    }
+
+    /// A change that is worth telling.
+    enum Change: Equatable {
+        case opened
+        case closed
+    }
+
+    private let state: Mutex<State>
+    /// Whether calls have to ask, so that others need no lock.
+    private let isWatching: Atomic<Bool>
+
+    /// Creates a closed breaker.
+    ///
+    /// - Parameter policy: When failed calls open it; nil for never.
+    init(_ policy: BreakerPolicy?) {
+        state = Mutex(State(policy: policy))
+        isWatching = Atomic(policy != nil)
+    }
+
+    /// Takes up another policy. A breaker that is open stays so, unless there is no policy any more.
+    func use(_ policy: BreakerPolicy?) {
+        change { state in
+            guard policy != state.policy else { return }
+            state.policy = policy
+            state.failures = []
+            if policy == nil, state.lossCount == nil { state.close() }
+        }
+    }
+
+    // MARK: Calls
+
+    /// Whether calls must be admitted by ``admit(at:)``; takes no lock.
+    var isInvolved: Bool { isWatching.load(ordering: .relaxed) }
+
+    /// Whether the next call would be refused.
+    func refuses(at now: UInt64) -> Bool {
+        isInvolved && state.withLock { $0.wait(at: now) != nil }
+    }
+
+    /// Admits a call.
+    ///
+    /// - Returns: What ``ended(_:with:at:)`` needs once the call has ended.
+    /// - Throws: `not-open`, with the wait until the next trial call.
+    func admit(at now: UInt64) throws(ConnectorError) -> Ticket {
+        try state.withLock { state throws(ConnectorError) in
+            if let wait = state.wait(at: now) {
+                state.refusals += 1
+                throw state.refusal(wait)
+            }
+            if state.mode != .closed {
+                state.round += 1
+                state.mode = .halfOpen(trial: now)
+            }
+            return Ticket(round: state.round)
+        }
+    }
+
+    /// Notes the end of an admitted call.
+    ///
+    /// - Parameter error: Why it failed; nil if it did not. The faults of callers and of the host say nothing of the gate.
+    func ended(_ ticket: Ticket, with error: ConnectorError?, at now: UInt64) -> Change? {
+        change { state in
+            guard ticket.round == state.round else { return nil }
+            guard let error else { return state.succeeded() }
+            guard error.concernsGate else {
+                if state.mode != .closed { state.mode = .halfOpen(trial: nil) }
+                return nil
+            }
+            return state.failed(error, at: now)
+        }
+    }
+
+    // MARK: Instances
+
+    /// Another instance receives the calls: what opened the breaker may be over, so the next call is a trial.
+    func instanceChanged() {
+        change { state in
+            guard state.mode != .closed else { return }
+            state.round += 1
+            state.mode = .halfOpen(trial: nil)
+        }
+    }
+
+    /// Notes that the gate's runner has ended.
+    ///
+    /// - Returns: How many runners have ended, if those are too many for the gate to heal as usual.
+    func lostRunner(_ error: ConnectorError, at now: UInt64) -> Int? {
+        change { state in
+            state.losses.removeAll { now - min($0, now) > Self.lossWindow }
+            state.losses.append(now)
+            if let count = state.lossCount {
+                state.lossCount = count + 1
+            } else if state.losses.count >= Self.lossLimit {
+                state.lossCount = state.losses.count
+                state.openings += 1
+            }
+            guard let count = state.lossCount else { return nil }
+            state.losses = []
+            state.reason = error
+            state.round += 1
+            // The gate has failed, so nothing gets through until it has healed.
+            state.mode = .halfOpen(trial: nil)
+            return count
+        }
+    }
+
+    // MARK: Report
+
+    /// The breaker's part of the report; nil if it has no policy and has never opened.
+    ///
+    /// - Parameter time: The host's clock at `now`.
+    func report(at now: UInt64, _ time: Timestamp) -> BreakerReport? {
+        state.withLock { state in
+            guard state.policy != nil || state.openings > 0 else { return nil }
+            var report = BreakerReport(
+                state: .closed,
+                failures: state.failures.count,
+                openings: state.openings,
+                refusals: state.refusals
+            )
+            switch state.mode {
+            case .closed: break
+            case .open(let end) where now < end:
+                report.state = .open
+                report.nextTrialAt = Timestamp(nanoseconds: time.nanoseconds.saturatingAdding(end - now))
+            case .open, .halfOpen: report.state = .halfOpen
+            }
+            return report
+        }
+    }
+
+    /// Why calls are refused; nil unless the breaker is open.
+    func refusal(at now: UInt64) -> ConnectorError? {
+        state.withLock { state in
+            guard case .open = state.mode else { return nil }
+            return state.wait(at: now).map(state.refusal)
+        }
+    }
+
+    @discardableResult
+    private func change<Value: Sendable>(_ body: (inout sending State) -> Value) -> Value {
+        state.withLock { state in
+            defer { isWatching.store(state.policy != nil || state.mode != .closed, ordering: .relaxed) }
+            return body(&state)
+        }
+    }
+}
+
+extension CircuitBreaker.State {
+    /// How long the next call has to wait; nil if it is let through.
+    fileprivate func wait(at now: UInt64) -> UInt64? {
+        switch mode {
+        case .closed, .halfOpen(trial: nil): return nil
+        case .open(let end): return now < end ? end - now : nil
+        case .halfOpen(let start?):
+            // A trial call without an end must not keep the gate closed for ever.
+            let end = start.saturatingAdding(policy?.probe.nanoseconds ?? CircuitBreaker.trialPatience)
+            return now < end ? end - now : nil
+        }
+    }
+
+    fileprivate func refusal(_ wait: UInt64) -> ConnectorError {
+        let wait = Duration.nanoseconds(Int64(clamping: wait))
+        let cause = reason.map { "\($0.message) [\($0.code.rawValue)]" }
+        if case .open = mode {
+            return ConnectorError(
+                .notOpen,
+                "the circuit breaker is open, because \(policy?.failures ?? 0) calls in a row have failed",
+                fix: "wait for the trial call in \(wait.brief), or see to what failed",
+                cause: cause,
+                isRetryable: true,
+                retryAfter: wait
+            )
+        }
+        return ConnectorError(
+            .notOpen,
+            "the circuit breaker is half-open, and another call is the trial",
+            cause: cause,
+            isRetryable: true
+        )
+    }
+
+    fileprivate mutating func close() {
+        mode = .closed
+        round += 1
+        failures = []
+        losses = []
+        lossCount = nil
+        reason = nil
+    }
+
+    fileprivate mutating func succeeded() -> CircuitBreaker.Change? {
+        failures = []
+        guard mode != .closed else { return nil }
+        close()
+        return .closed
+    }
+
+    fileprivate mutating func failed(_ error: ConnectorError, at now: UInt64) -> CircuitBreaker.Change? {
+        guard let policy else {
+            // Only lost runners have made the breaker half-open; any other end shows that this one lives.
+            guard error.code == .crashed else { return succeeded() }
+            mode = .halfOpen(trial: nil)
+            return nil
+        }
+        failures.removeAll { now - min($0, now) > policy.window.nanoseconds }
+        failures.append(now)
+        guard mode != .closed || failures.count >= policy.failures else { return nil }
+        failures = Array(failures.suffix(policy.failures))
+        let wait = max(policy.probe, error.retryAfter ?? .zero).nanoseconds
+        mode = .open(until: now.saturatingAdding(wait))
+        round += 1
+        openings += 1
+        reason = error
+        return .opened
+    }
+}
+
+extension ConnectorError {
+    /// Whether a failed call says something of the gate, and not of its caller or of the host.
+    fileprivate var concernsGate: Bool {
+        let others: [Code] = [
+            .invalid, .unsupported, .missing, .conflict, .cancelled, .notOpen, .unknownConnector, .denied, .tooLarge,
+            .partial, .notSimulated, .wrongType, .invalidValue, .missingValue, .unknownKey,
+        ]
+        return !others.contains(code)
+    }
+}

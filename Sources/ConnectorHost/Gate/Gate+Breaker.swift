@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import Logging
+
+/// Calls through the gate's circuit breaker.
+extension Gate {
+    /// Calls an operation, unless the breaker is open, and notes how the call ended.
+    func callThroughBreaker(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> CallResult {
+        guard breaker.isInvolved else { return try await call(name, arguments, options) }
+        let ticket: CircuitBreaker.Ticket
+        do throws(ConnectorError) {
+            ticket = try breaker.admit(at: environment.clock.now())
+        } catch {
+            throw shown(error)
+        }
+        do throws(ConnectorError) {
+            let result = try await call(name, arguments, options)
+            note(breaker.ended(ticket, with: nil, at: environment.clock.now()), nil)
+            return result
+        } catch {
+            note(breaker.ended(ticket, with: error, at: environment.clock.now()), error)
+            throw error
+        }
+    }
+
+    /// Whether calls reach the gate: it is open, and so is the way to it.
+    var isUsable: Bool { state.isUsable && !breaker.refuses(at: environment.clock.now()) }
+
+    private func note(_ change: CircuitBreaker.Change?, _ error: ConnectorError?) {
+        switch change {
+        case nil: return
+        case .opened: logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
+        case .closed: logger.info("breaker closed")
+        }
+        environment.onChange()
+    }
+}

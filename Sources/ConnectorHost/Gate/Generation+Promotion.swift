@@ -1,0 +1,47 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorLoading
+internal import Logging
+internal import Synchronization
+
+/// Where the instance of a plugin with `"isolation": "auto"` runs.
+extension Generation {
+    /// Decides whether the instance is made in a runner. One that may end this process is marked first. Blocks.
+    func isRemote(_ candidate: PluginCandidate) -> Bool {
+        // A stand-in is a part of the host.
+        guard !plan.hasStandIn else { return false }
+        switch plan.isolation.kind {
+        case .none: return false
+        case .process: state.withLock { $0.isRemote = true }
+        case .auto:
+            let now = environment.clock.wallTime()
+            let promotion = environment.promotions.promotion(of: candidate, quiet: plan.isolation.quiet, at: now)
+            guard let promotion else {
+                let mark = environment.promotions.mark(candidate, at: now)
+                state.withLock { $0.mark = mark }
+                return false
+            }
+            state.withLock { ($0.isRemote, $0.promotion) = (true, promotion) }
+            logger.warning(
+                "plugin runs in a runner after a crash",
+                metadata: ["reason": "\(promotion.reason)", "until": "\(promotion.until)"]
+            )
+        }
+        return true
+    }
+
+    /// Removes the mark, once the plugin has opened or failed to.
+    func clearMark() {
+        guard let mark = state.withLock({ $0.mark.take() }) else { return }
+        environment.calls.gateThreads.run { mark.clear() }
+    }
+
+    /// Remembers that the runner of a plugin that is there for a crash has ended: it stays there.
+    func rememberLoss(_ error: ConnectorError) {
+        guard isolation.promotion != nil, let candidate = try? plan.plugin.get() else { return }
+        let (promotions, now) = (environment.promotions, environment.clock.wallTime())
+        environment.calls.gateThreads.run { promotions.runnerEnded(candidate, error.message, at: now) }
+    }
+}

@@ -1,0 +1,161 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorDigest
+internal import ConnectorLoading
+internal import ConnectorPlatform
+internal import Logging
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Decides where plugins with `"isolation": "auto"` run: in this process, until the process has died there.
+///
+/// What it remembers are private files in a directory `isolation` of the application's state: for each plugin, by the digest of its
+/// image, a mark while it is being opened, and a record of its last crash.
+final class Promotions: Sendable {
+    private let directory: String?
+    /// How an earlier process ended; nil if it left no note.
+    private let crash: CrashNote?
+    private let digests = ImageDigests()
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - state: The directory of the application's state; nil if there is none, and nothing can be remembered.
+    ///   - crash: How an earlier process ended.
+    init(state: String?, crash: CrashNote?, logger: Logger) {
+        directory = state.map { "\($0)/isolation" }
+        self.crash = crash
+        self.logger = logger
+    }
+
+    /// Why a plugin has to run in a runner; nil if it may run in this process. Blocks.
+    ///
+    /// - Parameters:
+    ///   - quiet: How long after the last crash it goes back.
+    ///   - now: The time of day.
+    func promotion(of candidate: PluginCandidate, quiet: Duration, at now: Timestamp) -> Promotion? {
+        guard let directory, let digest = digest(of: candidate) else { return nil }
+        for death in deaths(in: directory, digest, candidate) { record(death, digest) }
+        let path = file(directory, digest)
+        guard let death = Self.read(path) else { return nil }
+        let end = Timestamp(nanoseconds: death.at.nanoseconds.saturatingAdding(quiet.nanoseconds))
+        guard now >= end else { return Promotion(reason: death.reason, at: death.at, until: end) }
+        unsafe unlink(path)
+        logger.notice(
+            "plugin goes back into the host's process",
+            metadata: ["plugin": "\(candidate.name)", "reason": "no crash since \(death.at)"]
+        )
+        return nil
+    }
+
+    /// Marks that a plugin is being opened in this process. Blocks until the mark is on stable storage.
+    ///
+    /// - Returns: The mark, to be cleared afterwards; nil if there can be none, which the log says.
+    func mark(_ candidate: PluginCandidate, at now: Timestamp) -> OpeningMark? {
+        guard let digest = digest(of: candidate) else { return nil }
+        do throws(SystemError) {
+            guard let directory else { throw SystemError(ENOENT) }
+            try Directory.makePrivate(directory)
+            try Directory.checkPrivate(directory)
+            let note: JSONValue = [
+                "version": 1, "plugin": .string(candidate.name), "process": .integer(Int64(getpid())),
+                "at": .string(now.description),
+            ]
+            return try OpeningMark(in: directory, digest, note: note)
+        } catch {
+            logger.warning(
+                "a crash while the plugin opens will not be remembered",
+                metadata: [
+                    "plugin": "\(candidate.name)", "directory": "\(directory ?? "none")", "error": "\(error)",
+                ]
+            )
+            return nil
+        }
+    }
+
+    /// Remembers that the runner of a promoted plugin has ended, so that the plugin stays in one. Blocks.
+    func runnerEnded(_ candidate: PluginCandidate, _ reason: String, at now: Timestamp) {
+        guard let digest = digest(of: candidate) else { return }
+        record(Death(reason: reason, at: now), digest)
+    }
+
+    // MARK: Files
+
+    /// What happened to a plugin.
+    private struct Death {
+        var reason: String
+        var at: Timestamp
+    }
+
+    private func digest(of candidate: PluginCandidate) -> String? {
+        switch candidate.image {
+        case .file: digests.digest(of: candidate)
+        case .library(let name): "\(SHA256Digest(of: "library \(name)"))"
+        case .linked: nil
+        }
+    }
+
+    private func file(_ directory: String, _ digest: String) -> String { "\(directory)/\(digest).crash" }
+
+    /// What abandoned marks and the crash note say of a plugin.
+    private func deaths(in directory: String, _ digest: String, _ candidate: PluginCandidate) -> [Death] {
+        var deaths: [Death] = []
+        let isNamed = crash.map { isAbout($0, candidate) } ?? false
+        for entry in (try? Directory.entries(of: directory)) ?? []
+        where entry.name.hasPrefix("\(digest).") && entry.name.hasSuffix(OpeningMark.suffix) {
+            guard let note = OpeningMark.take("\(directory)/\(entry.name)") else { continue }
+            // The note knows better than a mark which of several plugins it was.
+            if let crash, crash.plugin != nil, crash.process == note["process"]?.integer, !isNamed { continue }
+            guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
+            // A mark and the note may tell of the same death: the note has the reason, the mark the finer time.
+            let isNoted = isNamed && crash?.process == note["process"]?.integer
+            let reason = isNoted ? crash?.description : nil
+            deaths.append(Death(reason: reason ?? "the process ended while it opened the plugin", at: at))
+        }
+        if let crash, isNamed { deaths.append(Death(reason: crash.description, at: crash.time)) }
+        return deaths
+    }
+
+    /// Whether a note names a plugin, and the same image: one that was replaced since then is another.
+    private func isAbout(_ crash: CrashNote, _ candidate: PluginCandidate) -> Bool {
+        guard crash.plugin == candidate.name else { return false }
+        if let path = crash.path, path != candidate.path.absolutePath { return false }
+        guard let modified = candidate.identity?.modified else { return true }
+        // The note's time has whole seconds.
+        return UInt64(max(0, modified)) < crash.time.nanoseconds.saturatingAdding(1_000_000_000)
+    }
+
+    /// Writes a record, unless there is a later one.
+    private func record(_ death: Death, _ digest: String) {
+        guard let directory else { return }
+        let path = file(directory, digest)
+        if let known = Self.read(path), known.at >= death.at { return }
+        let json: JSONValue = [
+            "version": 1, "reason": .string(death.reason), "at": .string(death.at.description),
+        ]
+        do throws(SystemError) {
+            try Directory.makePrivate(directory)
+            try Directory.checkPrivate(directory)
+            try OutputFile.replace(path, with: json.utf8(), mode: 0o600)
+            try OpeningMark.synchronise(directory)
+        } catch {
+            logger.warning("a crash cannot be remembered", metadata: ["file": "\(path)", "error": "\(error)"])
+        }
+    }
+
+    private static func read(_ path: String) -> Death? {
+        guard let file = try? SmallFile(reading: path, limit: 1 << 16), let json = try? JSONValue(parsing: file.bytes),
+            let reason = json["reason"]?.string,
+            let at = json["at"]?.string.flatMap({ Timestamp(parsing: $0) })
+        else { return nil }
+        return Death(reason: reason, at: at)
+    }
+}

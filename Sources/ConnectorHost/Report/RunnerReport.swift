@@ -1,0 +1,74 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorIsolation
+
+/// The process of isolated plugins at one moment.
+public struct RunnerReport: Sendable, Hashable {
+    /// What its connectors call it: the `runner` of the file, or the plugin's id.
+    public var name: String
+    /// The number of the process.
+    public var process: Int64
+    /// The memory that it shares with nobody, in bytes; nil if the system does not tell.
+    public var memory: Int64?
+    /// How often a runner of these connectors has ended and another one was started.
+    public var restarts: Int
+    /// The paths of the connectors whose plugins run in it.
+    public var connectors: [String]
+
+    /// Creates a report, also for tests of what reads one.
+    public init(name: String, process: Int64, memory: Int64? = nil, restarts: Int = 0, connectors: [String] = []) {
+        self.name = name
+        self.process = process
+        self.memory = memory
+        self.restarts = restarts
+        self.connectors = connectors
+    }
+
+    /// The memory for people: `4.7 MB`; a dash if it is not known.
+    package var memoryText: String {
+        guard let memory else { return "–" }
+        let tenths = (memory + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10) MB"
+    }
+}
+
+extension RunnerReport {
+    /// Describes a runner whose gates a report has.
+    init(_ runner: Runner, in report: Report) {
+        let connectors = runner.gates
+        self.init(
+            name: runner.name,
+            process: Int64(runner.processNumber),
+            memory: runner.privateMemory,
+            // The gates of a runner lose it together.
+            restarts: connectors.compactMap { report[$0]?.crashCount }.max() ?? 0,
+            connectors: connectors
+        )
+    }
+
+    /// The runner's part of the document.
+    var json: JSONValue {
+        var object: JSONObject = [
+            "name": .string(name),
+            "process": .integer(process),
+            "restarts": .integer(Int64(restarts)),
+            "connectors": .array(connectors.map(JSONValue.string)),
+        ]
+        object["memoryBytes"] = memory.map(JSONValue.integer)
+        return .object(object)
+    }
+
+    /// Reads the document; nil if a member is missing.
+    init?(json: JSONValue) {
+        guard let name = json["name"]?.string, let process = json["process"]?.integer else { return nil }
+        self.init(
+            name: name,
+            process: process,
+            memory: json["memoryBytes"]?.integer,
+            restarts: Int(clamping: json["restarts"]?.integer ?? 0),
+            connectors: json["connectors"]?.array?.compactMap(\.string) ?? []
+        )
+    }
+}

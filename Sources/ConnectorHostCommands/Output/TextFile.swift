@@ -1,0 +1,22 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+
+/// Writes what a command is asked to keep in a file.
+enum TextFile {
+    /// Replaces a file, so that whoever reads it meanwhile reads the old one or the new one.
+    static func replace(_ path: String, with text: String) throws(ConnectorError) {
+        do throws(SystemError) {
+            try OutputFile.replace(path, with: Array(text.utf8))
+        } catch {
+            throw ConnectorError(
+                .failed,
+                "\(path.excerpt) cannot be written",
+                fix: "check that its directory exists, and its permissions",
+                cause: error.description
+            )
+        }
+    }
+}

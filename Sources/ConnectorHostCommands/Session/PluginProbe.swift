@@ -1,0 +1,169 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorHost
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import Logging
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// What became of a plugin that was really loaded and opened, in a runner of its own that is thrown away.
+///
+/// The runner has the usual sandbox, and the plugin may reach no host. Required fields that have no default have placeholders.
+struct PluginProbe: Sendable {
+    /// How far the plugin came.
+    enum Outcome: String, Sendable {
+        /// It opened, with evidence.
+        case opens
+        /// An instance was made, but it does not open here: without its vendor, or with placeholders for its configuration.
+        case loads
+        /// It cannot be loaded, ended its runner, broke a rule, or did not answer.
+        case fails
+    }
+
+    /// How far the plugin came.
+    var outcome: Outcome
+    /// What it proved.
+    var evidence: [Evidence] = []
+    /// Why it did not open.
+    var error: ConnectorError?
+    /// How long it took from the start of the runner, as far as it came.
+    var duration: Duration?
+    /// What held of the sandbox.
+    var sandbox: String?
+    /// The private memory of the runner with the open plugin, in bytes.
+    var memory: Int64?
+
+    /// How long loading and opening may take together.
+    private static let timeout: Duration = .seconds(10)
+
+    /// Loads and opens a plugin, and ends its runner.
+    ///
+    /// - Parameters:
+    ///   - path: The image or the sidecar.
+    ///   - manifest: The plugin's manifest.
+    static func run(_ path: String, _ manifest: Manifest) async -> PluginProbe {
+        var options = ConnectorHost.Options()
+        options.heals = false
+        options.outbox = .memory
+        let folder = temporaryFolder()
+        defer { if let folder { remove(folder) } }
+        // Nothing that the plugin stores outlives the probe.
+        if let folder { options.stateDirectory = folder }
+        do throws(ConfigurationErrors) {
+            let configuration = try Configuration(connectors: [connector(path.absolutePath, manifest)])
+            let host = try ConnectorHost(
+                configuration,
+                options: options,
+                logger: Logger(label: "connector-host") { _ in SwiftLogNoOpLogHandler() }
+            )
+            let report = await host.open()
+            let probe = PluginProbe(report["probe"], in: report)
+            await host.close()
+            return probe
+        } catch {
+            return PluginProbe(outcome: .fails, error: error.errors.first)
+        }
+    }
+
+    private init(outcome: Outcome, error: ConnectorError?) {
+        self.outcome = outcome
+        self.error = error
+    }
+
+    private init(_ gate: GateReport?, in report: Report) {
+        evidence = gate?.state == .open ? gate?.evidence ?? [] : []
+        error = gate?.error
+        duration = gate?.openDuration
+        sandbox = gate?.sandbox
+        memory = report.runners.first?.memory
+        switch error {
+        case nil: outcome = .opens
+        case let error?:
+            let faults: [ConnectorError.Code] = [.crashed, .misbehaved, .timedOut]
+            outcome = gate?.plugin?.sha256 != nil && !faults.contains(error.code) ? .loads : .fails
+        }
+    }
+
+    private static func connector(_ path: String, _ manifest: Manifest) -> Connector {
+        let missing = manifest.configuration.filter { $0.isRequired && $0.defaultValue == nil }
+        return Connector(
+            "probe",
+            plugin: path,
+            config: JSONObject(missing.map { ($0.name, $0.placeholder) }),
+            timeout: timeout,
+            heal: nil,
+            probeInterval: nil,
+            allowedHosts: [],
+            delivery: .direct,
+            isolation: Isolation(.process)
+        )
+    }
+
+    private static func temporaryFolder() -> String? {
+        let root = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(root)/connector-probe-XXXXXX".utf8CString)
+        return unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return nil }
+            return unsafe String(cString: made)
+        }
+    }
+
+    private static func remove(_ folder: String) {
+        for entry in (try? Directory.entries(of: folder)) ?? [] {
+            let path = "\(folder)/\(entry.name)"
+            if unsafe unlink(path) != 0 { remove(path) }
+        }
+        unsafe rmdir(folder)
+    }
+}
+
+extension PluginProbe {
+    /// The probe's part of the document.
+    var json: JSONValue {
+        var object: JSONObject = ["outcome": .string(outcome.rawValue)]
+        if !evidence.isEmpty {
+            object["evidence"] = .array(
+                evidence.map { ["kind": .string($0.kind.rawValue), "detail": .string($0.detail)] }
+            )
+        }
+        object["error"] = error.map(\.json)
+        object["milliseconds"] = duration.map { .number(Double($0.nanoseconds / 1000) / 1000) }
+        object["sandbox"] = sandbox.map(JSONValue.string)
+        object["memoryBytes"] = memory.map(JSONValue.integer)
+        return .object(object)
+    }
+
+    /// The probe for people.
+    func lines(_ style: TextStyle) -> [String] {
+        let (mark, text): (TextStyle.Mark, String) =
+            switch outcome {
+            case .opens: (.good, "opens in a runner")
+            case .loads:
+                (.warning, "loads in a runner, but does not open there without its vendor and its configuration")
+            case .fails: (.bad, "fails in a runner")
+            }
+        var facts = [duration.map { style.shown($0.brief) }, evidence.last.map { style.shown($0.kind.rawValue) }]
+        facts.append(memory.map { RunnerReport(name: "", process: 0, memory: $0).memoryText })
+        let known = facts.compactMap(\.self)
+        var lines = [
+            style.paint(style.sign(mark), style.colour(mark)) + " " + text
+                + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")
+        ]
+        if let error {
+            let shown = ErrorLines(error: error)
+            lines += [shown.headline(style)] + shown.details(style)
+        }
+        if let sandbox { lines.append(style.paint(style.shown(sandbox), .faint)) }
+        return lines
+    }
+}

@@ -1,0 +1,90 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// The thread that reads the ring of a runner's messages, as its runner sees it.
+final class RingReading: Sendable {
+    private struct State: Sendable {
+        var reader: RingReader?
+        var isDone = false
+    }
+
+    private let state = Monitor(State())
+    private let isRunnerGone = Atomic<Bool>(false)
+    private let hasBegun = Atomic<Bool>(false)
+
+    /// Whether messages come through the ring.
+    var isUsed: Bool { hasBegun.load(ordering: .relaxed) }
+
+    /// Whether the runner's process has ended: nobody writes any more.
+    var isOver: Bool { isRunnerGone.load(ordering: .sequentiallyConsistent) }
+
+    /// Reading begins; false if it has begun already.
+    func begin(_ reader: RingReader) -> Bool {
+        state.withLock { $0.reader = reader }
+        return !hasBegun.exchange(true, ordering: .relaxed)
+    }
+
+    /// The thread has read everything.
+    func finish() {
+        state.withLock { $0.isDone = true }
+        state.signal()
+    }
+
+    /// Waits until the thread has read what is there. The process has ended.
+    func end() {
+        isRunnerGone.store(true, ordering: .sequentiallyConsistent)
+        guard let reader = state.withLock(\.reader) else { return }
+        // Another process may have inherited the memory, and put the mark of a sleeper back: wake until the thread is awake.
+        state.wait { state -> Monitor<State>.Step<Void> in
+            guard !state.isDone else { return .proceed(()) }
+            reader.wake()
+            return .wait(until: SystemTime.monotonic() + 10_000_000)
+        }
+    }
+}
+
+extension Runner {
+    /// Sends messages through a ring from now on, and reads those of the runner from another one, on a thread of its own.
+    ///
+    /// - Returns: False if it does already, or if the system has no thread.
+    func readRing(_ answers: RingMemory, writing requests: RingMemory) -> Bool {
+        let reader = RingReader(answers)
+        guard ringReading.begin(reader) else { return false }
+        outgoing.use(RingWriter(requests))
+        let isStarted = HostThread.start("runner-ring") { [self] in
+            do throws(ConnectorError) {
+                try read(reader, capacity: answers.capacity)
+            } catch {
+                stop("it sent what no runner sends: \(error.message)")
+            }
+            ringReading.finish()
+        }
+        if !isStarted { ringReading.finish() }
+        return isStarted
+    }
+
+    /// Takes messages until the runner has ended, and then those that are left.
+    private func read(_ reader: RingReader, capacity: Int) throws(ConnectorError) {
+        var assembler = FrameAssembler()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { unsafe buffer.deallocate() }
+        // A process that has inherited the memory could go on for ever.
+        var rest = capacity
+        while rest > 0 {
+            let isOver = ringReading.isOver
+            let count = unsafe try reader.read(into: buffer)
+            guard count > 0 else {
+                if isOver { return }
+                try reader.wait(unless: { ringReading.isOver })
+                continue
+            }
+            if isOver { rest -= count }
+            unsafe try assembler.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), nil)
+            while let frame = try assembler.next() { try take(frame) }
+        }
+    }
+}

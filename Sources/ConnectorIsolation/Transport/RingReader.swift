@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+package import ConnectorBase
+internal import Synchronization
+
+/// The reading end of a ring; see ``RingMemory`` for who stores what.
+///
+/// `@unchecked Sendable`: one thread at a time reads, which its owner ensures; ``wake()`` touches atomic words alone.
+package final class RingReader: @unchecked Sendable {
+    private let ring: RingMemory
+    /// How many bytes were ever read; the copy in shared memory is for the writer only.
+    private var taken: UInt64 = 0
+    private var spin = RingSpin()
+    /// Tells the writer of room, if it does not sleep on its futex.
+    private let onRoom: (@Sendable () -> Void)?
+
+    /// Reads a ring that nobody has read.
+    ///
+    /// - Parameter onRoom: Tells the writer, which has asked, of room; nil if it sleeps on its futex.
+    package init(_ ring: RingMemory, onRoom: (@Sendable () -> Void)? = nil) {
+        self.ring = ring
+        self.onRoom = onRoom
+    }
+
+    /// The bytes that are there.
+    ///
+    /// - Throws: `protocol` if the writer says that it has written more than there is room for.
+    private func available() throws(ConnectorError) -> Int {
+        let tail = unsafe ring.tail.pointee.load(ordering: .sequentiallyConsistent)
+        let available = tail &- taken
+        guard available <= UInt64(ring.capacity) else { throw RingMemory.corrupt }
+        return Int(available)
+    }
+
+    /// Copies as many bytes as are there, and tells a writer that waits for room; never waits.
+    ///
+    /// - Returns: How many, 0 if the ring is empty.
+    package func read(into bytes: UnsafeMutableRawBufferPointer) throws(ConnectorError) -> Int {
+        let count = min(bytes.count, try available())
+        guard count > 0 else { return 0 }
+        unsafe ring.load(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]), at: taken)
+        taken &+= UInt64(count)
+        unsafe ring.head.pointee.store(taken, ordering: .sequentiallyConsistent)
+        if let onRoom {
+            if unsafe RingMemory.take(ring.writerSleeps) { onRoom() }
+        } else {
+            unsafe RingMemory.wake(ring.writerSleeps)
+        }
+        return count
+    }
+
+    /// Waits until there are bytes, or something else has woken the thread.
+    ///
+    /// - Parameters:
+    ///   - nanoseconds: The longest time to sleep; `UInt64.max` for any.
+    ///   - isOver: Whether nobody will write any more. Whoever makes it true calls ``wake()`` afterwards.
+    package func wait(_ nanoseconds: UInt64 = .max, unless isOver: () -> Bool = { false }) throws(ConnectorError) {
+        if spin.spin(until: { unsafe ring.tail.pointee.load(ordering: .relaxed) != taken }) { return }
+        unsafe ring.readerSleeps.pointee.store(1, ordering: .sequentiallyConsistent)
+        if try available() == 0, !isOver() { _ = unsafe runner_wait(ring.readerSleeps, 1, nanoseconds) }
+        unsafe ring.readerSleeps.pointee.store(0, ordering: .sequentiallyConsistent)
+    }
+
+    /// Wakes a thread of this process that waits, whose peer may be dead. A peer that is not may put the mark back, so call it
+    /// until the thread has answered.
+    package func wake() {
+        unsafe ring.readerSleeps.pointee.store(0, ordering: .sequentiallyConsistent)
+        _ = unsafe runner_wake(ring.readerSleeps)
+    }
+}

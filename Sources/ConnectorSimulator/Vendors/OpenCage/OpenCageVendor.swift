@@ -1,0 +1,102 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+
+/// OpenCage's geocoding API over the same gazetteer: `GET /geocode/v1/json`.
+///
+/// The query is text, or a coordinate as `LAT,LNG`. Every answer repeats its HTTP status in `status`: 400 without a query, 401 for
+/// a wrong key, 402 for a quota that is used up. Source: OpenCage's documentation (opencagedata.com/api) and its client libraries.
+package struct OpenCageVendor: Vendor {
+    package static let name = "opencage"
+    package static let demoCredentials = ["key": "0cdemokey0cdemokey0cdemokey0cdem"]
+    package static let secretKeys = ["key"]
+
+    /// The keys that the vendor accepts.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        guard request.components == ["geocode", "v1", "json"] else { return failure(status: 404) }
+        guard request.method == "GET" else { return failure(status: 405) }
+        let query = request.query
+        guard let key = query["key"], credentials.accepts("key", key) else { return failure(status: 401) }
+        guard let text = query["q"]?.trimmingBlanks(), text.count >= 2 else {
+            return answer(400, "missing or bad query")
+        }
+        let limit = query["limit"].flatMap { Int($0) } ?? 10
+        guard (1...100).contains(limit) else { return answer(400, "limit must be from 1 to 100") }
+        let countries = query["countrycode"].map { $0.lowercased().split(separator: ",").map(String.init) } ?? []
+        let found: [GazetteerPlace]
+        if let point = Self.point(text) {
+            found = Array(
+                Gazetteer.reverse(latitude: point.latitude, longitude: point.longitude, radius: 500).prefix(1)
+            )
+        } else {
+            found = Gazetteer.search(text).filter { place in
+                countries.isEmpty || place["country_code"].map { countries.contains($0) } ?? false
+            }
+        }
+        return answer(200, "OK", found.prefix(limit).map(Self.json))
+    }
+
+    /// The coordinate that a query is, if it is one.
+    private static func point(_ text: String) -> (latitude: Double, longitude: Double)? {
+        let parts = text.split { $0 == "," || $0 == "+" || $0 == " " }.map { String($0) }
+        guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
+            let longitude = Degrees.parse(parts[1], limit: 180)
+        else { return nil }
+        return (latitude, longitude)
+    }
+
+    /// A place in OpenCage's format.
+    private static func json(_ place: GazetteerPlace) -> JSONValue {
+        let box = place.box
+        let kind = place.isArea ? "city" : place.tag.key
+        var components = JSONObject()
+        for part in place.details { components[part.key] = .string(part.value) }
+        components["ISO_3166-1_alpha-2"] = place["country_code"].map { .string($0.uppercased()) }
+        components["_type"] = .string(kind)
+        return [
+            "bounds": [
+                "northeast": ["lat": .number(box.north), "lng": .number(box.east)],
+                "southwest": ["lat": .number(box.south), "lng": .number(box.west)],
+            ],
+            "components": .object(components),
+            "confidence": place.isArea ? 4 : 9,
+            "formatted": .string(place.displayName),
+            "geometry": ["lat": .number(place.latitude), "lng": .number(place.longitude)],
+        ]
+    }
+
+    private func answer(_ status: Int, _ message: String, _ results: [JSONValue] = []) -> HTTPResponse {
+        var document: JSONObject = [
+            "documentation": "https://opencagedata.com/api",
+            "licenses": [["name": "see attribution guide", "url": "https://opencagedata.com/credits"]],
+        ]
+        if status == 200 || status == 402 {
+            document["rate"] = ["limit": 2500, "remaining": status == 200 ? 2499 : 0, "reset": 4_102_444_800]
+        }
+        document["results"] = .array(results)
+        document["status"] = ["code": .integer(Int64(status)), "message": .string(message)]
+        document["total_results"] = .integer(Int64(results.count))
+        return HTTPResponse(
+            status: status,
+            headers: ["Content-Type": "application/json; charset=utf-8"],
+            json: .object(document)
+        )
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let status = status ?? 503
+        let usual = [
+            401: "invalid API key", 402: "quota exceeded", 403: "suspended", 404: "invalid API endpoint",
+            429: "too many requests",
+        ]
+        return answer(status, message ?? usual[status] ?? HTTPReason.text(of: status))
+    }
+}

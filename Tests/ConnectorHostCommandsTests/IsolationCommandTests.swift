@@ -1,0 +1,80 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorManifest
+    import Testing
+
+    /// Plugins that end their process, and what the commands make of it.
+    @Suite(.timeLimit(.minutes(5))) struct IsolationCommandTests {
+        private func program(_ plugin: String, _ settings: JSONObject) throws -> Program {
+            let workspace = try Workspace()
+            var connector: JSONObject = [
+                "name": "bad", "plugin": .string(FixturePlugins.misbehaving(plugin)), "probe": "off",
+            ]
+            for member in settings.members { connector[member.name] = member.value }
+            try workspace.configure([.object(connector)])
+            var program = workspace.program
+            program.environment["XDG_STATE_HOME"] = workspace.path + "/state"
+            return program
+        }
+
+        @Test func `after a constructor that aborts, the second start is ready`() async throws {
+            let program = try program("aborts-in-host", ["isolation": "auto"])
+            let first = try await program.run("status")
+            #expect(first.status == 134, "\(first.output) \(first.error)")
+            let second = try await program.run("status")
+            #expect(second.status == 0, "\(second.output) \(second.error)")
+            #expect(second.output.contains("(in a runner)") && second.output.contains("in a runner until "))
+            #expect(second.output.contains("sandbox: filter"))
+            let third = try JSONValue(parsing: try await program.run("status", "--json").output)
+            let gate = try #require(third["gates"]?[0])
+            #expect(gate["isolation"] == "process" && gate["state"] == "open")
+            #expect(gate["promotion"]?["reason"]?.string?.contains("SIGABRT") == true, "\(gate)")
+            #expect(gate["sandbox"]?.string?.hasPrefix("sandbox: filter") == true)
+            #expect(third["runners"]?[0]?["connectors"] == ["bad"])
+        }
+
+        @Test func `a plugin that behaves stays in the host`() async throws {
+            let program = try program("opens-late", ["isolation": "auto"])
+            for _ in 0..<2 {
+                let gate = try JSONValue(parsing: try await program.run("status", "--json").output)["gates"]?[0]
+                #expect(gate?["isolation"] == nil && gate?["promotion"] == nil)
+            }
+        }
+
+        @Test func `inspect opens a plugin in a runner that is thrown away`() async throws {
+            let program = Program(directory: "/")
+            let good = try await program.run("inspect", FixturePlugins.good("sync"), "--probe")
+            #expect(good.status == 0, "\(good.output) \(good.error)")
+            #expect(good.output.contains("opens in a runner (") && good.output.contains("sandbox: filter"))
+            let bad = try await program.run(
+                "inspect",
+                FixturePlugins.misbehaving("crashes-in-constructor"),
+                "--probe",
+                "--json"
+            )
+            #expect(bad.status == 1)
+            let probe = try JSONValue(parsing: bad.output)["probe"]
+            #expect(probe?["outcome"] == "fails" && probe?["error"]?["code"] == "crashed", "\(bad.output)")
+            let refuses = try await program.run("inspect", FixturePlugins.misbehaving("refuses-to-open"), "--probe")
+            #expect(refuses.status == 0, "\(refuses.output)")
+            #expect(refuses.output.contains("loads in a runner, but does not open there"))
+        }
+
+        @Test func `plugins opens each usable plugin`() async throws {
+            let workspace = try Workspace()
+            for image in [FixturePlugins.good("sync"), FixturePlugins.misbehaving("crashes-in-open")] {
+                #expect(shell("cp '\(image)' '\(workspace.path)/'") == 0)
+            }
+            var program = workspace.program
+            program.environment["CONNECTOR_PLUGIN_PATH"] = workspace.path
+            let result = try await program.run("plugins", "--probe", "--json")
+            #expect(result.status == 1, "\(result.error)")
+            let plugins = try #require(try JSONValue(parsing: result.output)["plugins"]?.array)
+            func outcome(_ id: String) -> JSONValue? { plugins.first { $0["id"]?.string == id }?["probe"]?["outcome"] }
+            #expect(outcome("sync") == "opens")
+            #expect(outcome("crashes-in-open") == "fails")
+        }
+    }
+#endif

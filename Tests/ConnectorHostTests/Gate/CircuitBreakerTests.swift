@@ -1,0 +1,196 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorHostTesting
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorHost
+
+/// When calls are kept from a gate.
+@Suite struct CircuitBreakerTests {
+    private static let second: UInt64 = 1_000_000_000
+    private let away = ConnectorError(.unavailable, "the vendor is away", isRetryable: true)
+    private let breaker = CircuitBreaker(
+        BreakerPolicy(failures: 3, window: .seconds(60), probe: .seconds(10))
+    )
+
+    /// Admits a call, and ends it.
+    @discardableResult
+    private func call(_ error: ConnectorError?, at seconds: UInt64) throws -> CircuitBreaker.Change? {
+        let ticket = try breaker.admit(at: seconds * Self.second)
+        return breaker.ended(ticket, with: error, at: seconds * Self.second)
+    }
+
+    private func state(at seconds: UInt64) -> BreakerReport.State? {
+        breaker.report(at: seconds * Self.second, Timestamp(nanoseconds: 0))?.state
+    }
+
+    private func open() throws {
+        for time in 0..<2 { #expect(try call(away, at: UInt64(time)) == nil) }
+        #expect(try call(away, at: 2) == .opened)
+    }
+
+    @Test func `failures in a row open it, and a trial call closes it`() throws {
+        try open()
+        #expect(state(at: 3) == .open)
+        #expect(breaker.refuses(at: 3 * Self.second))
+        let error = try #require(throws: ConnectorError.self) { try breaker.admit(at: 3 * Self.second) }
+        #expect(error.code == .notOpen && error.isRetryable && error.retryAfter == .seconds(9))
+        #expect(error.cause == "the vendor is away [unavailable]")
+        #expect(state(at: 12) == .halfOpen)
+        #expect(try call(nil, at: 12) == .closed)
+        let report = try #require(breaker.report(at: 12 * Self.second, Timestamp(nanoseconds: 0)))
+        #expect(report == BreakerReport(state: .closed, openings: 1, refusals: 1))
+    }
+
+    @Test func `a trial that fails opens it again`() throws {
+        try open()
+        #expect(try call(away, at: 12) == .opened)
+        #expect(state(at: 13) == .open)
+        #expect(
+            breaker.report(at: 13 * Self.second, Timestamp(nanoseconds: 0))?.nextTrialAt?.nanoseconds == 9 * Self.second
+        )
+    }
+
+    @Test func `one trial at a time is let through, until it has taken too long`() throws {
+        try open()
+        let trial = try breaker.admit(at: 12 * Self.second)
+        #expect(throws: ConnectorError.self) { try breaker.admit(at: 13 * Self.second) }
+        let second = try breaker.admit(at: 22 * Self.second)
+        #expect(breaker.ended(trial, with: nil, at: 23 * Self.second) == nil)
+        #expect(breaker.ended(second, with: nil, at: 23 * Self.second) == .closed)
+    }
+
+    @Test func `a success between failures, and failures long ago, do not count`() throws {
+        for time in [0, 1] { try call(away, at: UInt64(time)) }
+        try call(nil, at: 2)
+        for time in [3, 4] { try call(away, at: UInt64(time)) }
+        #expect(state(at: 4) == .closed)
+        #expect(try call(away, at: 100) == nil)
+        #expect(state(at: 100) == .closed)
+    }
+
+    @Test func `the faults of callers neither open nor close it`() throws {
+        for _ in 0..<9 { try call(ConnectorError(.invalid, "no"), at: 0) }
+        #expect(state(at: 0) == .closed)
+        try open()
+        #expect(try call(ConnectorError(.cancelled, "no"), at: 12) == nil)
+        #expect(state(at: 12) == .halfOpen)
+        #expect(try call(nil, at: 12) == .closed)
+    }
+
+    @Test func `a vendor that asks for a longer wait gets it`() throws {
+        let busy = ConnectorError(.rateLimited, "too many", isRetryable: true, retryAfter: .seconds(30))
+        for time in 0..<3 { try call(busy, at: UInt64(time)) }
+        #expect(state(at: 31) == .open)
+        #expect(state(at: 32) == .halfOpen)
+    }
+
+    @Test func `the end of a call from before it opened says nothing`() throws {
+        let early = try breaker.admit(at: 0)
+        try open()
+        #expect(breaker.ended(early, with: nil, at: 3 * Self.second) == nil)
+        #expect(state(at: 3) == .open)
+    }
+
+    @Test func `without a policy no call has to ask, until runners keep ending`() throws {
+        let breaker = CircuitBreaker(nil)
+        #expect(!breaker.isInvolved && breaker.report(at: 0, Timestamp(nanoseconds: 0)) == nil)
+        let crash = ConnectorError(.crashed, "it ended", isRetryable: true)
+        for time in 0..<4 { #expect(breaker.lostRunner(crash, at: UInt64(time) * Self.second) == nil) }
+        #expect(breaker.lostRunner(crash, at: 5 * Self.second) == 5)
+        #expect(breaker.isInvolved)
+        // The gate has healed: one call at a time.
+        breaker.instanceChanged()
+        let trial = try breaker.admit(at: 70 * Self.second)
+        #expect(throws: ConnectorError.self) { try breaker.admit(at: 70 * Self.second) }
+        #expect(breaker.ended(trial, with: crash, at: 71 * Self.second) == nil)
+        #expect(breaker.lostRunner(crash, at: 71 * Self.second) == 6)
+        let second = try breaker.admit(at: 140 * Self.second)
+        #expect(breaker.ended(second, with: nil, at: 140 * Self.second) == .closed)
+        #expect(!breaker.isInvolved)
+        #expect(breaker.lostRunner(crash, at: 141 * Self.second) == nil)
+    }
+
+    @Test func `runners that end now and then are no trouble`() {
+        let breaker = CircuitBreaker(nil)
+        let crash = ConnectorError(.crashed, "it ended", isRetryable: true)
+        for minute in 0..<20 { #expect(breaker.lostRunner(crash, at: UInt64(minute) * 20 * Self.second) == nil) }
+    }
+
+    @Test func `another policy and another instance take effect at once`() throws {
+        try open()
+        breaker.instanceChanged()
+        #expect(state(at: 3) == .halfOpen)
+        breaker.use(nil)
+        #expect(!breaker.isInvolved)
+    }
+
+    @Test func `a report is read as it was written`() throws {
+        let report = BreakerReport(
+            state: .halfOpen,
+            failures: 2,
+            openings: 3,
+            refusals: 4,
+            nextTrialAt: Timestamp(nanoseconds: 5 * Self.second)
+        )
+        #expect(BreakerReport(json: report.json) == report)
+    }
+}
+
+/// The breaker in front of a gate, as callers see it.
+@Suite(.timeLimit(.minutes(5))) struct GateBreakerTests {
+    private static let settings =
+        #""probe": "off", "breaker": {"failures": 2, "window": "1m", "probe": "10s"}"#
+    /// CONNECTOR_UNAVAILABLE of error.h.
+    private static let unavailable: JSONObject = ["status": 8]
+
+    private func refuse(_ test: TestHost, _ path: String = "gate") async throws {
+        let error = try await failure { () throws(ConnectorError) in
+            try await test.call(path, "refuse", Self.unavailable)
+        }
+        #expect(error.code == .unavailable)
+    }
+
+    @Test func `calls that fail open it, and the report, the metrics and the next calls say so`() async throws {
+        let test = try TestHost(TestHost.leaf("gate", settings: Self.settings))
+        await test.host.open()
+        #expect(try test.gate("gate").breaker == BreakerReport(state: .closed))
+        for _ in 0..<2 { try await refuse(test) }
+        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])
+        }
+        #expect(error.code == .notOpen && error.connector == "gate" && error.message.contains("circuit breaker"))
+        let report = try test.gate("gate")
+        #expect(report.breaker?.state == .open && report.breaker?.refusals == 1)
+        #expect(report.state == .degraded && !report.isReady && report.error?.message.contains("breaker") == true)
+        let metrics = test.host.metrics.filter { $0.definition.name.hasPrefix("connector.breaker") }
+        #expect(metrics.map(\.definition) == [.breakerOpen, .breakerOpenings, .breakerRefusals])
+        test.clock.advance(by: .seconds(10))
+        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
+        #expect(try test.gate("gate").state == .open)
+        await test.host.close()
+    }
+
+    @Test func `first goes on to the next child, as past a gate that is not open`() async throws {
+        let test = try TestHost(
+            TestHost.composite(
+                "group",
+                "first",
+                TestHost.leaf("a", ["replies": #""a""#], settings: #""probe": "off""#),
+                TestHost.leaf("b", ["replies": #""b""#], settings: #""probe": "off""#),
+                settings: #""breaker": {"failures": 2, "probe": "10s"}"#
+            )
+        )
+        await test.host.open()
+        #expect(try await test.call("group", "answer", ["value": 1]) == "a")
+        for _ in 0..<2 { try await refuse(test, "group/a") }
+        #expect(try await test.call("group", "answer", ["value": 1]) == "b")
+        #expect(try test.gate("group").isReady)
+        // It was not asked, so nothing was refused.
+        #expect(try test.gate("group/a").breaker?.refusals == 0)
+        test.clock.advance(by: .seconds(10))
+        #expect(try await test.call("group", "answer", ["value": 1]) == "a")
+        await test.host.close()
+    }
+}

@@ -1,0 +1,188 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorHostTesting
+    import ConnectorManifest
+    import ConnectorTestSupport
+    import Glibc
+    import Logging
+    import Testing
+
+    @testable import ConnectorHost
+    @testable import ConnectorLoading
+    @testable import ConnectorPlatform
+
+    /// Where plugins with `"isolation": "auto"` run.
+    @Suite(.timeLimit(.minutes(5)))
+    struct PromotionTests {
+        private let directory = ScratchDirectory()
+        private let start = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
+        private let image = Fixtures.contract("calls")
+        private let week: Duration = .seconds(7 * 24 * 3600)
+
+        private var candidate: PluginCandidate {
+            get throws { try PluginCatalog.candidate(path: image) }
+        }
+
+        private func promotions(_ crash: CrashNote? = nil) -> Promotions {
+            Promotions(
+                state: directory.path,
+                crash: crash,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+        }
+
+        private func later(_ duration: Duration) -> Timestamp {
+            Timestamp(nanoseconds: start.nanoseconds + duration.nanoseconds)
+        }
+
+        private var files: [String] {
+            get throws { try Directory.entries(of: "\(directory.path)/isolation").map(\.name).sorted() }
+        }
+
+        /// Leaves a mark as a process does that dies.
+        private func abandonMark(process: Int64 = 7) throws {
+            let digest = try #require(ImageDigests().digest(of: candidate))
+            let note: JSONValue = [
+                "version": 1, "plugin": "calls 1.0.0", "process": .integer(process), "at": .string(start.description),
+            ]
+            try Directory.makePrivate("\(directory.path)/isolation")
+            try OutputFile.replace(
+                "\(directory.path)/isolation/\(digest).\(process).1\(OpeningMark.suffix)",
+                with: note.utf8(),
+                mode: 0o600
+            )
+        }
+
+        /// A note of the calls plugin, or of another one.
+        private func note(_ members: String, seconds: UInt64? = nil) throws -> CrashNote {
+            let seconds = seconds ?? start.nanoseconds / 1_000_000_000
+            let text = #"{"version": 1, "event": "SIGSEGV", "seconds": \#(seconds), \#(members)}"#
+            return try #require(CrashNote(text: Array(text.utf8)))
+        }
+
+        @Test func `a mark is private, and gone once it is cleared`() throws {
+            let mark = try #require(promotions().mark(candidate, at: start))
+            let name = try #require(try files.first)
+            #expect(name.hasSuffix(OpeningMark.suffix))
+            var status = stat()
+            #expect(unsafe stat("\(directory.path)/isolation/\(name)", &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            mark.clear()
+            mark.clear()
+            #expect(try files.isEmpty)
+        }
+
+        @Test func `the mark of a process that lives promotes nobody`() throws {
+            let mark = try #require(promotions().mark(candidate, at: start))
+            #expect(try promotions().promotion(of: candidate, quiet: week, at: start) == nil)
+            #expect(try files.count == 1)
+            mark.clear()
+        }
+
+        @Test func `an abandoned mark promotes the plugin until it has been quiet`() throws {
+            try abandonMark()
+            let promotion = try #require(try promotions().promotion(of: candidate, quiet: week, at: start))
+            #expect(promotion.reason == "the process ended while it opened the plugin")
+            #expect(promotion.at == start && promotion.until == later(week))
+            #expect(try files.allSatisfy { $0.hasSuffix(".crash") })
+            let almost = later(week - .seconds(1))
+            #expect(try promotions().promotion(of: candidate, quiet: week, at: almost) == promotion)
+            #expect(try promotions().promotion(of: candidate, quiet: week, at: later(week)) == nil)
+            #expect(try files.isEmpty)
+        }
+
+        @Test func `another crash, in the runner, begins the quiet time again`() throws {
+            try abandonMark()
+            let promotions = promotions()
+            _ = try promotions.promotion(of: candidate, quiet: week, at: start)
+            promotions.runnerEnded(try candidate, "it was killed", at: later(.seconds(60)))
+            let promotion = try #require(try promotions.promotion(of: candidate, quiet: week, at: later(week)))
+            #expect(promotion.reason == "it was killed" && promotion.until == later(week + .seconds(60)))
+        }
+
+        @Test func `a crash note that names the plugin promotes it, and another one does not`() throws {
+            let name = try candidate.name
+            // In the future of the image, which the tests have just built.
+            let own = try note(#""plugin": "\#(name)", "path": "\#(image)""#)
+            let promotion = try #require(try promotions(own).promotion(of: candidate, quiet: week, at: start))
+            #expect(promotion.reason.contains("SIGSEGV"), "\(promotion)")
+            #expect(try promotions(own).promotion(of: candidate, quiet: week, at: later(week)) == nil)
+            #expect(try promotions(own).promotion(of: candidate, quiet: week, at: later(week + week)) == nil)
+            let other = ScratchDirectory()
+            for members in [
+                #""plugin": "other 1.0.0""#, #""plugin": "\#(name)", "path": "/elsewhere.so""#, #""thread": 1"#,
+            ] {
+                let promotions = Promotions(
+                    state: other.path,
+                    crash: try note(members),
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                )
+                #expect(try promotions.promotion(of: candidate, quiet: week, at: start) == nil, "\(members)")
+            }
+            let old = try note(#""plugin": "\#(name)", "path": "\#(image)""#, seconds: 1)
+            let before = Promotions(
+                state: other.path,
+                crash: old,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+            #expect(try before.promotion(of: candidate, quiet: week, at: start) == nil)
+        }
+
+        @Test func `of several plugins that were being opened, the note tells which one it was`() throws {
+            try abandonMark(process: 7)
+            let innocent = try note(#""plugin": "other 1.0.0", "process": 7"#)
+            #expect(try promotions(innocent).promotion(of: candidate, quiet: week, at: start) == nil)
+            #expect(try files.isEmpty)
+        }
+
+        @Test func `a file that is none, and a directory that others may enter, do no harm`() throws {
+            let digest = try #require(ImageDigests().digest(of: candidate))
+            try Directory.makePrivate("\(directory.path)/isolation")
+            for name in ["\(digest).1.1.mark", "\(digest).crash"] {
+                try OutputFile.replace("\(directory.path)/isolation/\(name)", with: Array("x".utf8))
+            }
+            #expect(try promotions().promotion(of: candidate, quiet: week, at: start) == nil)
+            #expect(unsafe chmod("\(directory.path)/isolation", 0o777) == 0)
+            #expect(try promotions().mark(candidate, at: start) == nil)
+        }
+
+        @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+        func `a promoted gate is in a runner, says why, and goes back after a quiet time`() async throws {
+            try abandonMark()
+            func opened(at time: Timestamp) async throws -> (ConnectorHost, GateReport) {
+                let clock = ManualHostClock()
+                clock.setWallTime(time)
+                let host = try ConnectorHost.testing(
+                    #"[{"name": "gate", "plugin": "calls", "isolation": "auto", "quiet": "1h", "probe": "off"}]"#,
+                    plugins: [image],
+                    clock: clock,
+                    stateDirectory: directory.path + "/state"
+                )
+                return (host, try #require(await host.open()["gate"]))
+            }
+            // The host has a folder of its own in the state directory.
+            let (probe, _) = try await opened(at: start)
+            let state = try #require(probe.configuration.hostDirectory(state: directory.path + "/state"))
+            await probe.close()
+            #expect(rename("\(directory.path)/isolation", "\(state)/isolation.new") == 0)
+            _ = unsafe rmdir("\(state)/isolation")
+            #expect(rename("\(state)/isolation.new", "\(state)/isolation") == 0)
+            let (host, gate) = try await opened(at: start)
+            #expect(gate.state == .open && gate.isolation == .process, "\(gate)")
+            #expect(gate.promotion?.until == later(.seconds(3600)))
+            #expect(gate.sandbox?.hasPrefix("sandbox: ") == true)
+            let json = host.report.json["gates"]?[0]
+            #expect(json?["promotion"]?["at"]?.string == start.description)
+            #expect(Report(json: host.report.json)?["gate"]?.promotion == gate.promotion)
+            #expect(host.report.runners.map(\.connectors) == [["gate"]])
+            await host.close()
+            let (next, back) = try await opened(at: later(.seconds(3600)))
+            #expect(back.isolation == nil && back.promotion == nil && back.state == .open)
+            #expect(next.report.runners.isEmpty)
+            await next.close()
+            #expect(try Directory.entries(of: "\(state)/isolation").isEmpty)
+        }
+    }
+#endif

@@ -1,0 +1,118 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorTestSupport
+import Synchronization
+import Testing
+
+@testable import ConnectorIsolation
+@testable import ConnectorPlatform
+
+/// Messages between this process and a real runner, through rings and through the socket alone.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+struct RunnerTransportTests {
+    /// Takes what a runner says of an instance.
+    private final class Client: RunnerClient {
+        let path = "gate"
+        private let refusal = OneShot<ConnectorError?>()
+        let end = OneShot<RunnerEnd>()
+
+        func receive(_ frame: consuming Frame) {
+            var message = MessageReader(frame.payload)
+            refusal.send(frame.kind == .refused ? try? ConnectorError(&message) : nil)
+        }
+
+        func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
+            self.end.send(end)
+            refusal.send(nil)
+        }
+
+        func refused() async -> ConnectorError? { await refusal.wait() }
+    }
+
+    private static func runner(_ transport: RunnerTransport) throws -> Runner {
+        let program = try RunnerProgram.find(
+            path: nil,
+            environment: { _ in nil },
+            directory: RunnerProgram.ownDirectory
+        )
+        return try Runner("test", program, transport: transport) { _, _ in }
+    }
+
+    /// A manifest that no runner takes, of a size.
+    private static func creation(_ size: Int) -> [UInt8] {
+        var message = MessageWriter()
+        InstanceDescription(
+            gate: "gate",
+            path: "/none",
+            isLibrary: true,
+            sidecar: nil,
+            isEmbedded: false,
+            manifest: Array(repeating: 0x20, count: size),
+            configuration: [],
+            services: [],
+            logLevel: 0
+        ).put(to: &message)
+        return message.bytes
+    }
+
+    @Test(arguments: [RunnerTransport.automatic, .socket], [0, 1, 255 << 10, 256 << 10, 8 << 20])
+    func `a message of any size arrives and is answered`(_ transport: RunnerTransport, _ size: Int) async throws {
+        let runner = try Self.runner(transport)
+        #expect(runner.ringReading.isUsed == (transport == .automatic))
+        let client = Client()
+        let number = try #require(runner.add(client))
+        #expect(runner.send(.create, instance: number, Self.creation(size)) != nil)
+        #expect(await client.refused()?.code == .invalidManifest)
+        runner.remove(number)
+        await runner.ended.wait()
+    }
+
+    @Test(arguments: [RunnerTransport.automatic, .socket])
+    func `descriptors keep to their messages`(_ transport: RunnerTransport) async throws {
+        let runner = try Self.runner(transport)
+        #expect(runner.hold())
+        let file = try #require(SharedMemory(size: 4096))
+        for round in 0..<200 {
+            let client = Client()
+            let number = try #require(runner.add(client))
+            let descriptor = round.isMultiple(of: 3) ? -1 : file.descriptor
+            #expect(runner.send(.create, instance: number, Self.creation(round), descriptor: descriptor) != nil)
+            #expect(await client.refused()?.code == .invalidManifest)
+            runner.remove(number)
+        }
+        runner.release()
+        await runner.ended.wait()
+    }
+
+    @Test(arguments: [RunnerTransport.automatic, .socket])
+    func `a runner that is killed while both sides wait is noticed`(_ transport: RunnerTransport) async throws {
+        let runner = try Self.runner(transport)
+        let client = Client()
+        _ = try #require(runner.add(client))
+        runner.stop("the test ends it")
+        #expect(await client.end.wait().description == "the test ends it")
+        await runner.ended.wait()
+        #expect(runner.send(.ping, instance: 0, []) == nil)
+    }
+
+    @Test(arguments: ["tail", "head"])
+    func `a position that no runner writes ends the runner with a reason`(_ word: String) async throws {
+        let runner = try Self.runner(.automatic)
+        let client = Client()
+        let number = try #require(runner.add(client))
+        if word == "tail" {
+            let ring = runner.page.toHost
+            unsafe ring.tail.pointee.store(.max >> 1, ordering: .sequentiallyConsistent)
+            // The runner's own wake-up comes with its answer.
+            unsafe RingMemory.wake(ring.readerSleeps)
+        } else {
+            unsafe runner.page.toRunner.head.pointee.store(.max >> 1, ordering: .sequentiallyConsistent)
+            #expect(runner.send(.create, instance: number, Self.creation(1)) == nil)
+        }
+        let end = await client.end.wait()
+        #expect(end.description.contains("a position in the memory"), "\(end.description)")
+        await runner.ended.wait()
+    }
+}

@@ -1,0 +1,107 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+
+/// Says where a value breaks a JSON Schema, with the keywords that this project's schemas use.
+struct SchemaCheck {
+    let schema: JSONValue
+
+    /// The keywords that are understood; a schema with another one would accept too much.
+    private static let keywords: Set = [
+        "$schema", "$defs", "$ref", "title", "description", "default", "examples", "type", "enum", "const", "pattern",
+        "minLength", "maxLength", "minimum", "maximum", "items", "minItems", "maxItems", "uniqueItems", "properties",
+        "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties",
+        "anyOf", "oneOf", "if", "then", "else",
+    ]
+
+    /// The paths at which the value breaks the schema, with the keyword.
+    func faults(in value: JSONValue) throws -> [String] { try faults(value, schema, "") }
+
+    private func faults(_ value: JSONValue, _ schema: JSONValue, _ path: String) throws -> [String] {
+        if case .bool(let isAllowed) = schema { return isAllowed ? [] : ["\(path): not allowed"] }
+        guard let rules = schema.object else { return ["\(path): the schema is no object"] }
+        var faults = rules.names.filter { !Self.keywords.contains($0) }.map { "\(path): the keyword \($0)" }
+        func check(_ keyword: String, _ isRight: (JSONValue) throws -> Bool) rethrows {
+            guard let rule = rules[keyword], try !isRight(rule) else { return }
+            faults.append("\(path): \(keyword)")
+        }
+        if let name = rules["$ref"]?.string?.split(separator: "/").last.map(String.init) {
+            faults += try self.faults(value, self.schema["$defs"]?[name] ?? .null, path)
+        }
+        check("const") { $0 == value }
+        check("enum") { $0.array?.contains(value) == true }
+        check("type") { rule in (rule.array ?? [rule]).contains { Self.has(value, $0.string) } }
+        try check("anyOf") { try ($0.array ?? []).contains { try self.faults(value, $0, path).isEmpty } }
+        try check("oneOf") { try ($0.array ?? []).count { try self.faults(value, $0, path).isEmpty } == 1 }
+        if let condition = rules["if"] {
+            let branch = try self.faults(value, condition, path).isEmpty ? rules["then"] : rules["else"]
+            if let branch { faults += try self.faults(value, branch, path) }
+        }
+        if let text = value.string {
+            try check("pattern") { try text.contains(Regex($0.string ?? "")) }
+            check("minLength") { text.count >= $0.integer ?? 0 }
+            check("maxLength") { text.count <= $0.integer ?? 0 }
+        }
+        if let number = value.number {
+            check("minimum") { number >= $0.number ?? 0 }
+            check("maximum") { number <= $0.number ?? 0 }
+        }
+        if let elements = value.array {
+            check("minItems") { elements.count >= $0.integer ?? 0 }
+            check("maxItems") { elements.count <= $0.integer ?? 0 }
+            check("uniqueItems") { $0 != true || Set(elements.map(\.description)).count == elements.count }
+            for (index, element) in elements.enumerated() {
+                if let items = rules["items"] { faults += try self.faults(element, items, "\(path)[\(index)]") }
+            }
+        }
+        if let object = value.object { faults += try members(of: object, rules, path) }
+        return faults
+    }
+
+    private func members(of object: JSONObject, _ rules: JSONObject, _ path: String) throws -> [String] {
+        var faults: [String] = []
+        for name in rules["required"]?.array?.compactMap(\.string) ?? [] where object[name] == nil {
+            faults.append("\(path): required \(name)")
+        }
+        if let least = rules["minProperties"]?.integer, object.members.count < least {
+            faults.append("\(path): minProperties")
+        }
+        if let most = rules["maxProperties"]?.integer, object.members.count > most {
+            faults.append("\(path): maxProperties")
+        }
+        for member in object.members {
+            let here = "\(path).\(member.name)"
+            if let names = rules["propertyNames"] {
+                faults += try self.faults(.string(member.name), names, "\(here) as a name")
+            }
+            var isKnown = false
+            if let known = rules["properties"]?[member.name] {
+                isKnown = true
+                faults += try self.faults(member.value, known, here)
+            }
+            for pattern in rules["patternProperties"]?.object?.members ?? []
+            where try member.name.contains(Regex(pattern.name)) {
+                isKnown = true
+                faults += try self.faults(member.value, pattern.value, here)
+            }
+            if !isKnown, let others = rules["additionalProperties"] {
+                faults += try self.faults(member.value, others, here)
+            }
+        }
+        return faults
+    }
+
+    private static func has(_ value: JSONValue, _ type: String?) -> Bool {
+        switch type {
+        case "object": value.object != nil
+        case "array": value.array != nil
+        case "string": value.string != nil
+        case "integer": value.integer != nil
+        case "number": value.number != nil
+        case "boolean": value.bool != nil
+        case "null": value == .null
+        default: false
+        }
+    }
+}
