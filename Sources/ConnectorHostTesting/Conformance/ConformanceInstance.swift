@@ -48,6 +48,7 @@ struct ConformanceInstance: Sendable {
                 return unsafe table.create(host.table, start, UInt64(configuration.count), &pointer, &error)
             }
         }
+        host.instanceWasCreated()
         if status != Int32(CONNECTOR_OK) {
             ErrorObjectCheck.check(error, status: status, of: "create", isMisuse: isWrong, report)
         }

@@ -14,7 +14,9 @@ struct ProcessState: Sendable {
     /// How many threads there are; 0 where the system does not tell.
     let threads: Int
     /// How many descriptors are open; 0 where the system does not tell.
-    let descriptors: Int
+    var descriptors: Int { files.count }
+    /// What the open descriptors lead to.
+    private let files: [Int32: String]
     /// Whether there are children that nobody has waited for.
     let hasChildren: Bool
     /// The page faults and context switches aside, what children that ended have used: more than 0 if there were any.
@@ -29,7 +31,7 @@ struct ProcessState: Sendable {
     static var current: ProcessState {
         ProcessState(
             threads: (try? Directory.entries(of: "/proc/self/task").count) ?? 0,
-            descriptors: (try? Directory.entries(of: "/proc/self/fd").count) ?? 0,
+            files: openFiles,
             hasChildren: hasAnyChildren,
             forks: endedChildren,
             variables: allVariables,
@@ -38,6 +40,29 @@ struct ProcessState: Sendable {
             locale: unsafe setlocale(LC_ALL, nil).map { unsafe String(cString: $0) } ?? "",
             handlers: allHandlers
         )
+    }
+
+    /// The files, sockets and pipes that are open and were not before. What the process's own threads wait on is left out: it may
+    /// come at any time.
+    func files(since before: ProcessState) -> [String] {
+        files.filter { before.files[$0.key] != $0.value && !$0.value.isEmpty }.map(\.value).sorted()
+    }
+
+    /// What each descriptor leads to; empty for what has no name and no kind, such as an event queue.
+    private static var openFiles: [Int32: String] {
+        let names = (try? Directory.entries(of: "/proc/self/fd").map(\.name)) ?? []
+        // The descriptor by which the directory is read is closed by then.
+        return names.compactMap { Int32($0) }.reduce(into: [:]) { files, descriptor in
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return }
+            files[descriptor] =
+                switch status.st_mode & S_IFMT {
+                case 0: ""
+                case S_IFSOCK: "a socket"
+                case S_IFIFO: "a pipe"
+                default: "/proc/self/fd/\(descriptor)".realPath
+                }
+        }
     }
 
     /// What is different, each as the object of a sentence.

@@ -4,6 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
@@ -39,6 +40,15 @@ final class RecordingHost: Sendable {
     private struct State {
         var calls: [UInt64: (name: String, stage: Stage, answer: OneShot<Completion>)] = [:]
         var isDestroyed = false
+        /// The services that the plugin has asked for.
+        var requested: Set<String> = []
+        /// Those that its manifest does not name, until `create` has returned.
+        var undeclared: [String] = []
+        var isCreated = false
+
+        /// Whether the plugin has asked for every service that there is, as bindings do that offer them all: it says nothing of what it
+        /// uses.
+        var isSurvey: Bool { Manifest.hostServices.allSatisfy(requested.contains) }
     }
 
     /// The last operation id issued; ids are unique across hosts.
@@ -105,10 +115,29 @@ final class RecordingHost: Sendable {
         let bytes = unsafe UnsafeRawBufferPointer(start: id, count: Int(clamping: min(length, 1024)))
         let name = unsafe String(decoding: bytes, as: UTF8.self)
         trace.add("  the plugin asks for the service \(name)")
-        if !declared.contains(name) {
-            report(.servicesDeclared, "asked for the service \(name), which its manifest does not name")
+        let isKnown = name == "gates/1" || Manifest.hostServices.contains(name)
+        let isUndeclared = state.withLock { state in
+            state.requested.insert(name)
+            guard !declared.contains(name) else { return false }
+            guard isKnown, !state.isCreated else { return !isKnown || !state.isSurvey }
+            state.undeclared.append(name)
+            return false
         }
+        if isUndeclared { reportUndeclared(name) }
         return unsafe services.table(UnsafeRawBufferPointer(start: id, count: Int(clamping: length)))
+    }
+
+    private func reportUndeclared(_ name: String) {
+        report(.servicesDeclared, "asked for the service \(name), which its manifest does not name")
+    }
+
+    /// Reports the services that `create` asked for and the manifest does not name. Called once it has returned.
+    func instanceWasCreated() {
+        let undeclared = state.withLock { state in
+            state.isCreated = true
+            return state.isSurvey ? [] : state.undeclared
+        }
+        for name in undeclared { reportUndeclared(name) }
     }
 
     private func complete(

@@ -107,9 +107,7 @@ extension PluginConformance.Rule {
         if after.threads > before.threads {
             run.report(loadsQuietly, "loading started \(after.threads - before.threads) threads")
         }
-        if after.descriptors > before.descriptors {
-            run.report(loadsQuietly, "loading left \(after.descriptors - before.descriptors) descriptors open")
-        }
+        for file in after.files(since: before) { run.report(loadsQuietly, "loading left \(file) open") }
     }
 
     static let loadsAlone: Self = Self(

@@ -73,7 +73,13 @@ package struct OpenCageVendor: Vendor {
         ]
     }
 
-    private func answer(_ status: Int, _ message: String, _ results: [JSONValue] = []) -> HTTPResponse {
+    /// - Parameter httpStatus: Nil for the same as in the document, as it is unless something in between changes it.
+    private func answer(
+        _ status: Int,
+        _ message: String,
+        _ results: [JSONValue] = [],
+        httpStatus: Int? = nil
+    ) -> HTTPResponse {
         var document: JSONObject = [
             "documentation": "https://opencagedata.com/api",
             "licenses": [["name": "see attribution guide", "url": "https://opencagedata.com/credits"]],
@@ -85,18 +91,18 @@ package struct OpenCageVendor: Vendor {
         document["status"] = ["code": .integer(Int64(status)), "message": .string(message)]
         document["total_results"] = .integer(Int64(results.count))
         return HTTPResponse(
-            status: status,
+            status: httpStatus ?? status,
             headers: ["Content-Type": "application/json; charset=utf-8"],
             json: .object(document)
         )
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
-        let status = status ?? 503
+        let code = status.map { $0 >= 400 ? $0 : 503 } ?? 503
         let usual = [
             401: "invalid API key", 402: "quota exceeded", 403: "suspended", 404: "invalid API endpoint",
             429: "too many requests",
         ]
-        return answer(status, message ?? usual[status] ?? HTTPReason.text(of: status))
+        return answer(code, message ?? usual[code] ?? HTTPReason.text(of: code), httpStatus: status)
     }
 }
