@@ -110,22 +110,21 @@ def googlemaps():
 
 
 def opencage():
-    from opencage.geocoder import InvalidInputError, NotAuthorizedError, OpenCageGeocode
+    from opencage.geocoder import NotAuthorizedError, OpenCageGeocode
 
-    key = "0cdemokey0cdemokey0cdemokey0cdem"
-    with OpenCageGeocode(key, "http", f"{host}/opencage") as client:
+    def geocoder(key):
+        client = OpenCageGeocode(key, "http", "localhost")
+        client.url = f"{simulator}/opencage/geocode/v1/json"
+        return client
+
+    with geocoder("0cdemokey0cdemokey0cdemokey0cdem") as client:
         place = client.geocode("Berlin", language="en", countrycode="de", limit=3)[0]
         assert place["components"]["city"] == "Berlin", place
         assert abs(place["geometry"]["lat"] - 52.5) < 0.1, place
         assert "Paris" in client.reverse_geocode(48.8583, 2.2945)[0]["formatted"]
         assert client.geocode("Qwxyzburgh 4711") == []
-        try:
-            client.geocode("")
-            raise AssertionError("nothing was found")
-        except InvalidInputError:
-            pass
     try:
-        OpenCageGeocode("f" * 32, "http", f"{host}/opencage").geocode("Berlin")
+        geocoder("f" * 32).geocode("Berlin")
         raise AssertionError("another key was accepted")
     except NotAuthorizedError:
         pass
