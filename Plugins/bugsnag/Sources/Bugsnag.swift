@@ -3,15 +3,13 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
 /// Delivers to Bugsnag's error reporting API (bugsnagerrorreportingapi.docs.apiary.io).
 final class Bugsnag: CrashPlugin {
     private let host: Host
     private let requests: BugsnagRequests
     private let events: BugsnagEvents
-    /// Whether the server refuses wrong keys, so that an accepted key is proof.
-    private let isKeyChecked = Atomic(false)
+    private let keyCheck = KeyCheck()
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -31,24 +29,19 @@ final class Bugsnag: CrashPlugin {
         let reachable = try await reach()
         let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
         let refusal = try? await host.http.send(wrong.notify([], sentAt: host.clock.now))
-        isKeyChecked.store(refusal?.status == 401 || refusal?.status == 403, ordering: .relaxed)
-        return evidence(reachable)
+        keyCheck.note(isRefused: refusal?.status == 401 || refusal?.status == 403)
+        return keyCheck.evidence(reachable)
     }
 
     /// Sends only the real key: a forwarding agent would keep retrying a refused request.
     func probe() async throws -> [Evidence] {
-        evidence(try await reach())
+        keyCheck.evidence(try await reach())
     }
 
     private func reach() async throws -> Evidence {
         let answer = try await host.http.send(requests.notify([], sentAt: host.clock.now))
         if answer.status != 400 || answer.isPage { try check(answer) }
         return .reachable("answered HTTP \(answer.status) to a request without events")
-    }
-
-    private func evidence(_ reachable: Evidence) -> [Evidence] {
-        guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same request with another key is refused")]
     }
 
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer] {

@@ -3,14 +3,12 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
 /// Queries the Geocoding API of Google Maps Platform (developers.google.com/maps/documentation/geocoding).
 final class Google: GeocoderPlugin {
     private let host: Host
     private let requests: GoogleRequests
-    /// Whether the API refuses wrong keys, so that a key that it does not refuse is proof.
-    private let isKeyChecked = Atomic(false)
+    private let keyCheck = KeyCheck()
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -26,7 +24,7 @@ final class Google: GeocoderPlugin {
         try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 39))
         let refusal = try? await GoogleAnswer.read(host.http.send(wrong), now: host.clock.now)
-        isKeyChecked.store(refusal?["status"] == "REQUEST_DENIED", ordering: .relaxed)
+        keyCheck.note(isRefused: refusal?["status"] == "REQUEST_DENIED")
         return evidence
     }
 
@@ -45,9 +43,7 @@ final class Google: GeocoderPlugin {
     }
 
     private var evidence: [Evidence] {
-        let reachable = Evidence.reachable("the API answers, and did not refuse the key")
-        guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same request with another key is refused")]
+        keyCheck.evidence(.reachable("the API answers, and did not refuse the key"))
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

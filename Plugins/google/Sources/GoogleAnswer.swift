@@ -53,7 +53,7 @@ enum GoogleAnswer {
     }
 
     private static func place(_ result: JSONValue) throws(PluginError) -> Place {
-        guard let coordinate = coordinate(result["geometry"]?["location"]) else {
+        guard let coordinate = Coordinate(latLng: result["geometry"]?["location"]) else {
             throw PluginError(.protocolViolation, "a result has no location", domain: "google")
         }
         let viewport = result["geometry"]?["bounds"] ?? result["geometry"]?["viewport"]
@@ -62,7 +62,7 @@ enum GoogleAnswer {
             name: name(result),
             formattedAddress: result["formatted_address"]?.string,
             components: components(result["address_components"]?.array ?? []),
-            boundingBox: box(viewport),
+            boundingBox: BoundingBox(latLng: viewport),
             provider: "google",
             attribution: "Google",
             id: result["place_id"]?.string
@@ -74,23 +74,6 @@ enum GoogleAnswer {
         let first = result["address_components"]?[0]
         guard first?["types"]?.array?.contains("street_number") == false else { return nil }
         return first?["long_name"]?.string
-    }
-
-    private static func coordinate(_ value: JSONValue?) -> Coordinate? {
-        guard let latitude = value?["lat"]?.number, let longitude = value?["lng"]?.number else { return nil }
-        return Coordinate(latitude: latitude, longitude: longitude)
-    }
-
-    private static func box(_ value: JSONValue?) -> BoundingBox? {
-        guard let southWest = coordinate(value?["southwest"]), let northEast = coordinate(value?["northeast"]) else {
-            return nil
-        }
-        return BoundingBox(
-            south: southWest.latitude,
-            west: southWest.longitude,
-            north: northEast.latitude,
-            east: northEast.longitude
-        )
     }
 
     private static func components(_ parts: [JSONValue]) -> AddressComponents {

@@ -3,14 +3,12 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
 /// Queries the geocoding API of OpenCage (opencagedata.com/api).
 final class OpenCage: GeocoderPlugin {
     private let host: Host
     private let requests: OpenCageRequests
-    /// Whether the API refuses wrong keys before it looks at anything else, so that a key that it does not refuse is proof.
-    private let isKeyChecked = Atomic(false)
+    private let keyCheck = KeyCheck()
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -26,7 +24,7 @@ final class OpenCage: GeocoderPlugin {
         try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 32))
         let refusal = try? await host.http.send(wrong)
-        isKeyChecked.store(refusal.map(OpenCageAnswer.refusesKey) ?? false, ordering: .relaxed)
+        keyCheck.note(isRefused: refusal.map(OpenCageAnswer.refusesKey) ?? false)
         return evidence
     }
 
@@ -42,9 +40,7 @@ final class OpenCage: GeocoderPlugin {
     }
 
     private var evidence: [Evidence] {
-        let reachable = Evidence.reachable("the API answers, and did not refuse the key")
-        guard isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same request with another key is refused")]
+        keyCheck.evidence(.reachable("the API answers, and did not refuse the key"))
     }
 
     func geocode(_ request: GeocodeRequest) async throws -> [Place] {

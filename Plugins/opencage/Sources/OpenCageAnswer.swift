@@ -50,7 +50,7 @@ enum OpenCageAnswer {
     }
 
     private static func place(_ result: JSONValue) throws(PluginError) -> Place {
-        guard let coordinate = coordinate(result["geometry"]) else {
+        guard let coordinate = Coordinate(latLng: result["geometry"]) else {
             throw PluginError(.protocolViolation, "a result has no coordinate", domain: "opencage")
         }
         let parts = result["components"] ?? .null
@@ -59,26 +59,9 @@ enum OpenCageAnswer {
             name: parts["_type"]?.string.flatMap { parts[$0]?.string },
             formattedAddress: result["formatted"]?.string,
             components: components(parts),
-            boundingBox: box(result["bounds"]),
+            boundingBox: BoundingBox(latLng: result["bounds"]),
             provider: "opencage",
             attribution: "OpenCage, © OpenStreetMap contributors (opencagedata.com/credits)"
-        )
-    }
-
-    private static func coordinate(_ value: JSONValue?) -> Coordinate? {
-        guard let latitude = value?["lat"]?.number, let longitude = value?["lng"]?.number else { return nil }
-        return Coordinate(latitude: latitude, longitude: longitude)
-    }
-
-    private static func box(_ value: JSONValue?) -> BoundingBox? {
-        guard let southWest = coordinate(value?["southwest"]), let northEast = coordinate(value?["northeast"]) else {
-            return nil
-        }
-        return BoundingBox(
-            south: southWest.latitude,
-            west: southWest.longitude,
-            north: northEast.latitude,
-            east: northEast.longitude
         )
     }
 

@@ -3,7 +3,6 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
-internal import Synchronization
 
 /// Delivers to Sentry, and to servers that accept its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
 final class Sentry: CrashPlugin {
@@ -11,8 +10,7 @@ final class Sentry: CrashPlugin {
     private let requests: SentryRequests
     private let events: SentryEvents
     private let limits: SentryRateLimits
-    /// Whether the server refuses wrong keys, so that an accepted key is proof.
-    private let isKeyChecked = Atomic(false)
+    private let keyCheck = KeyCheck()
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -34,7 +32,7 @@ final class Sentry: CrashPlugin {
         let answer = try await reach()
         let wrong = SentryRequests(dsn: requests.dsn.withWrongKey)
         let refusal = try? await host.http.send(wrong.envelope(item: nil, id: nil, sentAt: host.clock.now))
-        isKeyChecked.store(refusal?.status == 401 || refusal?.status == 403, ordering: .relaxed)
+        keyCheck.note(isRefused: refusal?.status == 401 || refusal?.status == 403)
         return evidence(answer)
     }
 
@@ -54,8 +52,7 @@ final class Sentry: CrashPlugin {
 
     private func evidence(_ answer: HTTPResponse) -> [Evidence] {
         let reachable = Evidence.reachable("answered HTTP \(answer.status) to an empty envelope")
-        guard answer.isSuccess, isKeyChecked.load(ordering: .relaxed) else { return [reachable] }
-        return [reachable, .authenticated("the same request with another key is refused")]
+        return answer.isSuccess ? keyCheck.evidence(reachable) : [reachable]
     }
 
     /// Sends one request per report, because an envelope holds only one event.

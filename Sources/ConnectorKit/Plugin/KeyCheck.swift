@@ -1,0 +1,27 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Proves a key with a vendor whose API only answers whether it refuses a key.
+///
+/// That a request was not refused proves nothing of the key as long as the vendor may refuse no key. So when the gate opens, the same
+/// request with a wrong key follows; proofs after that send only the real key, since repeated refusals would look like an attack.
+public final class KeyCheck: Sendable {
+    private let refusesWrongKeys = Atomic(false)
+
+    /// Creates a check that knows nothing of the vendor yet.
+    public init() {}
+
+    /// Notes whether the vendor has refused the request with a wrong key. Any thread.
+    public func note(isRefused: Bool) {
+        refusesWrongKeys.store(isRefused, ordering: .relaxed)
+    }
+
+    /// The evidence of a request that the vendor did not refuse: that it is reachable and, if it refuses wrong keys, that the key is
+    /// right.
+    public func evidence(_ reachable: Evidence) -> [Evidence] {
+        guard refusesWrongKeys.load(ordering: .relaxed) else { return [reachable] }
+        return [reachable, .authenticated("the same request with another key is refused")]
+    }
+}
