@@ -314,10 +314,11 @@ package final class Runner: Sendable {
             var message = MessageReader(frame.payload)
             let other = try Handshake(&message)
             if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
-            let usesRings = try message.bool()
+            let runnerUsesRings = try message.bool()
             let evidence = try message.text(), isWhole = try message.bool()
             state.withLock { ($0.evidence, $0.isSandboxWhole) = (evidence, isWhole) }
-            if usesRings {
+            if runnerUsesRings {
+                // One that the host has not offered cannot be used.
                 guard usesRings, readRing(page.toHost, writing: page.toRunner) else {
                     throw MessageReader.malformed
                 }
