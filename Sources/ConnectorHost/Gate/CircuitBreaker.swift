@@ -89,7 +89,7 @@ final class CircuitBreaker: Sendable {
 
     /// Whether the next call would be refused.
     func refuses(at now: UInt64) -> Bool {
-        isInvolved && state.withLock { $0.wait(at: now) != nil }
+        state.withLock { $0.wait(at: now) != nil }
     }
 
     /// Admits a call.

@@ -31,7 +31,9 @@ extension Gate {
     }
 
     /// Whether calls reach the gate: it is open, and so is the way to it.
-    var isUsable: Bool { state.isUsable && !breaker.refuses(at: environment.clock.now()) }
+    var isUsable: Bool {
+        state.isUsable && !(breaker.isInvolved && breaker.refuses(at: environment.clock.now()))
+    }
 
     private func note(_ change: CircuitBreaker.Change?, _ error: ConnectorError?) {
         switch change {
