@@ -7,7 +7,7 @@ import Testing
 /// `connector-host reference`.
 @Suite struct ReferenceCommandTests {
     private static let pages = [
-        "manifest", "configuration", "answers", "capabilities", "commands", "metrics", "errors",
+        "manifest", "configuration", "answers", "capabilities", "commands", "conformance", "metrics", "errors",
     ]
 
     @Test func `the pages beside the others are what the program prints`() async throws {
@@ -17,6 +17,7 @@ import Testing
         for page in Self.pages {
             #expect(try await program.run("reference", page).output == readFile("docs/reference/\(page).md"))
         }
+        #expect(try readFile("docs/reference/conformance.md").contains("## Life cycle"))
     }
 
     @Test func `pages are written, and one that differs is named`() async throws {

@@ -113,12 +113,4 @@ import Testing
         let changed = try await workspace.program.run("inspect", "libbreaks.so", "--json")
         #expect(try JSONValue(parsing: changed.output)["conformance"] == nil)
     }
-
-    @Test func `the page of the rules is the one in docs`() async throws {
-        let result = try await Program(directory: FixturePlugins.root).run("test", "any", "--markdown")
-        #expect(result.output.contains("## Life cycle"))
-        let workspace = try Workspace()
-        try workspace.write(result.output, to: "page.md")
-        #expect(shell("diff '\(workspace.path)/page.md' '\(FixturePlugins.root)/docs/conformance.md' > /dev/null") == 0)
-    }
 }

@@ -63,10 +63,7 @@ struct GateScene {
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
         details.add("promoted", gate.promotion.map { StyledText($0.text, .warning) })
-        if let sandbox = gate.sandbox {
-            let text = sandbox.hasPrefix("sandbox: ") ? String(sandbox.dropFirst(9)) : sandbox
-            details.add("sandbox", StyledText(text, gate.isUnconfined ? .bad : .text))
-        }
+        details.add("sandbox", gate.sandboxText.map { StyledText($0, gate.isUnconfined ? .bad : .text) })
         details.add("runner", gate.isolation == nil ? nil : runner)
         details.add(
             "breaker",

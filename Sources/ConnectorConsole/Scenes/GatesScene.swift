@@ -47,13 +47,12 @@ enum GatesScene {
         }
         let rows = report.runners.map { runner in
             let gate = runner.connectors.lazy.compactMap { report[$0] }.first { $0.sandbox != nil }
-            let sandbox = gate?.sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst(9)) : $0 }
             return Row(
                 "\(runner.process)",
                 [
                     StyledText(runner.name), StyledText("\(runner.process)", .muted), StyledText(runner.memoryText),
                     runner.restarts.text(.warning), StyledText(runner.connectors.joined(separator: ", ")),
-                    StyledText(sandbox ?? "", gate?.isUnconfined ?? false ? .bad : .muted),
+                    StyledText(gate?.sandboxText ?? "", gate?.isUnconfined ?? false ? .bad : .muted),
                 ],
                 link: gate.map { .gate($0.path) }
             )

@@ -47,7 +47,7 @@ final class OpeningMark: Sendable {
             throw error
         }
         descriptor = Mutex(file)
-        try Self.synchronise(directory)
+        try Directory.synchronize(directory)
     }
 
     deinit { clear() }
@@ -57,7 +57,7 @@ final class OpeningMark: Sendable {
         guard let file = descriptor.withLock({ $0.take() }) else { return }
         unsafe unlink(path)
         // Without this, a loss of power could bring the mark back, and with it a suspicion.
-        try? Self.synchronise(path.parentPath)
+        try? Directory.synchronize(path.parentPath)
         close(file)
     }
 
@@ -72,13 +72,5 @@ final class OpeningMark: Sendable {
             count = max(0, unsafe read(file, buffer.baseAddress, buffer.count))
         }
         return (try? JSONValue(parsing: bytes)) ?? .null
-    }
-
-    /// Puts the names in a directory on stable storage.
-    static func synchronise(_ directory: String) throws(SystemError) {
-        let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw SystemError() }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw SystemError() }
     }
 }

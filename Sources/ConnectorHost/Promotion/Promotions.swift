@@ -145,7 +145,7 @@ final class Promotions: Sendable {
             try Directory.makePrivate(directory)
             try Directory.checkPrivate(directory)
             try OutputFile.replace(path, with: json.utf8(), mode: 0o600)
-            try OpeningMark.synchronise(directory)
+            try Directory.synchronize(directory)
         } catch {
             logger.warning("a crash cannot be remembered", metadata: ["file": "\(path)", "error": "\(error)"])
         }

@@ -80,6 +80,11 @@ public struct GateReport: Sendable {
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
 
+    /// What holds of the sandbox, below a heading that says so; nil in the host's process.
+    package var sandboxText: String? {
+        sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst("sandbox: ".count)) : $0 }
+    }
+
     /// Whether the plugin is in a runner without a sandbox.
     package var isUnconfined: Bool { sandbox?.hasPrefix("sandbox: off") ?? false }
 

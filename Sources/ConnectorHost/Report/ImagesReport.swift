@@ -51,9 +51,8 @@ extension Report {
     package var unusedImagesText: String? {
         let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
         guard let images, images.count > used else { return nil }
-        let tenths = (images.bytes + 50_000) / 100_000
         let unused = images.count - used
-        return "\(images.count) images of plugins in memory, \(tenths / 10).\(tenths % 10) MB: "
+        return "\(images.count) images of plugins in memory, \(Int64(images.bytes).megabytes): "
             + "\(unused) that no gate uses \(unused == 1 ? "stays" : "stay") until the process ends"
     }
 }

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorIsolation
+internal import ConnectorPlatform
 
 /// The process of isolated plugins at one moment.
 public struct RunnerReport: Sendable, Hashable {
@@ -28,9 +29,7 @@ public struct RunnerReport: Sendable, Hashable {
 
     /// The memory for people: `4.7 MB`; a dash if it is not known.
     package var memoryText: String {
-        guard let memory else { return "–" }
-        let tenths = (memory + 50_000) / 100_000
-        return "\(tenths / 10).\(tenths % 10) MB"
+        memory?.megabytes ?? "–"
     }
 }
 
@@ -41,7 +40,7 @@ extension RunnerReport {
         self.init(
             name: runner.name,
             process: Int64(runner.processNumber),
-            memory: runner.privateMemory,
+            memory: ProcessMemory.privateBytes(of: runner.processNumber),
             // The gates of a runner lose it together.
             restarts: connectors.compactMap { report[$0]?.crashCount }.max() ?? 0,
             connectors: connectors

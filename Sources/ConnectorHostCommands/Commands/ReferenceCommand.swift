@@ -12,7 +12,7 @@ struct ReferenceCommand: AsyncParsableCommand {
         abstract: "Print a page of the reference, or write all of them into a folder.",
         discussion: """
             The pages are written from what the program itself reads: the keys of manifests, of connectors.json and of answers, the operations
-            of capabilities with their payloads and events, commands, metrics and error codes. They need no network.
+            of capabilities with their payloads and events, commands, rules of conformance, metrics and error codes. They need no network.
 
             Exit status: 0; 1 if --check finds a page that differs, or a page cannot be written; 64 for wrong usage.
 

@@ -16,7 +16,7 @@ struct TestCommand: AsyncParsableCommand {
         abstract: "Check a plugin against the rules, each in a process of its own, and name its level.",
         discussion: """
             Opens, cancels, closes and destroys instances, calls operations, and watches what the plugin does. Rules that need an
-            open gate use a simulator that comes with the host, or --answers. docs/conformance.md lists the rules.
+            open gate use a simulator that comes with the host, or --answers. connector-host reference conformance lists the rules.
 
             A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken.
             Without --strict, that is level 5, for which no vendor need answer.
@@ -82,9 +82,6 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Check again whenever the file changes, until Ctrl-C.")
     var watch = false
 
-    @Flag(help: "Print the rules as the page docs/conformance.md.")
-    var markdown = false
-
     @Option(help: .hidden)
     var report: String?
 
@@ -102,13 +99,12 @@ struct TestCommand: AsyncParsableCommand {
         for id in only where PluginConformance.Rule.named(id) == nil {
             let known = PluginConformance.Rule.all.map(\.id)
             throw ValidationError(
-                "there is no rule \"\(id.excerpt)\"; \(suggestion(for: id, among: known) ?? "docs/conformance.md lists them")"
+                "there is no rule \"\(id.excerpt)\"; \(suggestion(for: id, among: known) ?? "connector-host reference conformance lists them")"
             )
         }
     }
 
     func run() async throws {
-        guard !markdown else { return StandardStream.output.writeLine(ConformancePage.text) }
         let output = Output(format: format == .json ? .json : .text, style: .detected(for: .output))
         let path: String
         let options: PluginConformance.Options
@@ -184,32 +180,26 @@ struct TestCommand: AsyncParsableCommand {
     private func conformanceOptions() throws(ConnectorError) -> PluginConformance.Options {
         var options = PluginConformance.Options(timeout: timeout ?? .seconds(2), patience: .milliseconds(60))
         if let config {
-            let text = config.utf8.first == UInt8(ascii: "{") ? Array(config.utf8) : try Self.text(of: config)
+            let text =
+                config.utf8.first == UInt8(ascii: "{") ? Array(config.utf8) : try ConformanceSubject.text(of: config)
             guard let object = try JSONValue(parsing: text, file: config.excerpt).object else {
                 throw ConnectorError(.invalid, "--config is not a JSON object")
             }
             options.config = object
         }
-        if let answers { options.answers = try JSONValue(parsing: try Self.text(of: answers), file: answers) }
+        if let answers {
+            options.answers = try JSONValue(parsing: try ConformanceSubject.text(of: answers), file: answers)
+        }
         options.seed = seed
         options.runs = runs
         options.isIsolated = place == .runner
         return options
     }
 
-    private static func text(of file: String) throws(ConnectorError) -> [UInt8] {
-        try ConformanceSubject.text(of: file)
-    }
-
     /// The arguments that a process for one rule shares with this one.
     private var childArguments: [String] {
         var arguments = rerunArguments + ["--seed", "\(seed)", "--in", place.rawValue]
-        if let timeout {
-            arguments += [
-                "--timeout",
-                "\(timeout.components.seconds * 1000 + timeout.components.attoseconds / 1_000_000_000_000_000)ms",
-            ]
-        }
+        if let timeout { arguments += ["--timeout", "\(timeout.nanoseconds / 1_000_000)ms"] }
         if unsealed { arguments.append("--unsealed") }
         return arguments
     }

@@ -73,10 +73,7 @@ struct ConformanceSession: Sendable {
         var checked: [(ConformanceReport.Result, RuleAnswer?)] = []
         for rule in rules where rule.stage == .file {
             let answer = await PluginConformance.check(rule, of: path, options: options)
-            var result = ConformanceReport.Result(rule, .kept)
-            if let reason = answer.inapplicable { result.verdict = .inapplicable(reason) }
-            if let reason = answer.unchecked { result.verdict = .unchecked(reason) }
-            checked.append((result, answer))
+            checked.append((ConformanceReport.Result(rule, answer.verdict), answer))
         }
         let waiting = rules.filter { $0.stage != .file }
         guard !waiting.isEmpty else { return checked }
@@ -97,13 +94,14 @@ struct ConformanceSession: Sendable {
     }
 
     private func checkInProcess(_ rule: PluginConformance.Rule) -> (ConformanceReport.Result, RuleAnswer?) {
-        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/connector-test-XXXXXX".utf8CString)
-        guard let directory = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
-            let reason = "no directory can be made in \(parent): \(SystemError().text)"
+        let directory: String
+        do throws(SystemError) {
+            directory = try TemporaryDirectory.make("connector-test")
+        } catch {
+            let reason = "no directory can be made in \(TemporaryDirectory.parent): \(error.text)"
             return (ConformanceReport.Result(rule, .unchecked(reason)), nil)
         }
-        defer { ScratchDirectory.remove(directory) }
+        defer { TemporaryDirectory.remove(directory) }
         unsafe mkdir(RuleProcess.scratch(in: directory), 0o700)
         let process = RuleProcess(rule: rule, path: path, arguments: childArguments, directory: directory)
         return process.run()

@@ -6,12 +6,6 @@ internal import ConnectorHostTesting
 internal import ConnectorLoading
 internal import ConnectorPlatform
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A process that checks one rule: this program again. What it found, and how far it came, is left in a directory.
 struct RuleProcess: Sendable {
     let rule: PluginConformance.Rule
@@ -36,7 +30,8 @@ struct RuleProcess: Sendable {
     func run() -> (result: ConformanceReport.Result, answer: RuleAnswer?) {
         let command = ChildCommand(
             [ProgramFiles.program, "test", path, "--only", rule.id, "--report", directory] + arguments,
-            environment: Self.environment,
+            // The plugin's libraries may need any variable.
+            environment: ProcessEnvironment.variables,
             timeout: Self.timeout,
             limit: 1 << 20
         )
@@ -48,12 +43,11 @@ struct RuleProcess: Sendable {
         } catch {
             end = Self.description(of: error)
         }
-        var result = ConformanceReport.Result(rule, .kept)
-        result.duration = clock.now - start
+        let duration = clock.now - start
         let answer = (try? ConformanceSubject.text(of: Self.answerFile(in: directory)))
             .flatMap { try? JSONValue(parsing: $0) }.flatMap(RuleAnswer.init)
-        if let reason = answer?.inapplicable { result.verdict = .inapplicable(reason) }
-        if let reason = answer?.unchecked { result.verdict = .unchecked(reason) }
+        var result = ConformanceReport.Result(rule, answer?.verdict ?? .kept)
+        result.duration = duration
         let calls = (try? ConformanceSubject.text(of: Self.traceFile(in: directory))) ?? []
         let crash = CrashNote.take(from: Self.crashFile(in: directory))
         if answer == nil || answer?.broken.isEmpty == false {
@@ -76,19 +70,5 @@ struct RuleProcess: Sendable {
         case .overdue: "the check did not end within \(timeout)"
         case .tooLong: "the plugin wrote without end"
         }
-    }
-
-    /// All variables of this process, which the plugin's libraries may need.
-    private static var environment: [String: String] {
-        var variables: [String: String] = [:]
-        var entry = unsafe environ
-        while let text = unsafe entry.pointee {
-            let pair = unsafe String(cString: text)
-            if let sign = pair.firstIndex(of: "=") {
-                variables[String(pair[..<sign])] = String(pair[pair.index(after: sign)...])
-            }
-            unsafe entry += 1
-        }
-        return variables
     }
 }

@@ -18,6 +18,8 @@ enum ReferencePage: String, CaseIterable, Sendable {
     case capabilities
     /// The help of every command.
     case commands
+    /// The rules that plugins keep.
+    case conformance
     /// What the host measures.
     case metrics
     /// Every error code.
@@ -32,6 +34,7 @@ enum ReferencePage: String, CaseIterable, Sendable {
             case .answers: Self.answersKeys
             case .capabilities: Self.capabilityPages
             case .commands: Self.commandPages
+            case .conformance: Self.conformanceRules
             case .metrics: Self.metricTable
             case .errors: ErrorExplanation.page
             }

@@ -8,14 +8,6 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// What became of a plugin that was really loaded and opened, in a runner of its own that is thrown away.
 ///
 /// The runner has the usual sandbox, and the plugin may reach no host. Required fields that have no default have placeholders.
@@ -55,8 +47,8 @@ struct PluginProbe: Sendable {
         var options = ConnectorHost.Options()
         options.heals = false
         options.outbox = .memory
-        let folder = temporaryFolder()
-        defer { if let folder { remove(folder) } }
+        let folder = try? TemporaryDirectory.make("connector-probe")
+        defer { if let folder { TemporaryDirectory.remove(folder) } }
         // Nothing that the plugin stores outlives the probe.
         if let folder { options.stateDirectory = folder }
         do throws(ConfigurationErrors) {
@@ -108,23 +100,6 @@ struct PluginProbe: Sendable {
             isolation: Isolation(.process)
         )
     }
-
-    private static func temporaryFolder() -> String? {
-        let root = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(root)/connector-probe-XXXXXX".utf8CString)
-        return unsafe template.withUnsafeMutableBufferPointer { buffer in
-            guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return nil }
-            return unsafe String(cString: made)
-        }
-    }
-
-    private static func remove(_ folder: String) {
-        for entry in (try? Directory.entries(of: folder)) ?? [] {
-            let path = "\(folder)/\(entry.name)"
-            if unsafe unlink(path) != 0 { remove(path) }
-        }
-        unsafe rmdir(folder)
-    }
 }
 
 extension PluginProbe {
@@ -153,7 +128,7 @@ extension PluginProbe {
             case .fails: (.bad, "fails in a runner")
             }
         var facts = [duration.map { style.shown($0.brief) }, evidence.last.map { style.shown($0.kind.rawValue) }]
-        facts.append(memory.map { RunnerReport(name: "", process: 0, memory: $0).memoryText })
+        facts.append(memory.map(\.megabytes))
         let known = facts.compactMap(\.self)
         var lines = [
             style.paint(style.sign(mark), style.colour(mark)) + " " + text

@@ -5,6 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
 internal import ConnectorManifest
+internal import ConnectorPlatform
 internal import Logging
 
 /// The plugin as one gate of a host, against what answers in place of its vendor.
@@ -40,7 +41,6 @@ extension RuleRun {
     /// - Parameters:
     ///   - isIsolated: Whether it runs in a runner; nil for what the options say.
     ///   - sandbox: The level of the sandbox; nil for none.
-    ///   - answers: What the vendor answers to every request; nil for what usually stands in its place.
     ///   - mayFail: Whether a gate that does not open is returned, too.
     func gate(
         isIsolated: Bool? = nil,
@@ -85,8 +85,7 @@ extension RuleRun {
             throw RuleStop.unchecked(error.errors.map(\.description).joined(separator: "; "))
         }
         if case .server(let base, _) = vendor { resolved = resolved.pointing { _, _ in .server(base) } }
-        let scratch = options.scratch ?? ScratchDirectory.make()
-        if options.scratch == nil { atEnd { ScratchDirectory.remove(scratch) } }
+        let scratch = try options.scratch ?? temporaryDirectory()
         var hostOptions = ConnectorHost.Options(
             environment: environment,
             pluginDirectories: [],
@@ -115,5 +114,15 @@ extension RuleRun {
             isSimulated: isSimulated,
             report: gate
         )
+    }
+    /// A directory for the state of a host, which is removed at the end.
+    private func temporaryDirectory() throws(RuleStop) -> String {
+        do throws(SystemError) {
+            let path = try TemporaryDirectory.make("connector-conformance")
+            atEnd { TemporaryDirectory.remove(path) }
+            return path
+        } catch {
+            throw .unchecked("no directory can be made in \(TemporaryDirectory.parent): \(error.text)")
+        }
     }
 }

@@ -16,7 +16,7 @@ public import ConnectorManifest
 /// The suite generates values for the fields that the manifest requires; set ``Options/config`` if the plugin needs
 /// particular values.
 ///
-/// The rules are those of `connector-host test`, up to ``Options/level``: docs/conformance.md lists them. The suite
+/// The rules are those of `connector-host test`, up to ``Options/level``: docs/reference/conformance.md lists them. The suite
 /// creates, opens, probes, cancels, closes and destroys instances, and records the plugin's calls of the host. Whether a gate opens
 /// depends on its vendor, so rules below level 6 only require that opening completes once, with evidence or an error.
 ///

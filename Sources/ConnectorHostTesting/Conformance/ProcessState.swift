@@ -21,7 +21,7 @@ struct ProcessState: Sendable {
     let hasChildren: Bool
     /// The page faults and context switches aside, what children that ended have used: more than 0 if there were any.
     let forks: Int
-    private let variables: [String]
+    private let variables: [String: String]
     private let directory: String
     private let mask: mode_t
     private let locale: String
@@ -34,7 +34,7 @@ struct ProcessState: Sendable {
             files: openFiles,
             hasChildren: hasAnyChildren,
             forks: endedChildren,
-            variables: allVariables,
+            variables: ProcessEnvironment.variables,
             directory: workingDirectory,
             mask: fileMask,
             locale: unsafe setlocale(LC_ALL, nil).map { unsafe String(cString: $0) } ?? "",
@@ -68,9 +68,8 @@ struct ProcessState: Sendable {
     /// What is different, each as the object of a sentence.
     func changes(since before: ProcessState) -> [String] {
         var changes: [String] = []
-        let names = Set(variables).symmetricDifference(before.variables)
-            .map { String($0.prefix { $0 != "=" }) }
-        if !names.isEmpty { changes.append("the environment: \(Set(names).sorted().joined(separator: ", "))") }
+        let names = Set(variables.keys).union(before.variables.keys).filter { variables[$0] != before.variables[$0] }
+        if !names.isEmpty { changes.append("the environment: \(names.sorted().joined(separator: ", "))") }
         if directory != before.directory { changes.append("the working directory to \(directory)") }
         if mask != before.mask { changes.append("the file mask to \(String(mask, radix: 8))") }
         if locale != before.locale { changes.append("the locale to \(locale)") }
@@ -81,12 +80,9 @@ struct ProcessState: Sendable {
         return changes
     }
 
-    /// The bytes of memory in use, in pages; 0 where the system does not tell.
+    /// The bytes of memory that the process shares with nobody; 0 where the system does not tell.
     static var residentBytes: Int {
-        guard let text = try? SystemFile.text(of: "/proc/self/statm") else { return 0 }
-        let fields = text.split(separator: " ")
-        guard fields.count > 5, let data = Int(fields[1]), let shared = Int(fields[2]) else { return 0 }
-        return (data - shared) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        Int(ProcessMemory.privateBytes(of: getpid()) ?? 0)
     }
 
     private static var hasAnyChildren: Bool {
@@ -104,16 +100,6 @@ struct ProcessState: Sendable {
             let result = unsafe getrusage(RUSAGE_CHILDREN, &usage)
         #endif
         return result == 0 ? Int(usage.ru_minflt) : 0
-    }
-
-    private static var allVariables: [String] {
-        var variables: [String] = []
-        var entry = unsafe environ
-        while let text = unsafe entry.pointee {
-            variables.append(unsafe String(cString: text))
-            unsafe entry += 1
-        }
-        return variables
     }
 
     private static var workingDirectory: String {
@@ -136,26 +122,5 @@ struct ProcessState: Sendable {
             handlers[signal] = unsafe withUnsafeBytes(of: &action) { unsafe $0.loadUnaligned(as: UInt.self) }
         }
         return handlers
-    }
-}
-
-/// Small files of the system.
-enum SystemFile {
-    /// The file cannot be read.
-    struct Failure: Error {}
-
-    /// The text of a file of at most 4096 bytes.
-    static func text(of path: String) throws -> String {
-        String(decoding: try bytes(of: path, limit: 4096), as: UTF8.self)
-    }
-
-    /// The first bytes of a file.
-    static func bytes(of path: String, limit: Int) throws -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure() }
-        defer { close(descriptor) }
-        return unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
-        }
     }
 }

@@ -20,6 +20,12 @@ package struct RuleAnswer: Sendable, Hashable {
     /// Why the rule could not be checked; nil if it was.
     package var unchecked: String?
 
+    /// How the check of the rule itself ended, broken rules aside.
+    package var verdict: ConformanceReport.Verdict {
+        if let unchecked { return .unchecked(unchecked) }
+        return inapplicable.map { .inapplicable($0) } ?? .kept
+    }
+
     /// Reads the document of ``json``; nil if it is none.
     package init?(_ json: JSONValue) {
         guard let broken = json["broken"]?.array else { return nil }

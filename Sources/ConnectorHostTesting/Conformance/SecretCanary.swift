@@ -32,15 +32,9 @@ struct SecretCanary: Sendable {
     private var escaped: String { value.utf8.map { "\\u00" + Self.hexadecimal($0) }.joined() }
 
     private var base64: String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        // Without the rest of a group of three, which depends on what follows.
         let bytes = Array(value.utf8)
-        var text = ""
-        // The key has whole groups of three bytes but for the last.
-        for start in stride(from: 0, to: bytes.count - bytes.count % 3, by: 3) {
-            let group = bytes[start..<start + 3].reduce(0) { $0 << 8 | Int($1) }
-            for shift in stride(from: 18, through: 0, by: -6) { text.append(alphabet[group >> shift & 63]) }
-        }
-        return text
+        return Base64.encode(Array(bytes.prefix(bytes.count - bytes.count % 3)))
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {

@@ -4,12 +4,6 @@
 package import ConnectorBase
 internal import ConnectorPlatform
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// What `connector-host test --certify` says of a plugin: the level that these very bytes have.
 ///
 /// The file `conformance.json` beside the image has one for each image of the folder.
@@ -48,7 +42,7 @@ package struct ConformanceCertificate: Sendable, Hashable {
 
     /// Writes the certificate beside an image, in place of an older one; those of other images stay.
     ///
-    /// - Throws: `unwritable` with the system's reason.
+    /// - Throws: `storage` with the system's reason.
     package func write(beside path: String) throws(ConnectorError) {
         let all = (Self.all(beside: path).filter { $0.file != file } + [self]).sorted { $0.file < $1.file }
         let document: JSONValue = ["version": 1, "plugins": .array(all.map(\.json))]
@@ -77,13 +71,9 @@ package struct ConformanceCertificate: Sendable, Hashable {
 
     /// The certificates in the folder of an image; those that cannot be read do not count.
     private static func all(beside image: String) -> [ConformanceCertificate] {
-        let descriptor = unsafe open(path(beside: image), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return [] }
-        defer { close(descriptor) }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-            count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
-        }
-        guard let document = try? JSONValue(parsing: bytes), document["version"]?.integer == 1 else { return [] }
+        guard let bytes = try? SystemFile.bytes(of: path(beside: image), limit: 1 << 20),
+            let document = try? JSONValue(parsing: bytes), document["version"]?.integer == 1
+        else { return [] }
         return (document["plugins"]?.array ?? []).compactMap { entry in
             guard let file = entry["file"]?.string, let plugin = entry["plugin"]?.string,
                 let sha256 = entry["sha256"]?.string, let level = entry["level"]?.integer, (1...10).contains(level),

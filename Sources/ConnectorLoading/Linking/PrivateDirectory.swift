@@ -24,19 +24,12 @@ package struct PrivateDirectory: ~Copyable {
     ///
     /// - Parameter isKept: Whether the directory stays after the value is destroyed.
     package init(below parent: String, isKept: Bool = false) throws(DynamicLinker.Failure) {
-        var template = Array("\(parent)/connector-XXXXXX".utf8CString)
-        guard let made = unsafe mkdtemp(&template) else {
-            throw DynamicLinker.Failure(text: "no private directory can be made below \(parent): \(SystemError())")
+        do throws(SystemError) {
+            path = try TemporaryDirectory.make("connector", below: parent)
+        } catch {
+            throw DynamicLinker.Failure(text: "no private directory can be made below \(parent): \(error)")
         }
-        path = unsafe String(cString: made)
         self.isKept = isKept
-    }
-
-    /// The directory for temporary files: `$TMPDIR` if it is absolute, otherwise `/tmp`.
-    package static var temporaryDirectory: String {
-        guard let value = unsafe getenv("TMPDIR") else { return "/tmp" }
-        let path = unsafe String(cString: value)
-        return path.hasPrefix("/") ? path : "/tmp"
     }
 
     /// Writes a file, and creates the folders in its path.

@@ -72,7 +72,7 @@ package struct SealedImage: ~Copyable {
         self.keepsLayout = keepsLayout
         parent =
             switch storage {
-            case .automatic: PrivateDirectory.temporaryDirectory
+            case .automatic: TemporaryDirectory.parent
             case .directory(let directory), .kept(let directory): directory
             }
         isKept = if case .kept = storage { true } else { false }

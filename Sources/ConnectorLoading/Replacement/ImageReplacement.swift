@@ -124,7 +124,7 @@ package struct ImageReplacement: Sendable {
                     try Self.check(unsafe unlink(file.target))
                 }
             }
-            try Self.synchronize(target.parentPath)
+            try Directory.synchronize(target.parentPath)
         } catch {
             undo()
             throw Self.storage("\(source) cannot take the place of \(target)", error)
@@ -140,7 +140,7 @@ package struct ImageReplacement: Sendable {
                 unsafe unlink(file.target)
             }
         }
-        try? Self.synchronize(target.parentPath)
+        try? Directory.synchronize(target.parentPath)
         finish()
     }
 
@@ -177,13 +177,6 @@ package struct ImageReplacement: Sendable {
             unsafe unlink(path)
             throw storage("\(bytes.path) cannot be copied to \(path.parentPath)", error)
         }
-    }
-
-    private static func synchronize(_ directory: String) throws(SystemError) {
-        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError() }
-        defer { close(descriptor) }
-        try check(fsync(descriptor))
     }
 
     private static func check(_ status: Int32) throws(SystemError) {

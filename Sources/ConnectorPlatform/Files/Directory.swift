@@ -49,6 +49,14 @@ package enum Directory {
         }
     }
 
+    /// Puts the names in a directory on stable storage.
+    package static func synchronize(_ directory: String) throws(SystemError) {
+        let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw SystemError() }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw SystemError() }
+    }
+
     // MARK: For this user alone
 
     /// Creates a directory and its missing parents with mode 0700. Existing directories stay unchanged.

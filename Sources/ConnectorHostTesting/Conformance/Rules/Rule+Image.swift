@@ -10,15 +10,13 @@ enum Fault: Equatable {
     case manifest, mismatch, abi, symbols, signatures, dependencies, image
 
     init(_ error: ConnectorError) {
-        switch error.code.rawValue {
-        case "manifest-missing", "no-manifest", "missing-manifest", "invalid-manifest", "syntax", "invalid-value",
-            "missing", "unknown-key", "not-found":
-            self = .manifest
-        case "manifest-mismatch": self = .mismatch
-        case "unsupported-abi": self = .abi
-        case "symbol-absent": self = .symbols
-        case "signature-mismatch": self = .signatures
-        case "missing-dependency", "missing-symbol", "missing-version", "missing-symbol-version": self = .dependencies
+        switch error.code {
+        case .noManifest, .invalidManifest, .syntax, .invalidValue, .missing, .unknownKey, .notFound: self = .manifest
+        case .manifestMismatch: self = .mismatch
+        case .unsupportedABI: self = .abi
+        case .symbolAbsent: self = .symbols
+        case .signatureMismatch: self = .signatures
+        case .missingDependency, .missingSymbol, .missingSymbolVersion: self = .dependencies
         default: self = .image
         }
     }
@@ -139,8 +137,17 @@ extension PluginConformance.Rule {
         guard case .file = run.subject, let path = run.inspection?.path else {
             throw RuleStop.inapplicable("the plugin is linked")
         }
-        guard let segments = WritableCode.segments(of: path) else { throw RuleStop.inapplicable("it is no ELF image") }
-        for segment in segments { run.report(unprivileged, "the \(segment) can be written and executed") }
+        guard let bytes = try? ImageBytes(path: path), let image = try? ELFImage(bytes) else {
+            throw RuleStop.inapplicable("it is no ELF image")
+        }
+        let both = ELFConstant.writable | ELFConstant.executable
+        for (index, segment) in image.segments.enumerated() where segment.flags & both == both {
+            switch segment.type {
+            case ELFConstant.load: run.report(unprivileged, "the segment \(index) can be written and executed")
+            case ELFConstant.stack: run.report(unprivileged, "the stack can be written and executed")
+            default: break
+            }
+        }
     }
 
     private static func fault(_ fault: Fault, _ rule: Self, _ run: RuleRun) throws {

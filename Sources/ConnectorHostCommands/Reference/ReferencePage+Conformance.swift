@@ -3,10 +3,9 @@
 
 internal import ConnectorHostTesting
 
-/// The page docs/conformance.md, from the rules themselves.
-enum ConformancePage {
-    /// The page, in Markdown.
-    static var text: String {
+extension ReferencePage {
+    /// The rules of `connector-host test`, from the rules themselves.
+    static var conformanceRules: String {
         let rules = PluginConformance.Rule.all
         var lines = [
             "# Conformance", "",
