@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
-    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // Files that are compiled together take `stat` and `timespec` from whichever of the two modules comes
     // first.
     import SwiftOverlayShims
 #else

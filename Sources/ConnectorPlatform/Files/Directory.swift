@@ -3,6 +3,8 @@
 
 #if canImport(Glibc)
     import Glibc
+    // As in OpenFile: the compiler may take `stat` from this module.
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif

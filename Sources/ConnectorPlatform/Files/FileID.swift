@@ -3,6 +3,8 @@
 
 #if canImport(Glibc)
     internal import Glibc
+    // As in OpenFile: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
 #else
     internal import Darwin
 #endif

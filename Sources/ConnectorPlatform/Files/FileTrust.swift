@@ -6,6 +6,8 @@ internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
+    // As in OpenFile: the compiler may take `stat` from this module.
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif
