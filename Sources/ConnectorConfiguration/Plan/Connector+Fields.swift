@@ -7,11 +7,11 @@ internal import ConnectorOutbox
 internal import ConnectorSandbox
 internal import ConnectorServices
 
-/// The settings of a connector as texts, to be compared and shown.
+/// The settings of a connector, to be compared and shown.
 extension Connector {
     /// The settings that do not belong to an instance of a plugin: changing them opens nothing. Absent ones are left out.
-    var gateFields: [(name: String, text: String)] {
-        var fields: [(name: String, text: String)] = []
+    var gateFields: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
         func add(_ name: String, _ text: String?) {
             if let text { fields.append((name, text)) }
         }
@@ -62,22 +62,33 @@ extension DeliveryPolicy {
 
 /// The settings that belong to an instance of the leaf's plugin: changing one needs another instance.
 struct InstanceFields {
-    /// Each setting with its text for readers.
-    var fields: [(name: String, text: String)] = []
+    /// Each setting with its value.
+    private(set) var fields: [(name: String, value: Value)] = []
+
+    /// A setting as it is compared. Less of it may be shown: the text is made only of settings that differ.
+    enum Value: Equatable {
+        case text(String)
+        case json(JSONValue)
+        case secret(Secret)
+
+        /// The text for readers.
+        ///
+        /// - Parameters:
+        ///   - shown: Makes a value fit to be shown.
+        ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
+        func text(shown: (JSONValue) -> String, fingerprint: (String) -> String) -> String {
+            switch self {
+            case .text(let text): text
+            case .json(let value): shown(value)
+            case .secret(let secret): "secret \(fingerprint(secret.reveal()))"
+            }
+        }
+    }
 
     /// Lists the settings of a leaf.
     ///
-    /// - Parameters:
-    ///   - leaf: The resolved leaf, or why its plugin cannot be used.
-    ///   - shown: Makes a value fit to be shown.
-    ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
-    init(
-        _ connector: Connector,
-        _ leaf: Result<LeafPlan, ConnectorError>?,
-        _ image: PlannedImage?,
-        shown: (JSONValue) -> String,
-        fingerprint: (String) -> String
-    ) {
+    /// - Parameter leaf: The resolved leaf, or why its plugin cannot be used.
+    init(_ connector: Connector, _ leaf: Result<LeafPlan, ConnectorError>?, _ image: PlannedImage?) {
         if case .leaf(let written) = connector.kind { add("plugin", written.plugin.description) }
         switch leaf {
         case nil: break
@@ -85,11 +96,8 @@ struct InstanceFields {
         case .success(let plan):
             add("version", plan.manifest.version.description)
             for member in plan.config.members {
-                if let secret = plan.secrets[member.name] {
-                    add("config.\(member.name)", "secret \(fingerprint(secret.reveal()))")
-                } else {
-                    add("config.\(member.name)", shown(member.value))
-                }
+                let secret = plan.secrets[member.name].map(Value.secret)
+                fields.append(("config.\(member.name)", secret ?? .json(member.value)))
             }
             add("hosts", plan.egress.map(\.description).joined(separator: ", "))
             add("with", plan.uses.map { "\($0.use.name): \($0.connector)" }.joined(separator: ", "))
@@ -107,6 +115,6 @@ struct InstanceFields {
     }
 
     private mutating func add(_ name: String, _ text: String) {
-        if !text.isEmpty { fields.append((name, text)) }
+        if !text.isEmpty { fields.append((name, .text(text))) }
     }
 }

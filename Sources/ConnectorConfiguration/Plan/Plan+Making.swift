@@ -119,33 +119,42 @@ private struct FieldComparison {
 
     /// The settings that differ: those of the gate, and those that need another instance.
     func differences(_ old: Connector, _ new: Connector) -> (gate: [Plan.Field], instance: [Plan.Field]) {
-        let gate = Self.differences(old.gateFields, new.gateFields)
+        let gate = Self.differences(old.gateFields, new.gateFields, from: \.self, to: \.self)
         guard new.isOwnLeaf else { return (gate, []) }
-        return (gate, Self.differences(fields(old, running), fields(new, next)))
+        let instance = Self.differences(
+            fields(old, running),
+            fields(new, next),
+            from: { $0.text(shown: running.resolved.shown, fingerprint: fingerprint) },
+            to: { $0.text(shown: next.resolved.shown, fingerprint: fingerprint) }
+        )
+        return (gate, instance)
     }
 
-    private func fields(_ connector: Connector, _ side: PlanSide) -> [(name: String, text: String)] {
-        InstanceFields(
-            connector,
-            side.resolved.leaves[connector.path],
-            side.images[connector.path],
-            shown: side.resolved.shown,
-            fingerprint: fingerprint
-        ).fields
+    private func fields(_ connector: Connector, _ side: PlanSide) -> [(name: String, value: InstanceFields.Value)] {
+        InstanceFields(connector, side.resolved.leaves[connector.path], side.images[connector.path]).fields
     }
 
-    private static func differences(
-        _ old: [(name: String, text: String)],
-        _ new: [(name: String, text: String)]
+    private static func differences<Value: Equatable>(
+        _ old: [(name: String, value: Value)],
+        _ new: [(name: String, value: Value)],
+        from oldText: (Value) -> String,
+        to newText: (Value) -> String
     ) -> [Plan.Field] {
         if old.elementsEqual(new, by: ==) { return [] }
-        let before = Dictionary(old) { $0 + "; " + $1 }
-        let after = Dictionary(new) { $0 + "; " + $1 }
+        let before = Dictionary(grouping: old, by: \.name).mapValues { $0.map(\.value) }
+        let after = Dictionary(grouping: new, by: \.name).mapValues { $0.map(\.value) }
         var names = new.map(\.name)
         for (name, _) in old where after[name] == nil { names.append(name) }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted && before[$0] != after[$0] }.map { name in
-            Plan.Field(name: name, from: before[name], to: after[name])
+            var field = Plan.Field(
+                name: name,
+                from: before[name]?.map(oldText).joined(separator: "; "),
+                to: after[name]?.map(newText).joined(separator: "; ")
+            )
+            // The user of a URL, or the end of a long text.
+            if field.from == field.to { field.to = field.to.map { "\($0) (another value, which is not shown)" } }
+            return field
         }
     }
 }

@@ -75,7 +75,8 @@ public final class ConnectorHost: Sendable {
             return lookup.manifest
         }
         let lookup = plugins.withLock(\.self) ?? PluginLookup(configuration: resolved.configuration, options: options)
-        self.init(resolved, plugins: lookup, options: options, logger: logger, resolve: Self.resolver(options))
+        let resolve = Self.resolver(options, PluginSearch(options, after: lookup))
+        self.init(resolved, plugins: lookup, options: options, logger: logger, resolve: resolve)
     }
 
     /// Creates a host from a configuration, checked against the plugins it names.
@@ -86,8 +87,9 @@ public final class ConnectorHost: Sendable {
         options: Options = Options(),
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
-        let (resolved, plugins) = try Self.resolver(options)(configuration, nil)
-        self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: Self.resolver(options))
+        let resolve = Self.resolver(options, PluginSearch(options))
+        let (resolved, plugins) = try resolve(configuration, nil)
+        self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: resolve)
     }
 
     /// Checks a configuration against the plugins that it names, which it looks for; one image may have a substitute.
@@ -97,9 +99,9 @@ public final class ConnectorHost: Sendable {
         )
 
     /// Looks for plugins in the directories of the configuration and of the options.
-    private static func resolver(_ options: Options) -> Resolver {
+    private static func resolver(_ options: Options, _ search: PluginSearch) -> Resolver {
         { configuration, substitute throws(ConfigurationErrors) in
-            let plugins = PluginLookup(configuration: configuration, options: options).substituting(substitute)
+            let plugins = search.plugins(of: configuration, substitute)
             let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
             return (resolved, plugins)
         }

@@ -26,11 +26,14 @@ package struct PluginLookup: Sendable {
     private var substitute: PluginSubstitute?
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
-    package init(configuration: Configuration, options: ConnectorHost.Options) {
+    ///
+    /// - Parameter earlier: An earlier lookup. An image that is as it was then is not read again.
+    package init(configuration: Configuration, options: ConnectorHost.Options, after earlier: PluginLookup? = nil) {
         self.init(
             directories: configuration.pluginDirectories,
             requiresTrust: configuration.requiresTrust,
-            options: options
+            options: options,
+            after: earlier
         )
         admission = PluginAdmission(
             lock: configuration.lock,
@@ -40,11 +43,20 @@ package struct PluginLookup: Sendable {
     }
 
     /// Searches the given directories and those of `CONNECTOR_PLUGIN_PATH`, then those of the options.
-    package init(directories: [String], requiresTrust: Bool = false, options: ConnectorHost.Options) {
+    package init(
+        directories: [String],
+        requiresTrust: Bool = false,
+        options: ConnectorHost.Options,
+        after earlier: PluginLookup? = nil
+    ) {
         let path = options.environment["CONNECTOR_PLUGIN_PATH"] ?? ""
         let all = directories + path.split(separator: ":").map(String.init)
-        named = PluginCatalog(directories: all, requiresTrust: requiresTrust)
-        bundled = BundledPlugins(directories: options.pluginDirectories, requiresTrust: requiresTrust)
+        named = PluginCatalog(directories: all, requiresTrust: requiresTrust, after: earlier?.named)
+        bundled = BundledPlugins(
+            directories: options.pluginDirectories,
+            requiresTrust: requiresTrust,
+            after: earlier?.bundled
+        )
     }
 
     /// Uses the given images or sidecars instead of searching; connectors name them by id.
@@ -181,14 +193,19 @@ private final class BundledPlugins: Sendable {
     /// The directories to search.
     let directories: [String]
     private let requiresTrust: Bool
+    /// What was found before.
+    private let earlier: PluginCatalog?
     private let found = Mutex<PluginCatalog?>(nil)
     /// Everything in these directories and those searched before them; searched once, for error messages.
     private let all = Mutex<PluginCatalog?>(nil)
 
     /// Creates a lookup that has not searched yet.
-    init(directories: [String], requiresTrust: Bool) {
+    ///
+    /// - Parameter earlier: An earlier lookup, whose images are not read again if they are as they were.
+    init(directories: [String], requiresTrust: Bool, after earlier: BundledPlugins? = nil) {
         self.directories = directories
         self.requiresTrust = requiresTrust
+        self.earlier = earlier?.found.withLock(\.self)
     }
 
     /// Everything in the directories of a catalog, then in these.
@@ -204,7 +221,8 @@ private final class BundledPlugins: Sendable {
     /// Everything in the directories.
     var catalog: PluginCatalog {
         found.withLock { found in
-            let catalog = found ?? PluginCatalog(directories: directories, requiresTrust: requiresTrust)
+            let catalog =
+                found ?? PluginCatalog(directories: directories, requiresTrust: requiresTrust, after: earlier)
             found = catalog
             return catalog
         }

@@ -85,9 +85,10 @@ struct HostSession: Sendable {
             throw ExitStatus.failed
         }
         let opened = simulation?.pointing(resolved) ?? resolved
+        let search = PluginSearch(options, after: plugins)
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
             [options] configuration, substitute throws(ConfigurationErrors) in
-            let lookup = PluginLookup(configuration: configuration, options: options).substituting(substitute)
+            let lookup = search.plugins(of: configuration, substitute)
             let next = try configuration.resolved(
                 environment: options.environment,
                 simulation: request,

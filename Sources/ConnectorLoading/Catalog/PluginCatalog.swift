@@ -27,12 +27,14 @@ package struct PluginCatalog: Sendable {
     /// - Parameters:
     ///   - directories: The paths to search. A missing directory is an error only if a plugin is not found.
     ///   - requiresTrust: Whether to refuse plugins that other users could change.
-    package init(directories: [String], requiresTrust: Bool = false) {
+    ///   - earlier: An earlier catalog. An image that is as it was then is not read again.
+    package init(directories: [String], requiresTrust: Bool = false, after earlier: PluginCatalog? = nil) {
         self.directories = directories
         self.requiresTrust = requiresTrust
+        let known = earlier.map { Dictionary($0.entries.map { ($0.path, $0) }) { first, _ in first } } ?? [:]
         var seen: Set<String> = []
         for directory in directories where seen.insert(directory).inserted {
-            for folder in scan(directory) { _ = scan("\(directory)/\(folder)") }
+            for folder in scan(directory, known) { _ = scan("\(directory)/\(folder)", known) }
         }
         // A sidecar in a plugin's source folder is not broken if the plugin's image was found elsewhere.
         let usable = Set(entries.compactMap(\.candidate?.manifest.id))
@@ -45,7 +47,7 @@ package struct PluginCatalog: Sendable {
         }
     }
 
-    private mutating func scan(_ directory: String) -> [String] {
+    private mutating func scan(_ directory: String, _ known: [String: PluginEntry]) -> [String] {
         let listing: DirectoryListing
         do throws(SystemError) {
             listing = try DirectoryListing(path: directory)
@@ -61,7 +63,7 @@ package struct PluginCatalog: Sendable {
             if let sidecar { unmatched.remove(sidecar) }
             pairs.append(("\(directory)/\(image)", sidecar.map { "\(directory)/\($0)" }))
         }
-        entries += PluginScan.entries(of: pairs)
+        entries += PluginScan.entries(of: pairs, known)
         for sidecar in listing.sidecars where unmatched.contains(sidecar) {
             entries.append(PluginEntry(sidecar: "\(directory)/\(sidecar)"))
         }

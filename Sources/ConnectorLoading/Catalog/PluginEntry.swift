@@ -69,6 +69,14 @@ package struct PluginEntry: Sendable {
 }
 
 extension PluginEntry {
+    /// Whether this describes a usable image as it is now, and no sidecar is or was beside it.
+    package func isCurrent(sidecar: String?) -> Bool {
+        guard let candidate, candidate.sidecar == nil, sidecar == nil, case .file = candidate.image,
+            let identity = candidate.identity
+        else { return false }
+        return FileIdentity(path: candidate.path) == identity
+    }
+
     /// Examines an image and the sidecar beside it.
     package init(image path: String, sidecar: String?) {
         do throws(ConnectorError) {

@@ -1,6 +1,14 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+    internal import Glibc
+    // As in OpenFile: the compiler may take `stat` from this module.
+    internal import SwiftOverlayShims
+#else
+    internal import Darwin
+#endif
+
 /// The identity of a file and of its state, from the file system's metadata.
 package struct FileIdentity: Sendable, Hashable {
     /// The device id of the file system.
@@ -9,6 +17,34 @@ package struct FileIdentity: Sendable, Hashable {
     package var inode: UInt64
     /// The size, in bytes.
     package var size: Int
-    /// When the content last changed, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// When the content last changed, in nanoseconds since 1970-01-01T00:00:00Z; a program may set it to any time.
     package var modified: Int
+    /// When the content or the metadata last changed, in nanoseconds since 1970-01-01T00:00:00Z; only the system sets it.
+    package var changed: Int
+
+    /// The identity of bytes that are no file.
+    package init(size: Int) {
+        (device, inode, self.size, modified, changed) = (0, 0, size, 0, 0)
+    }
+
+    /// Identifies the file at a path, or what a symbolic link there leads to; nil if there is none, or if it cannot be reached.
+    package init?(path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Reads the metadata.
+    init(_ status: stat) {
+        #if canImport(Glibc)
+            let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #else
+            let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #endif
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        size = Int(status.st_size)
+        self.modified = modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
+        self.changed = changed.tv_sec &* 1_000_000_000 &+ changed.tv_nsec
+    }
 }

@@ -68,7 +68,7 @@ package final class ImageBytes {
         self.path = path
         count = bytes.count
         available = bytes.count
-        identity = FileIdentity(device: 0, inode: 0, size: bytes.count, modified: 0)
+        identity = FileIdentity(size: bytes.count)
         descriptor = -1
         unsafe storage = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
         isReusable = false

@@ -53,18 +53,8 @@ package struct OpenFile: ~Copyable {
                 fix: "name the file of a plugin"
             )
         }
-        #if canImport(Glibc)
-            let modified = status.st_mtim
-        #else
-            let modified = status.st_mtimespec
-        #endif
         self.descriptor = descriptor
-        identity = FileIdentity(
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino),
-            size: Int(status.st_size),
-            modified: modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
-        )
+        identity = FileIdentity(status)
     }
 
     /// Takes ownership of an open descriptor.

@@ -42,6 +42,31 @@ import Testing
         }
     }
 
+    @Test func `a later catalog reads only the images that have changed`() throws {
+        try Fixtures.withDirectory { directory in
+            for name in ["same", "other", "beside"] { _ = try Fixtures.plugin(name, "1.0.0", in: directory, as: name) }
+            let first = PluginCatalog(directories: [directory])
+            // Of the same size, and with the time of the one before.
+            let path = "\(directory)/libother.so"
+            #expect(Fixtures.run("cp -p '\(path)' '\(directory)/copy'") == 0)
+            let bytes = try Fixtures.bytes(path)
+            let text = Array(#""version": "1.0.0""#.utf8)
+            let place = try #require(bytes.firstRange(of: text)?.lowerBound)
+            var changed = bytes
+            changed[place + text.count - 2] = UInt8(ascii: "1")
+            try Fixtures.write(changed, to: path)
+            #expect(Fixtures.run("touch -r '\(directory)/copy' '\(path)'") == 0)
+            try Fixtures.write(Array("{".utf8), to: "\(directory)/beside.connector.json")
+
+            let second = PluginCatalog(directories: [directory], after: first)
+            #expect(try second.find("same") === first.find("same"))
+            #expect(try second.find("other").manifest.version == SemanticVersion(1, 0, 1))
+            #expect(throws: ConnectorError.self) { try second.find("beside") }
+            let third = PluginCatalog(directories: [directory], after: second)
+            #expect(try third.find("other") === second.find("other"))
+        }
+    }
+
     @Test func `of two versions the higher one is taken, unless another is asked for`() throws {
         try Fixtures.withDirectory { directory in
             for version in ["1.9.0", "1.10.0", "1.10.0-beta"] {

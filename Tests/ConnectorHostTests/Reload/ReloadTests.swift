@@ -67,6 +67,17 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a change of what is not shown is a change`() async throws {
+        let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string("https://one@\(name)")]))
+        let reload = try await test.reload(TestHost.leaf("gate", ["name": .string("https://two@\(name)")]))
+        #expect(reload.isActive)
+        let field = try #require(reload.plan?["gate"]?.fields.first)
+        #expect(field.name == "config.name" && field.from == "https://•••@\(name)")
+        #expect(field.to == "https://•••@\(name) (another value, which is not shown)")
+        #expect(try test.gate("gate").generation == 2)
+        await test.host.close()
+    }
+
     @Test func `if the successor of a required connector fails, nothing changes, and the report says why`() async throws
     {
         let test = try await TestHost.opened(leaf(), other)
