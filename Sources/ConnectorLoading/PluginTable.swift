@@ -43,6 +43,16 @@ package struct PluginTable: Sendable {
 }
 
 extension PluginTable {
+    /// The table of a plugin whose instances are elsewhere, and live and end there: calls of them can be given up, and nothing else.
+    package init(cancel: @escaping Cancel) {
+        abiVersion = UInt32(CONNECTOR_ABI_VERSION)
+        unsafe create = { _, _, _, _, _ in Int32(CONNECTOR_MISUSE) }
+        unsafe open = { _, _, _ in Int32(CONNECTOR_MISUSE) }
+        unsafe (probe, close) = (nil, nil)
+        unsafe destroy = { _ in }
+        unsafe self.cancel = cancel
+    }
+
     /// The size of the table in version 1, which every plugin fills in.
     private static let smallestTable = 56
 

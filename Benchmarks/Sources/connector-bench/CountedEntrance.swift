@@ -66,6 +66,10 @@ struct CountedEntrance {
 
         func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) { next() }
 
+        func forwardingInstance() throws(ConnectorError) -> PluginInstance {
+            throw ConnectorError(.unsupported, "nothing is called here")
+        }
+
         func dispose() -> OneShot<Void> { OneShot() }
     }
 }

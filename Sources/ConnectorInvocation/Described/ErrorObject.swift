@@ -35,7 +35,10 @@ package enum ErrorObject {
         _ status: Int32,
         _ name: String
     ) -> Failure {
-        Failure(unsafe ConnectorError(status: status, error: error.pointee, attempting: name))
+        if status == ForwardedErrors.status, let forwarded = unsafe ForwardedErrors.take(for: error) {
+            return Failure(forwarded)
+        }
+        return Failure(unsafe ConnectorError(status: status, error: error.pointee, attempting: name))
     }
 
     /// An error behind a reference, so that successful calls only pass around a null pointer.

@@ -41,11 +41,13 @@ package struct Admission: ~Copyable, @unchecked Sendable {
         return unsafe reference._withUnsafeGuaranteedRef { $0.promptOperation(named: name) }
     }
 
-    /// Lends the body the instance, without reference counting.
+    /// Lends the body the instance, or functions that forward calls to it; without reference counting if it is in this process.
     ///
-    /// - Throws: `unsupported` if the instance is not in this process.
+    /// - Throws: `unsupported` if its functions cannot be called from this process.
     package func lend(_ body: (PluginInstance) throws(ConnectorError) -> Void) throws(ConnectorError) {
-        guard let reference = unsafe occupant.pointee.instance else { throw Self.isElsewhere }
+        guard let reference = unsafe occupant.pointee.instance else {
+            return try body(try channel.forwardingInstance())
+        }
         let failure = unsafe reference._withUnsafeGuaranteedRef { instance -> ConnectorError? in
             do throws(ConnectorError) {
                 try body(instance)
@@ -65,13 +67,5 @@ package struct Admission: ~Copyable, @unchecked Sendable {
         try lend { instance throws(ConnectorError) in result = try body(instance) }
         // Without a result there was an error.
         return unsafe result.unsafelyUnwrapped
-    }
-
-    private static var isElsewhere: ConnectorError {
-        ConnectorError(
-            .unsupported,
-            "the plugin runs in a separate process, so its functions cannot be called directly",
-            fix: "call the operation by name"
-        )
     }
 }

@@ -7,10 +7,16 @@ package import ConnectorLoading
 /// How calls reach a plugin instance: through function pointers in this process, through a transport elsewhere.
 ///
 /// A gate accesses its instance only through the channel. ``instance`` is the one exception: if it is not nil, typed and prepared
-/// calls go directly to the plugin, at the cost of a function pointer.
+/// calls go directly to the plugin, at the cost of a function pointer. Otherwise they go to the functions of ``forwardingInstance()``.
 package protocol Channel: AnyObject, Sendable {
     /// The instance, if it is in this process.
     var instance: PluginInstance? { get }
+
+    /// The instance with the functions that typed and prepared calls use: the plugin's own, or ones that forward calls to where it is.
+    /// Valid as long as the channel.
+    ///
+    /// - Throws: `unsupported` if the plugin's functions cannot be called from this process.
+    func forwardingInstance() throws(ConnectorError) -> PluginInstance
 
     /// The loaded bytes; nil if there are none, or if they are not known.
     var content: ImageContent? { get }

@@ -11,6 +11,9 @@ extension PluginInstance: Channel {
     /// This instance.
     package var instance: PluginInstance? { self }
 
+    /// This instance, whose functions are the plugin's.
+    package func forwardingInstance() -> PluginInstance { self }
+
     /// The loaded bytes; nil for a plugin that the application links.
     package var content: ImageContent? { plugin.content }
 

@@ -97,6 +97,27 @@ package final class PluginInstance: @unchecked Sendable {
         unsafe self.pointer = pointer
     }
 
+    /// Creates an instance of functions that forward calls to one elsewhere, which has the life cycle and keeps the order of calls.
+    ///
+    /// - Parameter pointer: What the functions receive as their instance.
+    package init(
+        forwarding plugin: Plugin,
+        to pointer: UnsafeMutableRawPointer,
+        environment: CallEnvironment,
+        context: HostContext,
+        services: any InstanceServices
+    ) {
+        resolved = PluginOperations(of: plugin)
+        serialGate = nil
+        self.context = context
+        self.services = services
+        self.environment = environment
+        threads = CallThreads(environment.workers)
+        cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
+        foreign = Mutex(ForeignState(configuration: JSONObject()))
+        unsafe self.pointer = pointer
+    }
+
     /// Starts a phase. The plugin completes the operation; the host does if the plugin refuses or lacks the function.
     package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
         guard enter(phase.rawValue) else {

@@ -15,8 +15,8 @@ extension LinkedPlugin {
     /// - Parameters:
     ///   - text: The manifest's text.
     ///   - standIn: Answers in place of the plugin's code.
-    /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, and if this system
-    ///   lets no process make code.
+    /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, for functions that share a symbol,
+    ///   and if this system lets no process make code.
     package init(manifest text: [UInt8], file: String, standIn: StandIn) throws(ConnectorError) {
         let (read, problems) = Manifest.read(text, file: file)
         guard let manifest = read, problems.isEmpty else {
@@ -32,6 +32,13 @@ extension LinkedPlugin {
         for capability in manifest.capabilities {
             for operation in capability.operations {
                 let label = "\(capability.id.name)/\(operation.name)"
+                guard functions[operation.symbol] == nil else {
+                    throw ConnectorError(
+                        .unsupported,
+                        "\(label) shares the symbol \(operation.symbol) with another function, so it cannot be simulated",
+                        fix: "give each operation in \(file) a symbol of its own"
+                    )
+                }
                 functions[operation.symbol] = try StandInCall.makeFunction(of: operation, label)
             }
         }

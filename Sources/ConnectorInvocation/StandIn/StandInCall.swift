@@ -5,14 +5,6 @@ internal import CConnector
 internal import ConnectorBase
 internal import ConnectorManifest
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// Calls that reach a stand-in through the C function of an operation.
 enum StandInCall {
     /// Makes the function of an operation.
@@ -76,23 +68,11 @@ enum StandInCall {
         var values = JSONObject()
         for index in unsafe layout.inputs.indices {
             let input = unsafe layout.inputs[index]
-            let value = value(of: input, arguments)
+            let value = arguments.value(of: input)
             if case .none = value { continue }
             values[input.name] = try value.json(as: input.type, handles: nil)
         }
         return values
-    }
-
-    private static func value(of input: CallLayout.Location, _ arguments: MadeFunction.Arguments) -> CallValue {
-        guard let argument = input.argument else { return .none }
-        guard !input.type.isScalar else {
-            let address =
-                input.storage == nil ? unsafe arguments.address(at: argument) : unsafe arguments.pointer(at: argument)
-            return unsafe address.map { unsafe CallFrame.load(input.type, from: $0) } ?? .none
-        }
-        guard let start = unsafe arguments.pointer(at: argument) else { return .none }
-        let count = Int(clamping: arguments.number(at: argument + 1))
-        return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
     }
 
     // MARK: Answers
@@ -121,28 +101,7 @@ enum StandInCall {
             let given = isSingle ? value : value[output.name.isEmpty ? "result" : output.name] ?? .null
             values.append(try fitted(given, output.type, of: operation))
         }
-        for (index, fitted) in values.enumerated() {
-            let output = unsafe layout.answers[index]
-            guard let argument = output.argument, let address = unsafe arguments.pointer(at: argument) else { continue }
-            switch (output.role, fitted) {
-            case (.scalar, _): unsafe CallFrame.store(fitted, as: output.type, to: address)
-            case (.owned, .bytes(let bytes)):
-                unsafe address.storeBytes(of: connector_bytes_owned(copying: bytes), as: connector_bytes_owned.self)
-            case (.buffer, .bytes(let bytes)):
-                let length = unsafe arguments.pointer(at: argument + 2)
-                unsafe length?.storeBytes(of: UInt64(bytes.count), as: UInt64.self)
-                guard UInt64(bytes.count) <= arguments.number(at: argument + 1) else {
-                    return Int32(CONNECTOR_TOO_LARGE)
-                }
-                unsafe bytes.withUnsafeBytes { source in
-                    if let start = source.baseAddress {
-                        unsafe address.copyMemory(from: start, byteCount: source.count)
-                    }
-                }
-            default: break
-            }
-        }
-        return Int32(CONNECTOR_OK)
+        return arguments.write(values, layout)
     }
 
     /// A result as the signature's type.
@@ -162,21 +121,5 @@ enum StandInCall {
                 fix: "correct \"result\" in the file of answers"
             )
         }
-    }
-}
-
-extension connector_bytes_owned {
-    /// Copies bytes for the caller, who releases them.
-    fileprivate init(copying bytes: [UInt8]) {
-        unsafe self.init()
-        unsafe struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
-        guard !bytes.isEmpty, let copy = unsafe malloc(bytes.count) else { return }
-        unsafe bytes.withUnsafeBytes { source in
-            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
-        }
-        unsafe data = UnsafePointer(copy.assumingMemoryBound(to: UInt8.self))
-        unsafe length = UInt64(bytes.count)
-        unsafe context = copy
-        unsafe release = { memory in unsafe free(memory) }
     }
 }

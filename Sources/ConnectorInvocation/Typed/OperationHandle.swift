@@ -106,8 +106,7 @@ package struct OperationHandle: Sendable {
             if let outcome = rundown.environment.operations.takeOutcome(of: id) { return try outcome.get() }
             let channel = admission.channel
             defer { extendLifetime(admission) }
-            // Typed operations exist only in this process.
-            guard let instance = channel.instance else { return [] }
+            let instance = if let known = channel.instance { known } else { try channel.forwardingInstance() }
             return try await instance.awaitOutcome(of: id, name, by: deadline).get()
         } catch {
             throw described(error)

@@ -18,10 +18,10 @@ package final class RemoteChannel: Channel, RunnerClient {
     package let path: String
     /// The loaded bytes; nil for a library that the runner's dynamic linker finds.
     package let content: ImageContent?
-    private let manifest: Manifest
-    private let environment: CallEnvironment
-    private let context: HostContext
-    private let services: any InstanceServices
+    let manifest: Manifest
+    let environment: CallEnvironment
+    let context: HostContext
+    let services: any InstanceServices
     private let runner: Runner
     private let onLoss: @Sendable (ConnectorError) -> Void
     /// Maps the runner's handles to numbers: the host never uses them as addresses.
@@ -29,6 +29,8 @@ package final class RemoteChannel: Channel, RunnerClient {
     private let state = Mutex(State())
     private let creation = Monitor<Result<Created, ConnectorError>?>(nil)
     private let destroyed = OneShot<Void>()
+    /// The functions for typed and prepared calls; nil until there is one.
+    let forwarding = Mutex<ForwardingInstance?>(nil)
     /// The requests of the plugin that the host works on.
     let requests: RemoteServices
 
@@ -166,6 +168,18 @@ package final class RemoteChannel: Channel, RunnerClient {
         by deadline: UInt64,
         _ admission: consuming Admission
     ) async throws(ConnectorError) -> CallResult {
+        let result = try await call(name, arguments, options, by: deadline)
+        extendLifetime(admission)
+        return result
+    }
+
+    /// Calls an operation for a caller that is admitted.
+    func call(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions,
+        by deadline: UInt64
+    ) async throws(ConnectorError) -> CallResult {
         guard let operation = manifest.operation(named: name)?.operation else { throw manifest.unknownOperation(name) }
         if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
         let signature = operation.signature
@@ -188,7 +202,6 @@ package final class RemoteChannel: Channel, RunnerClient {
         }
         start(.call, id, name, trace, message.bytes)
         let payload = try await outcome(of: id, name, signature, by: deadline).get()
-        extendLifetime(admission)
         return try result(payload, of: name, signature)
     }
 

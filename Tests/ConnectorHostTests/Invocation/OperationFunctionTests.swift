@@ -17,8 +17,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct OperationFunctionTests {
     private typealias Form = OperationFunction
 
-    private func opened(_ config: JSONObject = [:], environment: [String: String] = [:]) async throws -> GateClient {
-        let leaf = TestHost.leaf("gate", plugin: "forms", config)
+    private func opened(
+        _ channel: TestChannel,
+        _ config: JSONObject = [:],
+        environment: [String: String] = [:]
+    ) async throws -> GateClient {
+        let leaf = TestHost.leaf("gate", plugin: "forms", config, settings: channel.settings)
         let test = try TestHost(
             TestHost.composite("desk", "all", leaf),
             environment: environment
@@ -29,8 +33,9 @@ import Testing
 
     // MARK: Every form
 
-    @Test func `one to three numbers arrive in their places`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `one to three numbers arrive in their places`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let one = try gate.typed("numbers1", "(a: f64) -> f64", as: Form.Numbers1.self)
         let two = try gate.typed("numbers2", "(a: f64, b: f64) -> f64", as: Form.Numbers2.self)
         let three = try gate.typed("numbers3", "(a: f64, b: f64, c: f64) -> f64", as: Form.Numbers3.self)
@@ -39,8 +44,9 @@ import Testing
         #expect(try await three(1, 2, 3) == 321)
     }
 
-    @Test func `one to three integers arrive in their places, whole`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `one to three integers arrive in their places, whole`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let one = try gate.typed("integers1", "(a: i64) -> i64", as: Form.Integers1.self)
         let two = try gate.typed("integers2", "(a: i64, b: i64) -> i64", as: Form.Integers2.self)
         let three = try gate.typed("integers3", "(a: i64, b: i64, c: i64) -> i64", as: Form.Integers3.self)
@@ -49,8 +55,9 @@ import Testing
         #expect(try await three(1, 2, 3) == 321)
     }
 
-    @Test func `one to three texts arrive in their places`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `one to three texts arrive in their places`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let one = try gate.typed("texts1", "(a: string) async -> json", as: Form.Texts1.self)
         let two = try gate.typed("texts2", "(a: string, b: bytes?) async -> string", as: Form.Texts2.self)
         let three = try gate.typed("texts3", "(a: string, b: json, c: string?) async -> string", as: Form.Texts3.self)
@@ -59,8 +66,9 @@ import Testing
         #expect(try await three("one", "2", "three") == "[one][2][three]")
     }
 
-    @Test func `a lease calls any form that answers at once`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `a lease calls any form that answers at once`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let numbers = try gate.typed("numbers3", "(a: f64, b: f64, c: f64) -> f64", as: Form.Numbers3.self)
         let integers = try gate.typed("integers3", "(a: i64, b: i64, c: i64) -> i64", as: Form.Integers3.self)
         let number = try await numbers.withLease { lease throws(ConnectorError) in try lease(lease(1, 0, 0), 1, 1) }
@@ -71,8 +79,9 @@ import Testing
 
     // MARK: Texts that are not there
 
-    @Test func `an empty text is a text, and only nil is none`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `an empty text is a text, and only nil is none`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let one = try gate.typed("texts1", "(a: string) async -> json", as: Form.Texts1.self)
         let two = try gate.typed("texts2", "(a: string, b: bytes?) async -> string", as: Form.Texts2.self)
         let three = try gate.typed("texts3", "(a: string, b: json, c: string?) async -> string", as: Form.Texts3.self)
@@ -83,13 +92,15 @@ import Testing
         #expect(try await three("", "", nil) == "[][]-")
     }
 
-    @Test func `an operation without a result answers null`() async throws {
-        let silent = try await opened().typed("silent", "(a: string) async", as: Form.Texts1.self)
+    @Test(arguments: TestChannel.all)
+    func `an operation without a result answers null`(channel: TestChannel) async throws {
+        let silent = try await opened(channel).typed("silent", "(a: string) async", as: Form.Texts1.self)
         #expect(try await silent("any") == .null)
     }
 
-    @Test func `nil for a text that is required is invalid before the plugin sees it`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `nil for a text that is required is invalid before the plugin sees it`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let one = try gate.typed("texts1", "(a: string) async -> json", as: Form.Texts1.self)
         let two = try gate.typed("texts2", "(a: string, b: bytes?) async -> string", as: Form.Texts2.self)
         let three = try gate.typed("texts3", "(a: string, b: json, c: string?) async -> string", as: Form.Texts3.self)
@@ -123,8 +134,9 @@ import Testing
         try await failure { () throws(ConnectorError) in try gate.typed(operation, signature, as: function) }
     }
 
-    @Test func `a form that is not the signature's is invalid`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `a form that is not the signature's is invalid`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let errors = try await [
             // Another number of parameters.
             objection(gate, "numbers1", "(a: f64) -> f64", as: Form.Numbers2.self),
@@ -157,8 +169,9 @@ import Testing
         )
     }
 
-    @Test func `a signature that is not the manifest's is told with both`() async throws {
-        let gate = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `a signature that is not the manifest's is told with both`(channel: TestChannel) async throws {
+        let gate = try await opened(channel)
         let error = try await objection(gate, "numbers2", "(a: f64) -> f64", as: Form.Numbers1.self)
         #expect(error.code == .signatureMismatch)
         #expect(error.message.contains("(a: f64, b: f64) -> f64"))
@@ -168,8 +181,10 @@ import Testing
 
     // MARK: What the plugin says
 
-    @Test func `an error carries the connector's path, and no secrets`() async throws {
+    @Test(arguments: TestChannel.all)
+    func `an error carries the connector's path, and no secrets`(channel: TestChannel) async throws {
         let gate = try await opened(
+            channel,
             ["complaint": "not with Tr0ub4dor&3", "key": ["secret": "env:KEY"]],
             environment: ["KEY": "Tr0ub4dor&3"]
         )

@@ -14,16 +14,22 @@ import Testing
 
 /// Described calls with values in the order of the parameters, and with places that are prepared once.
 @Suite(.timeLimit(.minutes(10))) struct PreparedCallTests {
-    private func opened() async throws -> (host: TestHost, values: GateClient, forms: GateClient) {
-        let test = try TestHost(TestHost.leaf("values", plugin: "values"), TestHost.leaf("forms", plugin: "forms"))
+    private func opened(
+        _ channel: TestChannel
+    ) async throws -> (host: TestHost, values: GateClient, forms: GateClient) {
+        let test = try TestHost(
+            TestHost.leaf("values", plugin: "values", settings: channel.settings),
+            TestHost.leaf("forms", plugin: "forms", settings: channel.settings)
+        )
         #expect(await test.host.open().isReady)
         return (test, try test.host.gate("values"), try test.host.gate("forms"))
     }
 
     // MARK: By name, with values
 
-    @Test func `values are taken in the order of the parameters`() async throws {
-        let (_, values, forms) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `values are taken in the order of the parameters`(channel: TestChannel) async throws {
+        let (_, values, forms) = try await opened(channel)
         #expect(try await values.call("count", "caf\u{e9}") == 5)
         #expect(try await values.call("number", "zero").number == 0)
         #expect(try await values.call("pair", ["n": 1] as JSONValue) == ["first": ["n": 1], "second": "{\"n\":1}"])
@@ -35,15 +41,17 @@ import Testing
         #expect(try await forms.call("integers2", 40.0, 2) == integers)
     }
 
-    @Test func `optional parameters may be null, and left out at the end`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `optional parameters may be null, and left out at the end`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         #expect(try await values.call("maybe", -7) == "a---")
         #expect(try await values.call("maybe", JSONValue.null, 0.5) == "-b--")
         #expect(try await values.call("maybe", JSONValue.null, JSONValue.null, "") == "--0-")
     }
 
-    @Test func `an operation that answers by completion is called by its name, too`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `an operation that answers by completion is called by its name, too`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         #expect(try await values.call("array", 3).array?.count == 3)
         #expect(try await values.call("say", "later") == "later")
     }
@@ -60,8 +68,9 @@ import Testing
         #expect(error.message == "count takes 1 values")
     }
 
-    @Test func `values that do not fit are refused with the signature`() async throws {
-        let (_, _, forms) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `values that do not fit are refused with the signature`(channel: TestChannel) async throws {
+        let (_, _, forms) = try await opened(channel)
         let many = try await failure { () throws(ConnectorError) in try await forms.call("integers1", 1, 2) }
         #expect(many.message == "integers1 takes 1 values")
         let few = try await failure { () throws(ConnectorError) in try await forms.call("integers3", 1) }
@@ -92,8 +101,9 @@ import Testing
 
     // MARK: Prepared
 
-    @Test func `a prepared call is made any number of times`() async throws {
-        let (_, _, forms) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `a prepared call is made any number of times`(channel: TestChannel) async throws {
+        let (_, _, forms) = try await opened(channel)
         let once = try await forms.call("integers2", 1, 2).integer
         let total = try await forms.withPrepared("integers2") { add throws(ConnectorError) in
             var total: Int64 = 0
@@ -108,8 +118,9 @@ import Testing
         #expect(total == once.map { $0 * 1000 })
     }
 
-    @Test func `a parameter keeps its value from call to call, and can be set to none`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `a parameter keeps its value from call to call, and can be set to none`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         let seen = try await values.withPrepared("maybe") { maybe throws(ConnectorError) in
             var seen: [JSONValue] = []
             try maybe()
@@ -126,8 +137,9 @@ import Testing
         #expect(seen == ["----", "a-c-", "--c-"])
     }
 
-    @Test func `texts, buffers and owned results are those of the last call`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `texts, buffers and owned results are those of the last call`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         try await values.withPrepared("reverse") { reverse throws(ConnectorError) in
             for text in ["abc", "", String(repeating: "x", count: 1000), "de"] {
                 try reverse.set(Array(text.utf8), at: 0)
@@ -146,8 +158,9 @@ import Testing
         }
     }
 
-    @Test func `every owned result is given back once`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `every owned result is given back once`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         let before = try await values.call("released").integer ?? 0
         try await values.withPrepared("pair") { pair throws(ConnectorError) in
             try pair.set(Array("[1]".utf8), at: 0)
@@ -156,8 +169,9 @@ import Testing
         #expect(try await values.call("released").integer ?? 0 >= before + 20)
     }
 
-    @Test func `there is no answer before a call, and after one that failed`() async throws {
-        let (_, _, forms) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `there is no answer before a call, and after one that failed`(channel: TestChannel) async throws {
+        let (_, _, forms) = try await opened(channel)
         try await forms.withPrepared("numbers1") { half throws(ConnectorError) in
             #expect(isRefused { () throws(ConnectorError) in _ = try half.number() })
             #expect(isRefused { () throws(ConnectorError) in try half() })
@@ -179,9 +193,9 @@ import Testing
         #expect(failed.connector == "forms")
     }
 
-    @Test(arguments: ["latin", "surrogate"])
-    func `an answer that is no text is the plugin's misbehaviour`(_ which: String) async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: ["latin", "surrogate"], TestChannel.all)
+    func `an answer that is no text is the plugin's misbehaviour`(which: String, channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         let error = try await failure { () throws(ConnectorError) in try await values.call("text", which) }
         #expect(error.code == .misbehaved)
         let prepared = try await failure { () throws(ConnectorError) in
@@ -194,8 +208,9 @@ import Testing
         #expect(prepared.code == .misbehaved)
     }
 
-    @Test func `what answers later cannot be prepared`() async throws {
-        let (_, values, _) = try await opened()
+    @Test(arguments: TestChannel.all)
+    func `what answers later cannot be prepared`(channel: TestChannel) async throws {
+        let (_, values, _) = try await opened(channel)
         let error = try await failure { () throws(ConnectorError) in
             try await values.withPrepared("say") { say throws(ConnectorError) in try say() }
         }

@@ -144,5 +144,9 @@ private final class StubChannel: Channel {
 
     func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) { next() }
 
+    func forwardingInstance() throws(ConnectorError) -> PluginInstance {
+        throw ConnectorError(.unsupported, "nothing is called here")
+    }
+
     func dispose() -> OneShot<Void> { OneShot() }
 }

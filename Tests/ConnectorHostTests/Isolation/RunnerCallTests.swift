@@ -88,6 +88,26 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    @Test func `a typed call tells of its progress, and ends when it is cancelled, and at its deadline`() async throws {
+        let test = try await Self.opened()
+        let begin = try test.host.gate("gate")
+            .typed("begin", "(how: string) async -> json", as: OperationFunction.Texts1.self)
+        let seen = Journal<JSONValue>()
+        #expect(try await begin("progress", options: CallOptions(onProgress: { seen.note($0) })) == 3)
+        #expect(seen.values == [["done": 1]])
+        let call = Task { try await failure { () throws(ConnectorError) in try await begin("silent") } }
+        await test.clock.timer(dueAfter: .seconds(30))
+        call.cancel()
+        #expect(try await call.value.code == .cancelled)
+        async let late = failure { () throws(ConnectorError) in
+            try await begin("silent", options: CallOptions(timeout: .seconds(5)))
+        }
+        await test.clock.advance(toTimerAfter: .seconds(5))
+        #expect(try await late.code == .timedOut)
+        #expect(try await begin("twice") == 1)
+        await test.host.close()
+    }
+
     @Test func `a call that is not answered ends at its deadline, and the gate works on`() async throws {
         let test = try await Self.opened()
         async let answer = failure { () throws(ConnectorError) in

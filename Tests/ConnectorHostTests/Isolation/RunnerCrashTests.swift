@@ -94,6 +94,28 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
+    @Test func `typed and prepared calls end with the crash, too`() async throws {
+        let test = try await opened()
+        let gate = try test.host.gate("gate")
+        let begin = try gate.typed("begin", "(how: string) async -> json", as: OperationFunction.Texts1.self)
+        #expect(try await begin("twice") == 1)
+        let generation = try test.gate("gate").generation
+        let typed = try await failure { () throws(ConnectorError) in try await begin("abort") }
+        try await heals(test, after: generation)
+        #expect(try await begin("twice") == 1)
+        let prepared = try await failure { () throws(ConnectorError) in
+            try await gate.withPrepared("crash") { crash throws(ConnectorError) in
+                try crash.set("abort", at: 0)
+                try crash()
+            }
+        }
+        for (error, name) in [(typed, "begin"), (prepared, "crash")] {
+            #expect(error.code == .crashed && error.connector == "gate")
+            #expect(error.message.contains("SIGABRT") && error.message.contains("\(name): "), "\(error)")
+        }
+        await test.host.close()
+    }
+
     @Test func `a crash while opening fails the gate with its reason`() async throws {
         let test = try TestHost(
             TestHost.leaf("gate", plugin: "crashes", ["opens": "abort"], settings: RunnerCallTests.numbered)

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Takes the calls of C functions to an instance elsewhere.
+final class Forwarder: Sendable {
+    /// Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
+    typealias Call =
+        @Sendable (_ name: String, CallArguments, CallOptions, UInt64) async throws(ConnectorError) -> CallResult
+
+    private let environment: CallEnvironment
+    private let owner: UInt64
+    private let call: Call
+    /// The asynchronous calls that have no answer yet, by operation.
+    private let tasks = Mutex<[UInt64: Task<Void, Never>]>([:])
+
+    /// - Parameter owner: The instance that the operations belong to.
+    init(_ environment: CallEnvironment, owner: UInt64, _ call: @escaping Call) {
+        self.environment = environment
+        self.owner = owner
+        self.call = call
+    }
+
+    /// Calls an operation, and blocks the thread until it has an answer: for as long as a call by name waits by default.
+    func answer(_ name: String, _ arguments: CallArguments) -> Result<CallResult, ConnectorError> {
+        let answer = Monitor<Result<CallResult, ConnectorError>?>(nil)
+        let options = CallOptions()
+        let deadline = environment.deadline(after: options.timeoutNanoseconds)
+        Task(executorPreference: environment.gateThreads) { [call] in
+            let result = await Self.result(of: call, name, arguments, options, deadline)
+            answer.withLock { $0 = result }
+            answer.signal()
+        }
+        return answer.wait { answer in answer.map { .proceed($0) } ?? .wait(until: nil) }
+    }
+
+    /// Starts an asynchronous call, which completes an operation.
+    func start(_ operation: UInt64, _ name: String, _ arguments: CallArguments, by deadline: UInt64) {
+        tasks.withLock { tasks in
+            tasks[operation] = Task(executorPreference: environment.gateThreads) { [self] in
+                let options = CallOptions { [environment, owner] value in
+                    _ = environment.operations.progress(operation, owner: owner, value)
+                }
+                let result = await Self.result(of: call, name, arguments, options, deadline)
+                _ = self.tasks.withLock { $0.removeValue(forKey: operation) }
+                environment.operations.complete(operation, owner: owner, result.map(\.text))
+            }
+        }
+    }
+
+    /// Gives up an asynchronous call.
+    func cancel(_ operation: UInt64) {
+        tasks.withLock { $0.removeValue(forKey: operation) }?.cancel()
+    }
+
+    private static func result(
+        of call: Call,
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions,
+        _ deadline: UInt64
+    ) async -> Result<CallResult, ConnectorError> {
+        do throws(ConnectorError) {
+            return .success(try await call(name, arguments, options, deadline))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

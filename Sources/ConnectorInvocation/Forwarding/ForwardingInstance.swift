@@ -1,0 +1,64 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+package import ConnectorBase
+internal import ConnectorLoading
+package import ConnectorManifest
+
+/// What typed and prepared calls use of an instance that is elsewhere: functions with the C types of the manifest's signatures, which
+/// forward each call.
+package final class ForwardingInstance: Sendable {
+    /// The instance that typed and prepared calls are lent. It has no life cycle: that belongs to the one that it forwards to. Valid as
+    /// long as this object.
+    package let instance: PluginInstance
+    /// The functions refer to it without retaining it.
+    private let forwarder: Forwarder
+
+    /// Makes the functions.
+    ///
+    /// - Parameters:
+    ///   - context: That of the instance elsewhere, to which the calls belong.
+    ///   - call: Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
+    /// - Throws: `unsupported` if this system lets no process make code.
+    package init(
+        _ manifest: Manifest,
+        environment: CallEnvironment,
+        context: HostContext,
+        services: any InstanceServices,
+        _ call:
+            @escaping @Sendable (_ name: String, CallArguments, CallOptions, UInt64)
+            async throws(ConnectorError) -> CallResult
+    ) throws(ConnectorError) {
+        var (described, functions) = (manifest, [String: UInt]())
+        for index in manifest.capabilities.indices {
+            let capability = manifest.capabilities[index]
+            for (place, operation) in capability.operations.enumerated() {
+                let label = "\(capability.id.name)/\(operation.name)"
+                // Of two capabilities with an operation of this name, the first has it to itself.
+                let isFirst = manifest.operation(named: operation.name)?.operation == operation
+                let name = isFirst ? operation.name : label
+                // Operations may share a symbol; each has a function of its own here.
+                functions[label] = try ForwardingFunction.address(of: operation, as: name)
+                described.capabilities[index].operations[place].symbol = label
+            }
+        }
+        let plugin = unsafe Plugin(
+            manifest: described,
+            path: manifest.id,
+            functions: .linked(LinkedPlugin(manifest: [], functions: functions)),
+            table: PluginTable { instance, operation in
+                guard let instance = unsafe instance else { return }
+                unsafe Unmanaged<Forwarder>.fromOpaque(instance).takeUnretainedValue().cancel(operation)
+            }
+        )
+        forwarder = Forwarder(environment, owner: context.owner, call)
+        instance = unsafe PluginInstance(
+            forwarding: plugin,
+            to: Unmanaged.passUnretained(forwarder).toOpaque(),
+            environment: environment,
+            context: context,
+            services: services
+        )
+    }
+}
