@@ -10,6 +10,7 @@
 #   await NAME URL           waits until a server answers, whatever it answers
 #   virtual_environment PACKAGE…   makes one in $scratch/python with packages of PyPI
 #   debian_packages PACKAGE…       makes sure that packages of Debian are installed
+#   unpack PACKAGE                 unpacks a package of Debian into $scratch/PACKAGE, without installing it
 #   configure                takes connectors.json from standard input, less the plugin directories
 #   host ARGUMENT…           runs connector-host on it, keeping what it answers
 #   expect WHAT EXPRESSION   a check: a Python expression over the last answer
@@ -99,6 +100,15 @@ debian_packages() {
     fi
     apt-get update --quiet=2
     DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 --yes --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+unpack() {
+    mkdir -p "$scratch/packages"
+    download() { (cd "$scratch/packages" && apt-get download --quiet=2 "$1" 2> "$scratch/apt.log"); }
+    # The lists of a fresh machine are empty.
+    download "$1" || { apt-get update --quiet=2 && download "$1"; } \
+        || { cat "$scratch/apt.log" >&2; echo "error: apt-get has no package $1; it is in Debian 12" >&2; exit 2; }
+    dpkg --extract "$scratch/packages/$1"_*.deb "$scratch/$1"
 }
 
 # Serves one vendor of the simulator as a process of its own: the second vendor, where no second server is to be had.

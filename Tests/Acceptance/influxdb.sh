@@ -8,12 +8,7 @@
 source "$(dirname "$0")/harness.sh"
 source "$(dirname "$0")/analytics.sh"
 
-mkdir "$scratch/packages"
-download() { (cd "$scratch/packages" && apt-get download --quiet=2 influxdb 2> "$scratch/apt.log"); }
-# The lists of a fresh machine are empty.
-download || { apt-get update --quiet=2 && download; } \
-    || { cat "$scratch/apt.log" >&2; echo 'error: apt-get has no package influxdb; it is in Debian 11 and 12' >&2; exit 2; }
-dpkg --extract "$scratch"/packages/influxdb_*.deb "$scratch/influxdb"
+unpack influxdb
 INFLUXDB_VERSION=$("$scratch/influxdb/usr/bin/influxd" version | awk '{ print $2 }')
 port=$(free_port)
 server=http://127.0.0.1:$port

@@ -8,27 +8,27 @@ internal import ConnectorManifest
 struct InfluxDB: AnalyticsPlugin {
     private let host: Host
     private let requests: InfluxDBRequests
+    private let credentials: OptionalCredentials
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
         requests = InfluxDBRequests(
             endpoint: try configuration.url("endpoint"),
             database: try configuration.string("database"),
-            retentionPolicy: configuration.optionalString("retentionPolicy"),
-            username: configuration.optionalString("username"),
-            password: configuration.optionalSecret("password")
+            retentionPolicy: configuration.optionalString("retentionPolicy")
         )
+        credentials = OptionalCredentials(configuration)
     }
 
     /// Sends a write without points, which proves that the database exists and is writable. If the server refuses the
     /// same write without credentials, the credentials are proved.
     func open() async throws -> [Evidence] {
-        try check(await host.http.send(requests.write([])))
-        let reachable = Evidence.reachable("the database \(requests.database) takes points")
-        guard requests.hasCredentials else { return [reachable] }
-        let refusal = try? await host.http.send(requests.write([], isAuthenticated: false))
-        guard refusal?.status == 401 || refusal?.status == 403 else { return [reachable] }
-        return [reachable, .authenticated("the same request without credentials is refused")]
+        try await write([])
+        return await credentials.evidence(
+            .reachable("the database \(requests.database) takes points"),
+            refused: requests.write([]),
+            by: host.http
+        )
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
@@ -36,12 +36,13 @@ struct InfluxDB: AnalyticsPlugin {
         return try await InfluxDBRequests.limits.deliver(events) { event in
             LineProtocol.point(event, time: times.time(of: event))
         } send: { lines in
-            try check(await host.http.send(requests.write(lines.map(\.bytes))))
+            try await write(lines.map(\.bytes))
         }
     }
 
     /// Throws unless InfluxDB wrote the points.
-    private func check(_ answer: HTTPResponse) throws(PluginError) {
+    private func write(_ lines: [[UInt8]]) async throws(PluginError) {
+        let answer = try await host.http.send(credentials.added(to: requests.write(lines)))
         _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
     }
 

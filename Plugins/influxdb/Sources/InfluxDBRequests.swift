@@ -16,30 +16,18 @@ struct InfluxDBRequests {
     let endpoint: HTTPURL
     let database: String
     let retentionPolicy: String?
-    let username: String?
-    let password: SecretPlaceholder?
-
-    /// Whether requests carry credentials that the server could refuse.
-    var hasCredentials: Bool { username != nil }
 
     /// A write of points, one to a line.
-    func write(_ lines: [[UInt8]], isAuthenticated: Bool = true) -> HTTPRequest {
+    func write(_ lines: [[UInt8]]) -> HTTPRequest {
         let url = endpoint.appending("write").with("db", database).with("rp", retentionPolicy).with("precision", "ns")
         var body: [UInt8] = []
         body.append(lines, separator: UInt8(ascii: "\n"))
-        var request = HTTPRequest(
+        return HTTPRequest(
             .post,
             url,
             headers: ["Content-Type": "text/plain; charset=utf-8"],
             body: body,
             isCompressed: !lines.isEmpty
         )
-        if isAuthenticated, let username {
-            request.headers["Authorization"] = SecretPlaceholder.basicCredentials(
-                user: username,
-                password: password?.text ?? ""
-            )
-        }
-        return request
     }
 }

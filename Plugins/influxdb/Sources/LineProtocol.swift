@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorKit
 internal import ConnectorManifest
 
 /// Writes events in the line protocol (docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference).
@@ -21,25 +22,12 @@ enum LineProtocol {
             ("category", event.category),
         ]
         for (name, value) in identities { if let value { fields.append((name, .string(value))) } }
-        flatten(.object(event.traits), "", into: &fields)
-        flatten(.object(event.properties), "", into: &fields)
-        flatten(.object(event.context), "context", into: &fields)
+        fields += JSONValue.object(event.traits).leaves() + JSONValue.object(event.properties).leaves()
+        fields += JSONValue.object(event.context).leaves(under: "context")
         let measurement = escaped(event.event ?? event.type.rawValue, [",", " "])
         var line = "\(measurement),type=\(event.type.rawValue) "
         line += unique(fields).map { "\(escaped($0.0, [",", " ", "="]))=\($0.1)" }.joined(separator: ",")
         return Array("\(line) \(time)".utf8)
-    }
-
-    /// Flattens nested members under names joined with dots; writes arrays as JSON.
-    private static func flatten(_ value: JSONValue, _ name: String, into fields: inout [(String, JSONValue)]) {
-        switch value {
-        case .null: break
-        case .object(let object):
-            for member in object.members {
-                flatten(member.value, name.isEmpty ? member.name : "\(name).\(member.name)", into: &fields)
-            }
-        default: fields.append((name, value))
-        }
     }
 
     /// Fields as text; drops a repeated or empty name.

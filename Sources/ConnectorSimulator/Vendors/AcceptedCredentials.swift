@@ -33,4 +33,11 @@ package struct AcceptedCredentials: Sendable {
     package func values(of keys: [String]) -> [String] {
         sets.flatMap { set in keys.compactMap { set[$0] } }
     }
+
+    /// Whether a request carries an accepted `username` and `password`, or none has to.
+    func acceptsBasic(of request: SimulatedRequest) -> Bool {
+        guard requires("username") else { return true }
+        guard let given = request.basicCredentials else { return false }
+        return accepts(["username": given.username, "password": given.password])
+    }
 }

@@ -9,14 +9,17 @@ internal import Testing
 @testable internal import connector_manifest
 @testable internal import influxdb
 @testable internal import posthog
+@testable internal import pushgateway
 @testable internal import segment
 @testable internal import sentry
+@testable internal import victoriametrics
 
 /// What the manifests say of batches.
 @Suite struct BatchLimitTests {
     @Test(arguments: [
         ("segment", SegmentRequests.limits), ("posthog", PostHogRequests.limits), ("influxdb", InfluxDBRequests.limits),
         ("sentry", SentryRequests.limits), ("bugsnag", BugsnagRequests.limits),
+        ("pushgateway", PushgatewayRequests.limits), ("victoriametrics", VictoriaMetricsRequests.limits),
     ])
     func `a manifest states the limits that its adapter keeps`(_ adapter: String, _ limits: BatchDelivery) throws {
         let root = String(#filePath.prefix(upTo: try #require(#filePath.firstRange(of: "/Tests/")).lowerBound))

@@ -37,7 +37,7 @@ internal import Testing
         case ("posthog", _): return try count("batch")
         case ("bugsnag", _): return try count("events")
         case ("sentry", _): return request.body.count { $0 == UInt8(ascii: "\n") } - 1
-        case ("influxdb", _): return request.body.count
+        case ("influxdb", _), ("victoriametrics", _): return request.body.count
         default: return 1
         }
     }

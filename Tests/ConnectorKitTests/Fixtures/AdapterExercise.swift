@@ -15,9 +15,11 @@ internal import Testing
 @testable internal import parse
 @testable internal import photon
 @testable internal import posthog
+@testable internal import pushgateway
 @testable internal import s3
 @testable internal import segment
 @testable internal import sentry
+@testable internal import victoriametrics
 @testable internal import webdav
 
 /// One operation of one adapter, against the simulated vendor.
@@ -39,7 +41,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     /// Every operation of every adapter.
     static let all: [AdapterExercise] =
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
-        + ["segment", "posthog", "influxdb"].map(events) + ["sentry", "bugsnag"].map(reports)
+        + ["segment", "posthog", "influxdb", "pushgateway", "victoriametrics"].map(events)
+        + ["sentry", "bugsnag"].map(reports)
         + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
 
@@ -49,14 +52,16 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
-            || ["google", "opencage", "webdav", "s3"].contains(vendor) && question.number == 1
+            || ["google", "opencage", "webdav", "s3", "pushgateway"].contains(vendor) && question.number == 1
     }
 
     /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
-    /// Sentry's envelopes, to an envelope without items.
+    /// Sentry's envelopes, to an envelope without items; nor to a push to a Pushgateway.
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
-        case .empty: vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
+        case .empty:
+            vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
+                || vendor == "pushgateway" && question.method == .post
         case .noContent:
             vendor == "bugsnag" || vendor == "webdav" && [.put, .copy, .move, .delete].contains(question.method)
         default: false
@@ -69,6 +74,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "segment": { try Segment(configuration: $0, host: $1) },
         "posthog": { try PostHog(configuration: $0, host: $1) },
         "influxdb": { try InfluxDB(configuration: $0, host: $1) },
+        "pushgateway": { try Pushgateway(configuration: $0, host: $1) },
+        "victoriametrics": { try VictoriaMetrics(configuration: $0, host: $1) },
         "sentry": { try Sentry(configuration: $0, host: $1) },
         "bugsnag": { try Bugsnag(configuration: $0, host: $1) },
         "parse": { try Parse(configuration: $0, host: $1, launches: ParseLaunches()) },

@@ -1,0 +1,103 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import pushgateway
+
+/// The adapter of Prometheus' Pushgateway.
+@Suite struct PushgatewayTests {
+    private static let nothing = (200, #"{"status":"success","data":[]}"#)
+
+    private func pushgateway(_ http: ScriptedHTTP, _ more: JSONObject = [:]) throws -> Pushgateway {
+        var fields: JSONObject = ["endpoint": "http://vendor.example", "job": "my shop"]
+        for member in more.members { fields[member.name] = member.value }
+        return try Pushgateway(configuration: PluginConfiguration(fields), host: .scripted(http))
+    }
+
+    private func lines(_ request: HTTPRequest?) -> [Substring] {
+        (request?.text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+
+    @Test func `a push carries the totals of the group, and names its labels in the path`() async throws {
+        let http = ScriptedHTTP(Self.nothing, (200, ""), (200, ""))
+        let gate = try pushgateway(http, ["instance": "a b"])
+        let events = [
+            AnalyticsEvent.track("Order", userId: "u"), .track("Order", userId: "v"), .track("Visit", userId: "u"),
+        ]
+        #expect(try await gate.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        try await gate.identify(event: ["userId": "u"])
+        #expect(http.paths == ["/api/v1/metrics"] + Array(repeating: "/metrics/job/my%20shop/instance/a%20b", count: 2))
+        #expect(
+            lines(http.requests.last) == [
+                #"events_total{event="",type="identify"} 1"#, #"events_total{event="Order",type="track"} 2"#,
+                #"events_total{event="Visit",type="track"} 1"#,
+            ]
+        )
+        #expect(http.requests.last?.text.contains("# TYPE events_total counter\n") == true)
+    }
+
+    @Test func `a push that failed is repeated with the same totals`() async throws {
+        let http = ScriptedHTTP(Self.nothing, (503, ""), (200, ""))
+        let gate = try pushgateway(http)
+        let event = AnalyticsEvent.track("Order", userId: "u")
+        #expect(try await gate.deliver([event]).map(\.outcome) == [.retry])
+        #expect(try await gate.deliver([event]).map(\.outcome) == [.accepted])
+        #expect(http.requests[1].text == http.requests[2].text)
+    }
+
+    @Test func `counting goes on from what the gateway has of the group`() async throws {
+        let metrics = """
+            {"status":"success","data":[
+              {"labels":{"job":"my shop","instance":"other"},"events_total":{"metrics":[
+                {"labels":{"event":"Order","type":"track"},"value":"70"}]}},
+              {"labels":{"job":"my shop"},"events_total":{"metrics":[
+                {"labels":{"event":"Order","instance":"","job":"my shop","type":"track"},"value":"1e+06"},
+                {"labels":{"event":"a\\"\\\\\\n","type":"track"},"value":"3"},
+                {"labels":{"event":"Order"},"value":"3"}, {"labels":{"type":"track"},"value":"-1"}]}}]}
+            """
+        let http = ScriptedHTTP((200, metrics), (200, ""))
+        try await pushgateway(http).track(event: ["event": "Order", "userId": "u"])
+        #expect(
+            lines(http.requests.last) == [
+                #"events_total{event="Order",type="track"} 1000001"#, #"events_total{event="a\"\\\n",type="track"} 3"#,
+            ]
+        )
+    }
+
+    @Test func `events beyond the counters that a group may have are rejected, the others are counted`() async throws {
+        let http = ScriptedHTTP(
+            [.response(HTTPResponse(status: 200, body: Array(Self.nothing.1.utf8)))]
+                + Array(repeating: .response(HTTPResponse(status: 200)), count: 20)
+        )
+        let events = (0...PushedCounters.limit).map { AnalyticsEvent.track("E\($0)", userId: "u") }
+        let answers = try await pushgateway(http).deliver(events)
+        #expect(answers.dropLast().allSatisfy { $0.outcome == .accepted })
+        #expect(answers.last?.outcome == .rejected && answers.last?.code == .invalid)
+    }
+
+    @Test func `what the gateway refuses is rejected in its words`() async throws {
+        let http = ScriptedHTTP(Self.nothing, (400, "pushed metrics are invalid or inconsistent"))
+        let answer = try await pushgateway(http).deliver([.track("Order", userId: "u")]).first
+        #expect(answer?.outcome == .rejected)
+        #expect(answer?.reason?.contains("inconsistent") == true)
+    }
+
+    @Test func `credentials are proved when the same is refused without them`() async throws {
+        let status = (200, #"{"status":"success","data":{"build_information":{"version":"1.5.1"}}}"#)
+        let fields: JSONObject = ["username": "ada", "password": "{{secret:password}}"]
+        #expect(
+            try await pushgateway(ScriptedHTTP(status, (401, "")), fields).open().map(\.kind)
+                == [.reachable, .authenticated]
+        )
+        #expect(try await pushgateway(ScriptedHTTP(status, status), fields).open().map(\.kind) == [.reachable])
+        #expect(try await pushgateway(ScriptedHTTP(status)).open().map(\.kind) == [.reachable])
+    }
+
+    @Test(arguments: ["", "a/b"])
+    func `a job that no path can hold is invalid`(_ job: JSONValue) {
+        #expect(throws: PluginError.self) { try pushgateway(ScriptedHTTP(), ["job": job]) }
+    }
+}
