@@ -8,7 +8,7 @@ package enum VendorCatalogue {
         SegmentVendor.self, PostHogVendor.self, InfluxDBVendor.self, SentryVendor.self, BugsnagVendor.self,
         ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,
         OpenCageVendor.self, WebDAVVendor.self, S3Vendor.self, EtcdVendor.self,
-        PushgatewayVendor.self, VictoriaMetricsVendor.self,
+        PushgatewayVendor.self, VictoriaMetricsVendor.self, ClickHouseVendor.self,
     ]
 
     /// The vendors' names, in the order of listings.

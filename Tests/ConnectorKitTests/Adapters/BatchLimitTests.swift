@@ -6,6 +6,7 @@ internal import ConnectorManifest
 internal import Testing
 
 @testable internal import bugsnag
+@testable internal import clickhouse
 @testable internal import connector_manifest
 @testable internal import influxdb
 @testable internal import posthog
@@ -20,6 +21,7 @@ internal import Testing
         ("segment", SegmentRequests.limits), ("posthog", PostHogRequests.limits), ("influxdb", InfluxDBRequests.limits),
         ("sentry", SentryRequests.limits), ("bugsnag", BugsnagRequests.limits),
         ("pushgateway", PushgatewayRequests.limits), ("victoriametrics", VictoriaMetricsRequests.limits),
+        ("clickhouse", ClickHouseRequests.limits),
     ])
     func `a manifest states the limits that its adapter keeps`(_ adapter: String, _ limits: BatchDelivery) throws {
         let root = String(#filePath.prefix(upTo: try #require(#filePath.firstRange(of: "/Tests/")).lowerBound))

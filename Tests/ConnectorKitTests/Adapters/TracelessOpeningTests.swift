@@ -37,6 +37,7 @@ internal import Testing
         case ("posthog", _): return try count("batch")
         case ("bugsnag", _): return try count("events")
         case ("sentry", _): return request.body.count { $0 == UInt8(ascii: "\n") } - 1
+        case ("clickhouse", _): return request.path.contains("INSERT") ? 1 : 0
         case ("influxdb", _), ("victoriametrics", _): return request.body.count
         default: return 1
         }

@@ -7,6 +7,7 @@ internal import ConnectorSimulator
 internal import Testing
 
 @testable internal import bugsnag
+@testable internal import clickhouse
 @testable internal import google
 @testable internal import influxdb
 @testable internal import kinto
@@ -41,7 +42,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     /// Every operation of every adapter.
     static let all: [AdapterExercise] =
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
-        + ["segment", "posthog", "influxdb", "pushgateway", "victoriametrics"].map(events)
+        + ["segment", "posthog", "influxdb", "pushgateway", "victoriametrics", "clickhouse"].map(events)
         + ["sentry", "bugsnag"].map(reports)
         + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
@@ -75,6 +76,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "posthog": { try PostHog(configuration: $0, host: $1) },
         "influxdb": { try InfluxDB(configuration: $0, host: $1) },
         "pushgateway": { try Pushgateway(configuration: $0, host: $1) },
+        "clickhouse": { try ClickHouse(configuration: $0, host: $1) },
         "victoriametrics": { try VictoriaMetrics(configuration: $0, host: $1) },
         "sentry": { try Sentry(configuration: $0, host: $1) },
         "bugsnag": { try Bugsnag(configuration: $0, host: $1) },

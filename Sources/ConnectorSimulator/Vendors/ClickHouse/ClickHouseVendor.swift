@@ -1,0 +1,107 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+internal import Synchronization
+
+/// ClickHouse's HTTP interface: `/ping`, inserts of lines of JSON, and queries of all rows of a table.
+///
+/// The tables named by the accepted credentials exist from the start, and have any columns. Of two inserts with one
+/// `insert_deduplication_token` the second is dropped. A line that is no object refuses the whole insert. Source: the
+/// documentation of ClickHouse 24 and its `HTTPHandler`.
+package final class ClickHouseVendor: Vendor {
+    package static let name = "clickhouse"
+    package static let demoCredentials = [
+        "database": "default", "table": "events", "username": "default", "password": "demo-password",
+    ]
+    package static let secretKeys = ["password"]
+
+    private struct Table {
+        var rows: [JSONValue] = []
+        var tokens: Set<String> = []
+    }
+
+    private let credentials: AcceptedCredentials
+    /// The tables by database and name.
+    private let tables: Mutex<[[String]: Table]>
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+        let names = credentials.sets.compactMap { set in set["table"].map { [set["database"] ?? "default", $0] } }
+        tables = Mutex(Dictionary(names.map { ($0, Table()) }) { first, _ in first })
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        if request.path == "/ping" || request.path == "/" && request.query["query"] == nil && request.body.isEmpty {
+            return HTTPResponse(text: "Ok.\n")
+        }
+        guard request.path == "/" else { return failure(status: 404, message: "There is no handle \(request.path)") }
+        let (user, basic) = (request.fields["X-ClickHouse-User"], request.basicCredentials)
+        let username = user ?? basic?.username ?? request.query["user"] ?? "default"
+        let password = request.fields["X-ClickHouse-Key"] ?? basic?.password ?? request.query["password"] ?? ""
+        guard credentials.sets.contains(where: { $0["username"] == username && ($0["password"] ?? "") == password })
+        else {
+            let message =
+                "\(username): Authentication failed: password is incorrect, or there is no user with such name."
+            return failure(status: 403, code: "516", message: message)
+        }
+        let query = request.query["query"] ?? request.text
+        let words = query.split(separator: " ").map(String.init)
+        var response: HTTPResponse
+        switch words.first?.uppercased() {
+        case "SELECT" where words == ["SELECT", "1"]: response = HTTPResponse(text: "1\n")
+        case "SELECT" where words.count >= 4 && words[2] == "FROM":
+            response = select(from: words[3], isEmpty: words.suffix(2) == ["LIMIT", "0"])
+        case "INSERT" where words.count == 5 && words.suffix(2) == ["FORMAT", "JSONEachRow"]:
+            response = insert(request, into: words[2])
+        default: response = failure(status: 400, code: "62", message: "Syntax error: failed at position 1 (\(query))")
+        }
+        response.headers["X-ClickHouse-Query-Id"] = Identifier.uuid()
+        return response
+    }
+
+    private func insert(_ request: SimulatedRequest, into name: String) -> HTTPResponse {
+        var rows: [JSONValue] = []
+        for (index, line) in request.body.split(separator: UInt8(ascii: "\n")).enumerated() {
+            guard let row = try? JSONValue(parsing: Array(line)), row.object != nil else {
+                let message = "Cannot parse input: expected '{' (at row \(index + 1))"
+                return failure(status: 400, code: "27", message: message)
+            }
+            rows.append(row)
+        }
+        let token = request.query["insert_deduplication_token"]
+        return tables.withLock { tables in
+            guard var table = tables[Self.path(name)] else { return unknown(name) }
+            if token.map({ table.tokens.insert($0).inserted }) ?? true { table.rows += rows }
+            tables[Self.path(name)] = table
+            return HTTPResponse(status: 200)
+        }
+    }
+
+    private func select(from name: String, isEmpty: Bool) -> HTTPResponse {
+        guard let table = tables.withLock({ $0[Self.path(name)] }) else { return unknown(name) }
+        guard !isEmpty else { return HTTPResponse(status: 200) }
+        return HTTPResponse(text: table.rows.map { $0.serialized() + "\n" }.joined())
+    }
+
+    private func unknown(_ name: String) -> HTTPResponse {
+        failure(status: 404, code: "60", message: "Table \(Self.path(name).joined(separator: ".")) does not exist.")
+    }
+
+    /// Database and table; quotes are dropped.
+    private static func path(_ name: String) -> [String] {
+        let parts = name.filter { $0 != "`" }.split(separator: ".", maxSplits: 1).map(String.init)
+        return parts.count == 1 ? ["default"] + parts : parts
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let (status, code) = (status ?? 500, code ?? "1000")
+        var response = HTTPResponse(
+            status: status,
+            text: "Code: \(code). DB::Exception: \(message ?? HTTPReason.text(of: status))\n"
+        )
+        response.headers["X-ClickHouse-Exception-Code"] = code
+        return response
+    }
+}

@@ -1,0 +1,76 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import clickhouse
+
+/// The adapter of ClickHouse.
+@Suite struct ClickHouseTests {
+    private static func done(_ status: Int = 200, code: String? = nil, id: String? = "q") -> ScriptedHTTP.Answer {
+        var response = HTTPResponse(status: status)
+        response.headers["X-ClickHouse-Exception-Code"] = code
+        response.headers["X-ClickHouse-Query-Id"] = id
+        return .response(response)
+    }
+
+    private func clickHouse(_ http: ScriptedHTTP) throws -> ClickHouse {
+        try ClickHouse(
+            configuration: PluginConfiguration([
+                "endpoint": "http://vendor.example", "database": "shop", "table": "a`b", "username": "ada",
+                "password": "{{secret:password}}",
+            ]),
+            host: .scripted(http)
+        )
+    }
+
+    @Test func `events are rows of one insert, whose token is the same in every attempt`() async throws {
+        let http = ScriptedHTTP([Self.done(503), Self.done()])
+        let events = [AnalyticsEvent.track("E", ["a": [1]], userId: "u"), .track("F", userId: "v")]
+        #expect(try await clickHouse(http).deliver(events).map(\.outcome) == [.retry, .retry])
+        #expect(try await clickHouse(http).deliver(events).map(\.outcome) == [.accepted, .accepted])
+        let request = try #require(http.requests.last)
+        #expect(request.url == http.requests.first?.url)
+        #expect(request.url.value(of: "query") == "INSERT INTO `shop`.`a\\`b` FORMAT JSONEachRow")
+        #expect(request.headers["X-ClickHouse-User"] == "ada")
+        #expect(request.headers["X-ClickHouse-Key"] == "{{secret:password}}")
+        let rows = try request.text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(rows.map { $0["event"] } == ["E", "F"])
+        #expect(rows[0]["properties"] == #"{"a":[1]}"# && rows[0]["message_id"] == .string(events[0].messageId))
+        let token = ClickHouseRequests.token(of: events.map(\.messageId))
+        #expect(request.url.value(of: "insert_deduplication_token") == token)
+        #expect(token != ClickHouseRequests.token(of: events.reversed().map(\.messageId)))
+    }
+
+    @Test(arguments: [
+        ("117", 500, PluginStatus.invalid), ("60", 404, .notFound), ("497", 500, .unauthorized),
+        ("516", 403, .unauthorized),
+    ])
+    func `ClickHouse's code tells what its status does not`(_ code: String, _ status: Int, _ kind: PluginStatus)
+        async throws
+    {
+        let http = ScriptedHTTP([Self.done(status, code: code)])
+        let error = await #expect(throws: PluginError.self) {
+            try await clickHouse(http).track(event: ["event": "E", "userId": "u"])
+        }
+        #expect(error?.status == kind && error?.isRetryable == false)
+    }
+
+    @Test func `an exception under 200, or an answer of somebody else, is no delivery`() async throws {
+        for answer in [Self.done(code: "241"), Self.done(id: nil)] {
+            await #expect(throws: PluginError.self) {
+                try await clickHouse(ScriptedHTTP([answer])).track(event: ["event": "E", "userId": "u"])
+            }
+        }
+    }
+
+    @Test func `credentials are proved when a wrong password is refused`() async throws {
+        #expect(
+            try await clickHouse(ScriptedHTTP([Self.done(), Self.done(403)])).open().map(\.kind)
+                == [.reachable, .authenticated]
+        )
+        #expect(try await clickHouse(ScriptedHTTP([Self.done(), Self.done()])).open().map(\.kind) == [.reachable])
+    }
+}

@@ -1,0 +1,46 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct ClickHouseVendorTests {
+    private let server = ClickHouseVendor.demo()
+
+    private func ask(_ query: String, _ rows: String = "", token: String = "", key: String = "demo-password")
+        -> HTTPResponse
+    {
+        let target =
+            "/?query=\(PercentCoding.encode(query))" + (token.isEmpty ? "" : "&insert_deduplication_token=\(token)")
+        return server.respond(
+            to: SimulatedRequest("POST", target, headers: ["X-ClickHouse-Key": key], body: Array(rows.utf8))
+        )
+    }
+
+    @Test func `rows are kept once for each token`() {
+        for token in ["a", "a", "b"] {
+            #expect(ask("INSERT INTO events FORMAT JSONEachRow", "{\"x\":1}\n{\"x\":2}", token: token).status == 200)
+        }
+        #expect(ask("SELECT * FROM `default`.`events`").text == String(repeating: "{\"x\":1}\n{\"x\":2}\n", count: 2))
+        #expect(ask("SELECT 1 FROM events LIMIT 0").body.isEmpty)
+        #expect(ask("SELECT 1").text == "1\n")
+    }
+
+    @Test(arguments: [
+        ("INSERT INTO events FORMAT JSONEachRow", "{\"x\":1}\n[", 400, "27"),
+        ("INSERT INTO nowhere FORMAT JSONEachRow", "{}", 404, "60"), ("SELECT 1 FROM nowhere LIMIT 0", "", 404, "60"),
+        ("DROP everything", "", 400, "62"),
+    ])
+    func `what cannot be done is refused with a code`(_ query: String, _ rows: String, _ status: Int, _ code: String) {
+        let response = ask(query, rows)
+        #expect(response.status == status)
+        #expect(response.headers["X-ClickHouse-Exception-Code"] == code)
+    }
+
+    @Test func `a wrong password is refused, but for a ping`() {
+        #expect(ask("SELECT 1", key: "other").status == 403)
+        #expect(server.respond(to: .get("/ping")).text == "Ok.\n")
+    }
+}
