@@ -144,7 +144,7 @@ public struct GateClient: OperationCaller {
     ///
     /// The calls run on the caller's own thread, as in C: a function that blocks holds that thread, and no deadline
     /// ends it. The gate cannot close before the body returns, so keep it short. A `serial` gate admits no other caller
-    /// meanwhile.
+    /// meanwhile. Calls to a plugin in a runner are forwarded, and each ends after 30 seconds at the latest.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
@@ -163,7 +163,8 @@ public struct GateClient: OperationCaller {
     /// Makes an operation callable through its own C type, for a typed client of your own capability.
     ///
     /// The function runs on the caller's own thread, as in C: one that blocks holds that thread, and no deadline ends
-    /// it. If that matters, call the operation by name.
+    /// it. If that matters, call the operation by name. If the plugin is in a runner, the function forwards the call, and fails with
+    /// `timed-out` after 30 seconds, with `crashed` if the runner ends, and with `unsupported` if an argument or result is a handle.
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
