@@ -4,6 +4,8 @@
 import ConnectorBase
 import ConnectorHost
 import ConnectorHostTesting
+import ConnectorInvocation
+import ConnectorManifest
 import ConnectorPlatform
 import ConnectorServices
 import Testing
@@ -37,6 +39,23 @@ import Testing
         )
         if isOpened { await host.open() }
         return host
+    }
+
+    @Test func `operations that share a symbol are refused, as one function cannot have both their types`() throws {
+        let text = #"""
+            {"manifest": 1, "id": "shared", "version": "1.0.0", "abi": [1, 1], "entry": "shared_entry",
+             "capabilities": {"shared/1": {
+                "number": {"symbol": "shared", "signature": "(a: f64) -> f64"},
+                "text": {"symbol": "shared", "signature": "(a: string) -> string"}}}}
+            """#
+        let standIn = StandIn(clock: SystemHostClock(), proof: { .success("") }) { _, _ in
+            StandIn.Answer(.success(.null))
+        }
+        let error = #expect(throws: ConnectorError.self) {
+            try LinkedPlugin(manifest: Array(text.utf8), file: "shared.connector.json", standIn: standIn)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.hasPrefix("shared/text shares the symbol shared with another function") == true)
     }
 
     @Test func `described calls pass values of every kind, and the report and the metrics say that it is simulated`()
