@@ -104,9 +104,12 @@ package struct Project: Sendable, Hashable {
             ("@NAME@", name), ("@SNAKE@", identifier), ("@TYPE@", typeName), ("@CAPABILITY@", capability),
             ("@URL@", url), ("@PATH@", path), ("@VARIABLE@", identifier.uppercased() + "_API_KEY"),
             ("@VERSION@", version), ("@LANGUAGE@", language.name), ("@SOURCE@", source), ("@MANIFEST@", manifest),
-            ("@KIT@", kit),
+            ("@KIT@", kit), ("@PACKAGES@", "build-essential" + (language == .rust ? " cargo" : "")),
         ]
     }
+
+    /// The templates of files that systems hide, and the paths of these.
+    private static let hiddenFiles = ["gitignore": ".gitignore", "workflow.yml": ".github/workflows/test.yml"]
 
     /// Every file of the project, in the order of their paths.
     ///
@@ -121,7 +124,7 @@ package struct Project: Sendable, Hashable {
                     file.path.replace(placeholder, with: value)
                     file.text.replace(placeholder, with: value)
                 }
-                if file.path == "gitignore" { file.path = ".gitignore" }
+                file.path = Self.hiddenFiles[file.path] ?? file.path
                 files.append(file)
             }
         }

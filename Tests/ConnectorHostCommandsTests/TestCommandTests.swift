@@ -6,6 +6,12 @@ import Testing
 
 @testable import ConnectorHostCommands
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// `connector-host test`.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct TestCommandTests {
     private let image = FixturePlugins.misbehaving("breaks")
@@ -14,42 +20,6 @@ import Testing
         let result = try await Program(directory: "/").run("test", image)
         #expect(result.status == 0, "\(result.output)\(result.error)")
         #expect(result.output.contains("✓ breaks 1.0.0: level 5 of 5"))
-    }
-
-    @Test(arguments: [
-        "open", "create", "probe", "probe-evidence", "close", "completes-once", "completes-refused", "progress-pending",
-        "cancel-unknown",
-        "deadline-past", "error-status", "error-object", "error-message", "error-utf8", "error-retryable", "error-text",
-        "error-help", "leaks-memory", "leaks-descriptors", "leaks-threads", "process-state", "signal-handlers",
-        "no-children",
-        "standard-output", "services-declared", "reopen", "instances-independent", "fuzz-operations",
-    ])
-    func `a rule catches the plugin that breaks it, and names the command that does so again`(_ rule: String)
-        async throws
-    {
-        let config = "{\"rule\":\"\(rule)\"}"
-        let program = Program(directory: "/")
-        let result = try await program.run(
-            "test",
-            image,
-            "--config",
-            config,
-            "--only",
-            rule,
-            "--format",
-            "json",
-            "--timeout",
-            "500ms",
-            "--strict",
-            "10"
-        )
-        #expect(result.status == 1)
-        let document = try JSONValue(parsing: result.output)
-        let found = try #require(document["rules"]?.array?.first)
-        #expect(["broken", "crashed"].contains(found["verdict"]?.string), "\(result.output)")
-        #expect(found["expected"]?.string?.isEmpty == false)
-        #expect(found["got"]?.array?.isEmpty == false)
-        #expect(found["again"]?.string?.contains("--only \(rule) --seed 1") == true)
     }
 
     @Test func `a crash has the signal, the function and the last calls`() async throws {
@@ -76,7 +46,7 @@ import Testing
         #expect(result.output.contains("was not checked: the file cannot be loaded"))
     }
 
-    @Test func `rules that need a vendor cannot be checked without one, and the level says so`() async throws {
+    @Test func `rules that need a vendor cannot be checked without one, and that is no success`() async throws {
         let result = try await Program(directory: "/").run(
             "test",
             FixturePlugins.good("http"),
@@ -109,8 +79,91 @@ import Testing
         #expect(tested.status == 0, "\(tested.output)\(tested.error)")
         let certified = try await workspace.program.run("inspect", "libbreaks.so", "--json")
         #expect(try JSONValue(parsing: certified.output)["conformance"]?["level"] == 4)
+        try workspace.configure([], plugins: ["."])
+        let listed = try await workspace.program.run("plugins", "--json")
+        #expect(try JSONValue(parsing: listed.output)["plugins"]?.array?.first?["conformance"]?["level"] == 4)
+        let table = try await workspace.program.run("plugins")
+        #expect(table.lines.contains { $0.hasPrefix("✓ breaks") && $0.contains(" 4 ") }, "\(table.output)")
         shell("printf x >> '\(workspace.path)/libbreaks.so'")
         let changed = try await workspace.program.run("inspect", "libbreaks.so", "--json")
         #expect(try JSONValue(parsing: changed.output)["conformance"] == nil)
+    }
+
+    // MARK: The subject
+
+    /// Its opening crashes, unless the image was loaded from its own file.
+    private static let placed = """
+        #define _GNU_SOURCE
+        #include "fixture.h"
+        #include <dlfcn.h>
+
+        CONNECTOR_MANIFEST({
+            "manifest": 1, "id": "placed", "version": "1.0.0", "abi": [1, 1], "entry": "fixture_entry"
+        });
+
+        static int32_t open_placed(void *instance, const connector_call *call, connector_error *error) {
+            Dl_info info;
+            if (dladdr((void *)open_placed, &info) == 0 || strstr(info.dli_fname, "libplaced.so") == NULL) abort();
+            return fixture_open(instance, call, error);
+        }
+
+        FIXTURE_PLUGIN(open_placed)
+        """
+
+    private func verdict(_ program: Program, _ arguments: String...) async throws -> String? {
+        let result = try await program.start(["test"] + arguments + ["--format", "json", "--strict", "10"]).finish()
+        return try JSONValue(parsing: result.output)["rules"]?.array?.first?["verdict"]?.string
+    }
+
+    @Test func `an image is loaded as a sealed copy, and unsealed from its own file`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.placed, to: "placed.c")
+        let root = FixturePlugins.root
+        let includes = "-I'\(root)/Sources/CConnector/include' -I'\(root)/Tests/Fixtures'"
+        let compiler = "cc -std=c99 -fPIC -shared -fvisibility=hidden"
+        try #require(shell("cd '\(workspace.path)' && \(compiler) \(includes) placed.c -o libplaced.so") == 0)
+        #expect(try await verdict(workspace.program, "./libplaced.so", "--only", "open") == "crashed")
+        #expect(try await verdict(workspace.program, "./libplaced.so", "--only", "open", "--unsealed") == "kept")
+    }
+
+    @Test func `gates of the checks run in a runner if that was asked for`() async throws {
+        // It opens in no runner, and nothing can be called then.
+        let config = #"{"rule":"runner-opens"}"#
+        let program = Program(directory: "/")
+        #expect(try await verdict(program, image, "--only", "operations-answer", "--config", config) == "kept")
+        let isolated = try await verdict(
+            program,
+            image,
+            "--only",
+            "operations-answer",
+            "--config",
+            config,
+            "--in",
+            "runner"
+        )
+        #expect(isolated == "unchecked")
+        #expect(try await verdict(program, image, "--only", "operations-answer", "--in", "runner") == "kept")
+    }
+
+    @Test func `a plugin is found by its id in the directories of the file`() async throws {
+        let workspace = try Workspace()
+        shell("mkdir '\(workspace.path)/Plugins' && cp '\(image)' '\(workspace.path)/Plugins/'")
+        try workspace.configure([], plugins: ["Plugins"])
+        #expect(try await verdict(workspace.program, "breaks", "--only", "open") == "kept")
+        let unknown = try await workspace.program.run("test", "brakes")
+        #expect(unknown.status == 1)
+        #expect(unknown.error.contains("did you mean \"breaks\"?"), "\(unknown.error)")
+    }
+
+    @Test func `a plugin is checked again whenever its file changes`() async throws {
+        let workspace = try Workspace()
+        let file = "\(workspace.path)/libwatched.so"
+        shell("cp '\(image)' '\(file)'")
+        let child = try workspace.program.start(["test", "./libwatched.so", "--only", "open", "--watch"])
+        #expect(await child.output(until: "1 kept").contains("breaks 1.0.0: 1 kept"))
+        shell("cp '\(FixturePlugins.misbehaving("refuses-to-open"))' '\(file).new' && mv '\(file).new' '\(file)'")
+        #expect(await child.output(until: "refuses-to-open 1.0.0").contains("✓"))
+        child.signal(SIGINT)
+        #expect(try await child.finish().status == 128 + SIGINT)
     }
 }

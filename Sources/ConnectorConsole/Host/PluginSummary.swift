@@ -11,12 +11,15 @@ package struct PluginSummary: Sendable, Hashable {
     package var manifest: Manifest?
     /// Why the plugin cannot be used; nil if it can.
     package var problem: String?
+    /// The level of conformance that these bytes are certified to have, from 1 to 10; nil if they have no certificate.
+    package var level: Int?
 
     /// Creates a summary.
-    package init(path: String, manifest: Manifest?, problem: String?) {
+    package init(path: String, manifest: Manifest?, problem: String?, level: Int? = nil) {
         self.path = path
         self.manifest = manifest
         self.problem = problem
+        self.level = level
     }
 
     /// The plugin's name in the console: its id, or the file if it has none.

@@ -25,12 +25,13 @@ enum PluginsScene {
                     mark + StyledText(plugin.manifest?.id ?? "?"),
                     StyledText(plugin.manifest.map { "\($0.version)" } ?? ""),
                     StyledText(capabilities), StyledText(plugin.manifest?.language ?? "", .muted),
+                    StyledText(plugin.level.map { "\($0)" } ?? ""),
                     plugin.problem.map { StyledText($0, .bad) } ?? StyledText(plugin.path, .muted),
                 ],
                 link: .plugin(plugin.name)
             )
         }
-        let columns = ["plugin", "version", "capabilities", "language", "file"].map { Component.Column($0) }
+        let columns = ["plugin", "version", "capabilities", "language", "level", "file"].map { Component.Column($0) }
         let component =
             rows.isEmpty
             ? context.component("empty", TableModel.self, .empty("no plugins found"))
@@ -59,7 +60,9 @@ enum PluginsScene {
         details.add("egress", plugin.manifest.map { StyledText($0.egress.joined(separator: " ")) })
         for (index, plugin) in plugins.enumerated() {
             details.add(index == 0 ? "file" : "also \(index)", StyledText(plugin.path))
-            details.add("problem\(index == 0 ? "" : " \(index)")", plugin.problem.map { StyledText($0, .bad) })
+            let number = index == 0 ? "" : " \(index)"
+            details.add("conformance\(number)", plugin.level.map { StyledText("level \($0) of 10", .good) })
+            details.add("problem\(number)", plugin.problem.map { StyledText($0, .bad) })
         }
         var components = [context.component("plugin", details)]
         let users = context.snapshot.report.gates.filter { $0.plugin?.id == name }

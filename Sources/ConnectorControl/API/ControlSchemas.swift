@@ -120,7 +120,7 @@ enum ControlSchemas {
                 [
                     "sidecar": text, "id": text, "version": text, "documentation": text, "language": text,
                     "capabilities": list(of: text), "error": error, "problems": list(of: error),
-                    "warnings": list(of: text),
+                    "warnings": list(of: text), "conformance": object(["level": number, "host": text]),
                 ]
             )
         ),

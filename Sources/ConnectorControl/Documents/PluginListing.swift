@@ -14,6 +14,8 @@ package struct PluginListing: Sendable {
     package let entries: [PluginEntry]
     /// For each file, the problems that prevent it from loading.
     package let problems: [[ConnectorError]]
+    /// For each file, the certificate of its bytes; nil if it has none.
+    package let certificates: [ConformanceCertificate?]
     /// For each file, the other users who could modify it.
     package let warnings: [[String]]
 
@@ -21,14 +23,20 @@ package struct PluginListing: Sendable {
     package init(_ catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
-        problems = catalog.entries.map { Self.problems(of: $0, in: catalog) }
+        let inspections = catalog.entries.map { PluginInspection(path: $0.sidecar ?? $0.path) }
+        problems = zip(catalog.entries, inspections).map { Self.problems(of: $0, $1, in: catalog) }
+        certificates = inspections.map(\.certificate)
         warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
 
     /// The problems that prevent a file from loading, including another file with the same plugin.
-    private static func problems(of entry: PluginEntry, in catalog: PluginCatalog) -> [ConnectorError] {
+    private static func problems(
+        of entry: PluginEntry,
+        _ inspection: PluginInspection,
+        in catalog: PluginCatalog
+    ) -> [ConnectorError] {
         guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
-        var problems = PluginInspection(path: entry.sidecar ?? entry.path).problems
+        var problems = inspection.problems
         do throws(ConnectorError) {
             _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)
         } catch {
@@ -59,6 +67,7 @@ package struct PluginListing: Sendable {
             object["language"] = manifest.language.map(JSONValue.string)
             object["capabilities"] = .array(manifest.capabilities.map { .string($0.id.description) })
         }
+        object["conformance"] = certificates[index].map(\.summary)
         object["error"] = problems.first.map(\.json)
         if problems.count > 1 { object["problems"] = .array(problems.map(\.json)) }
         if !warnings[index].isEmpty { object["warnings"] = .array(warnings[index].map(JSONValue.string)) }

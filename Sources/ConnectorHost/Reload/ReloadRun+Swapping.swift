@@ -44,7 +44,9 @@ extension ReloadRun {
             }
         } catch {
             // What runs is what the file says.
-            return end(error, isOfFile: false)
+            var stop = error
+            stop.isOfFile = false
+            return end(stop)
         }
         let reload = await run(Reloader.Request())
         let users = seen.changes.filter { $0.image != nil || $0.fields.contains { $0.name == "image" } }.map(\.path)

@@ -19,6 +19,8 @@ struct ReloadRun {
         var phase: Reload.Phase
         var errors: [ConnectorError]
         var plan: Plan?
+        /// Whether the file is the reason: the report then says that it differs from what runs, and why.
+        var isOfFile = true
     }
 
     init(_ reloader: Reloader, _ environment: Reloader.Environment) {
@@ -94,7 +96,7 @@ struct ReloadRun {
         if let basis {
             let now = try await timed(.plan) { [environment] in environment.basis(of: next) }
             let moved = now.moved(since: basis)
-            guard moved.isEmpty else { throw Stop(phase: .plan, errors: [Self.hasMoved(moved)]) }
+            guard moved.isEmpty else { throw Stop(phase: .plan, errors: [Self.hasMoved(moved)], isOfFile: false) }
         }
         let plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
         guard plan.restarts.isEmpty else {
@@ -219,11 +221,9 @@ struct ReloadRun {
     }
 
     /// Ends a reload without a change.
-    ///
-    /// - Parameter isOfFile: Whether the file is the reason: the report then says that it differs, and why.
-    func end(_ stop: Stop, isOfFile: Bool = true) -> Reload {
+    func end(_ stop: Stop) -> Reload {
         let errors = stop.errors.map(environment.gates.redactor.redact)
-        if isOfFile { environment.running.note(errors) }
+        if stop.isOfFile { environment.running.note(errors) }
         environment.gates.logger.warning(
             "reload changed nothing",
             metadata: ["phase": "\(stop.phase.rawValue)", "error": "\(errors.first.map { "\($0)" } ?? "")"]

@@ -79,7 +79,8 @@ struct ConformanceDocument: Document {
         let rules = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         let sign = report.isPassed ? style.paint(style.sign(.good), .good) : style.paint(style.sign(.bad), .bad)
         let plugin = style.shown(report.plugin ?? report.path)
-        return ["\(sign) \(plugin): level \(report.level) of \(report.strict); \(rules), in \(report.duration.brief)"]
+        let level = report.isWhole ? "level \(report.level) of \(report.strict); " : ""
+        return ["\(sign) \(plugin): \(level)\(rules), in \(report.duration.brief)"]
     }
 
     /// The command that checks a rule again, by the check that found the fault.
@@ -100,8 +101,8 @@ struct ConformanceDocument: Document {
 
     var json: JSONValue {
         var object: JSONObject = [
-            "version": 1, "path": .string(report.path), "level": .integer(Int64(report.level)),
-            "strict": .integer(Int64(report.strict)), "passed": .bool(report.isPassed),
+            "version": 1, "path": .string(report.path), "strict": .integer(Int64(report.strict)),
+            "passed": .bool(report.isPassed),
             "seed": .string("\(report.seed)"),
             "counts": [
                 "kept": .integer(Int64(report.count { $0 == .kept })),
@@ -110,6 +111,7 @@ struct ConformanceDocument: Document {
                 "unchecked": .integer(Int64(report.count { if case .unchecked = $0 { true } else { false } })),
             ],
         ]
+        if report.isWhole { object["level"] = .integer(Int64(report.level)) }
         object["plugin"] = report.plugin.map(JSONValue.string)
         object["sha256"] = report.sha256.map(JSONValue.string)
         object["rules"] = .array(report.results.map(json))
@@ -169,7 +171,7 @@ struct ConformanceDocument: Document {
             text += "  got: \(JSONValue.string(result.got.joined(separator: "; ")))\n"
             text += "  again: \(JSONValue.string(command(for: result)))\n  ...\n"
         }
-        if !report.isPassed { text += "# level \(report.level), not \(report.strict)\n" }
+        if report.isWhole, !report.isPassed { text += "# level \(report.level), not \(report.strict)\n" }
         return text
     }
 

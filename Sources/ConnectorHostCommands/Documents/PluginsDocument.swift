@@ -38,7 +38,7 @@ struct PluginsDocument: Document {
         var table = Table()
         table.append([
             Table.Cell("  PLUGIN", .faint), Table.Cell("VERSION", .faint), Table.Cell("CAPABILITIES", .faint),
-            Table.Cell("LANGUAGE", .faint), Table.Cell("FILE", .faint),
+            Table.Cell("LANGUAGE", .faint), Table.Cell("LEVEL", .faint), Table.Cell("FILE", .faint),
         ])
         for (index, (entry, problems)) in zip(entries, problems).enumerated() {
             let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
@@ -50,6 +50,7 @@ struct PluginsDocument: Document {
                     style.shown(entry.manifest?.capabilities.map(\.id.description).joined(separator: " ") ?? "")
                 ),
                 Table.Cell(style.shown(entry.manifest?.language ?? "")),
+                Table.Cell(listing.certificates[index].map { "\($0.level)" } ?? ""),
                 Table.Cell(style.shown(entry.path)),
             ])
             for problem in problems {

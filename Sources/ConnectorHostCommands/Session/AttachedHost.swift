@@ -18,8 +18,7 @@ struct AttachedHost: Sendable {
     /// - Throws: The error of a host that does not respond.
     static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
         let read = Configuration.examine(file: file.file, environment: .process).configuration
-        let other = try? Configuration(parsing: #"{"version": 1, "connectors": []}"#, file: file.file)
-        guard let directory = (read ?? other)?.hostDirectory() else { return nil }
+        guard let directory = (read ?? DamagedFile.configuration(file.file))?.hostDirectory() else { return nil }
         return try await find(file, in: directory)
     }
 

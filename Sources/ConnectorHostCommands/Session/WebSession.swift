@@ -43,7 +43,13 @@ extension HostSession {
         ) { [host] in
             PluginLookup(configuration: host.configuration, options: ConnectorHost.Options()).everything.entries.map {
                 entry in
-                PluginSummary(path: entry.path, manifest: entry.manifest, problem: entry.error?.message)
+                let certificate = ConformanceCertificate.of(entry.path) { PluginInspection(path: entry.path).sha256 }
+                return PluginSummary(
+                    path: entry.path,
+                    manifest: entry.manifest,
+                    problem: entry.error?.message,
+                    level: certificate?.level
+                )
             }
         }
     }

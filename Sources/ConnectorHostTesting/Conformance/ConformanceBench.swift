@@ -17,12 +17,22 @@ final class ConformanceBench: Sendable {
     let configuration: ConformanceConfiguration
     let run: RuleRun
     let services: HostServices
-    /// Whether each function runs on a thread of its own, which ends after it.
-    private let hasOwnThreads: Bool
+    /// Where the plugin's functions run.
+    private let threads: Threads
     /// The services that the host lends.
     private let lent: [String]
     /// The hosts that requests may reach.
     private let hosts: [String]
+
+    /// Where the plugin's functions run.
+    enum Threads: Sendable {
+        /// On the threads of a pool, as in a host.
+        case pool
+        /// On one thread, one after the other.
+        case one(WorkerThreads)
+        /// Each on a thread of its own, which ends after it.
+        case each
+    }
 
     /// Creates no instance yet.
     init(
@@ -30,11 +40,11 @@ final class ConformanceBench: Sendable {
         _ manifest: Manifest,
         _ configuration: ConformanceConfiguration,
         _ run: RuleRun,
-        hasOwnThreads: Bool = false,
+        threads: Threads = .pool,
         lending services: [String]? = nil,
         reaching hosts: [String]? = nil
     ) {
-        self.hasOwnThreads = hasOwnThreads
+        self.threads = threads
         lent = services ?? manifest.requiredServices + manifest.optionalServices
         self.hosts = hosts ?? run.options.allowedHosts
         self.table = table
@@ -45,9 +55,9 @@ final class ConformanceBench: Sendable {
         run.atEnd { [services = self.services] in await services.stop() }
     }
 
-    /// The same bench, with a thread for each function.
-    func onThreadsOfTheirOwn() -> ConformanceBench {
-        ConformanceBench(table, manifest, configuration, run, hasOwnThreads: true)
+    /// The same bench, whose functions run elsewhere.
+    func on(_ threads: Threads) -> ConformanceBench {
+        ConformanceBench(table, manifest, configuration, run, threads: threads)
     }
 
     /// The same bench, on a host that lends these services alone.
@@ -179,7 +189,11 @@ final class ConformanceBench: Sendable {
         run.trace.add(name)
         let answer = OneShot<Value>()
         let job: @Sendable () -> Void = { answer.send(body()) }
-        if !hasOwnThreads || !HostThread.start("conformance", job) { services.run(job) }
+        switch threads {
+        case .pool: services.run(job)
+        case .one(let thread): thread.run(job)
+        case .each: if !HostThread.start("conformance", job) { services.run(job) }
+        }
         guard let value = await answer.wait(for: run.options.timeout, on: services.clock) else {
             let function = name.split(separator: " ").first.map(String.init) ?? name
             run.report(.returns, "\(function) held its thread for more than \(run.options.timeout)")

@@ -92,6 +92,12 @@ package struct ConformanceReport: Sendable {
         return min(strict, limits.min() ?? strict)
     }
 
+    /// Whether every rule up to the level that was asked for is among the results: some rules alone give no level.
+    package var isWhole: Bool {
+        let rules = Set(results.map(\.rule))
+        return PluginConformance.Rule.all.allSatisfy { $0.level > strict || rules.contains($0) }
+    }
+
     /// Whether the plugin has the level that was asked for.
     package var isPassed: Bool { level >= strict }
 

@@ -67,6 +67,9 @@ package struct ConformanceCertificate: Sendable, Hashable {
         ]
     }
 
+    /// The level and the host that found it, as documents of plugins have them.
+    package var summary: JSONValue { ["level": .integer(Int64(level)), "host": .string(host)] }
+
     private static func path(beside image: String) -> String { "\(image.absolutePath.parentPath)/\(fileName)" }
 
     /// The certificates in the folder of an image; those that cannot be read do not count.

@@ -14,9 +14,7 @@ extension PluginInspection {
         object["loadable"] = .bool(problems.isEmpty)
         object["size"] = size.map { .integer(Int64($0)) }
         object["sha256"] = sha256.map(JSONValue.string)
-        if let certificate {
-            object["conformance"] = ["level": .integer(Int64(certificate.level)), "host": .string(certificate.host)]
-        }
+        object["conformance"] = certificate.map(\.summary)
         object["architecture"] = architecture.map(JSONValue.string)
         object["language"] = language.map(JSONValue.string)
         object["soname"] = soname.map(JSONValue.string)

@@ -17,7 +17,7 @@ include generated/rules.mk
 """##,
 "c/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test clean
+.PHONY: all status test certify clean
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
@@ -34,6 +34,10 @@ status: $(image)
 
 test: $(image)
 	sh generated/check $(HOST) $(image)
+
+# The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
+certify: $(image)
+	$(HOST) test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -f $(image)
@@ -62,7 +66,8 @@ CONNECTOR_MANIFEST({
             "get": {
                 "symbol": "@SNAKE@_get",
                 "signature": "(key: string) async -> json",
-                "documentation": "The value of an item."
+                "documentation": "The value of an item.",
+                "safe": true
             }
         }
     }
@@ -386,6 +391,7 @@ A plugin for connector-host, in @LANGUAGE@: the capability `@CAPABILITY@` of @UR
 make            # build the plugin
 make status     # open its gate, with the answers of answers.json in place of the vendor
 make test       # build it, check its manifest, open its gate, and make the calls of tests/calls
+make certify    # check it against the rules for plugins, and write its level into conformance.json
 ```
 
 | file | what it is |
@@ -395,6 +401,7 @@ make test       # build it, check its manifest, open its gate, and make the call
 | answers.json | what the vendor would answer, for `make status` and `make test` |
 | tests/calls | calls, and what must come of them |
 | connectors.json | a file that names the plugin, for trying it |
+| .github/workflows/test.yml | builds and tests the plugin on every push |
 | generated/ | what `connector-host new --update` brings to a newer host; not edited |
 
 Without the simulation, with a key of your own:
@@ -499,12 +506,28 @@ echo "$checks checks, $failures failed"
 [ "$failures" -eq 0 ]
 
 """##,
+"common/generated/install-host": ##"""
+#!/bin/sh
+# Builds connector-host @VERSION@ into a folder, for machines that do not have it. Needs git, make and Swift, and takes some minutes.
+#
+# Usage: generated/install-host FOLDER
+set -eu
+mkdir -p "$1"
+prefix=$(cd "$1" && pwd)
+[ ! -x "$prefix/bin/connector-host" ] || exit 0
+source=$(mktemp -d)
+trap 'rm -rf "$source"' EXIT
+git clone --quiet --depth 1 --branch @VERSION@ https://github.com/connector-host/connector-host "$source"
+make -C "$source" install CONFIGURATION=release PREFIX="$prefix"
+
+"""##,
 "common/gitignore": ##"""
 *.so
 *.dylib
 *.new
 target/
 .build/
+conformance.json
 
 """##,
 "common/tests/calls": ##"""
@@ -514,6 +537,25 @@ get hello -> world
 get missing -> error: HTTP 404
 get busy -> error: HTTP 429
 get portal -> error: answer
+
+"""##,
+"common/workflow.yml": ##"""
+# Builds and tests the plugin on every push. The host is built once for each release, and kept.
+name: test
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    container: swift:6.3
+    steps:
+      - uses: actions/checkout@v4
+      - run: apt-get update && apt-get install --yes @PACKAGES@
+      - uses: actions/cache@v4
+        with:
+          path: host
+          key: connector-host-${{ hashFiles('generated/install-host') }}
+      - run: sh generated/install-host host
+      - run: make test certify HOST="$PWD/host/bin/connector-host"
 
 """##,
 "cpp/Makefile": ##"""
@@ -526,7 +568,7 @@ include generated/rules.mk
 """##,
 "cpp/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test clean
+.PHONY: all status test certify clean
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
@@ -543,6 +585,10 @@ status: $(image)
 
 test: $(image)
 	sh generated/check $(HOST) $(image)
+
+# The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
+certify: $(image)
+	$(HOST) test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -f $(image)
@@ -571,7 +617,8 @@ CONNECTOR_MANIFEST({
             "get": {
                 "symbol": "@SNAKE@_get",
                 "signature": "(key: string) async -> json",
-                "documentation": "The value of an item."
+                "documentation": "The value of an item.",
+                "safe": true
             }
         }
     }
@@ -665,7 +712,8 @@ CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)
             "get": {
                 "symbol": "@SNAKE@_get",
                 "signature": "(key: string) async -> json",
-                "documentation": "The value of an item."
+                "documentation": "The value of an item.",
+                "safe": true
             }
         }
     }
@@ -697,7 +745,7 @@ include generated/rules.mk
 """##,
 "rust/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test clean
+.PHONY: all status test certify clean
 .DEFAULT_GOAL := all
 export CARGO_TARGET_DIR
 
@@ -717,6 +765,10 @@ status: $(image)
 test: $(image)
 	$(cargo) test --quiet --offline
 	sh generated/check $(HOST) $(image)
+
+# The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
+certify: $(image)
+	$(HOST) test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -rf $(image) $(CARGO_TARGET_DIR)
@@ -839,7 +891,8 @@ let package = Package(
             "get": {
                 "symbol": "@SNAKE@_get",
                 "signature": "(key: string) async -> json",
-                "documentation": "The value of an item."
+                "documentation": "The value of an item.",
+                "safe": true
             }
         }
     }
@@ -930,7 +983,7 @@ import Testing
 """##,
 "swift/generated/rules.mk": ##"""
 # Builds and tests the plugin. Written by connector-host @VERSION@.
-.PHONY: all status test clean
+.PHONY: all status test certify clean
 .DEFAULT_GOAL := all
 
 image := lib@NAME@.so
@@ -949,6 +1002,10 @@ status: $(image)
 test: $(image)
 	$(swift) test --scratch-path $(SCRATCH)
 	sh generated/check $(HOST) $(image)
+
+# The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
+certify: $(image)
+	$(HOST) test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -rf $(image) $(SCRATCH)

@@ -20,7 +20,8 @@ CONNECTOR_MANIFEST({
             "get": {
                 "symbol": "@SNAKE@_get",
                 "signature": "(key: string) async -> json",
-                "documentation": "The value of an item."
+                "documentation": "The value of an item.",
+                "safe": true
             }
         }
     }

@@ -130,6 +130,8 @@ import Testing
         let test = try await opened()
         try await set(-1, test)
         await next(test)
+        // A proof that is given up before the plugin is told of it is never made.
+        try await TestHost.taken("\(name):probe")
         await test.clock.timers(atLeast: 1)
         await test.host.close()
         #expect(test.state("gate") == .closed)

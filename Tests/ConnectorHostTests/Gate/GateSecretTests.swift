@@ -9,8 +9,14 @@ import Testing
 @testable import ConnectorHost
 @testable import ConnectorPlatform
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A gate exchanges its secrets while it is open: on the vendor's word, as one snapshot, and without a failed call.
-@Suite(.timeLimit(.minutes(5))) struct GateSecretTests {
+@Suite(.timeLimit(.minutes(30))) struct GateSecretTests {
     /// What the vendor has seen, and which keys it accepts.
     private final class Vendor: Sendable {
         struct State {
@@ -45,6 +51,11 @@ import Testing
     }
 
     private static let interval = Duration.seconds(60)
+
+    /// How often keys rotate under load; `make torture` does it ten thousand times.
+    private static var rotationCount: Int {
+        unsafe getenv("CONNECTOR_TORTURE_ROTATIONS").flatMap { unsafe Int(String(cString: $0)) } ?? 30
+    }
 
     private func host(_ server: LoopbackServer, key: JSONValue) throws -> TestHostClock {
         let config: JSONObject = ["endpoint": .string(server.url()), "key": key]
@@ -204,7 +215,7 @@ import Testing
                 }
                 // The loop ends at the first failure, too.
                 var number = 0
-                while number < 30, vendor.failures.isEmpty {
+                while number < Self.rotationCount, vendor.failures.isEmpty {
                     number += 1
                     guard (try? rotation.rotate()) != nil else { break }
                     while vendor.last != "secret-\(rotation.rotations)", vendor.failures.isEmpty { await Task.yield() }

@@ -3,6 +3,8 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorConfiguration
@@ -34,6 +36,35 @@ import Testing
         for receipt in receipts { try await receipt.delivered() }
         #expect(test.host.outbox(of: "a")?.delivered == 5)
         await test.host.close()
+    }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
+    func `the events of a vendor that answers 503 go to its new address, once and with their ids`() async throws {
+        let isAway = Atomic(false)
+        let old = LoopbackServer { _ in .response(isAway.load(ordering: .relaxed) ? 503 : 200, [], Array("{}".utf8)) }
+        let new = LoopbackServer { _ in .response(200, [], Array(#"{"success": true}"#.utf8)) }
+        defer { [old, new].forEach { $0.stop() } }
+        func connectors(_ server: LoopbackServer) -> String {
+            #"[{"name": "a", "plugin": "segment", "config": {"endpoint": "\#(server.url(""))", "writeKey": "key"}, "#
+                + Self.queued + "}]"
+        }
+        let host = try ConnectorHost.testing(connectors(old), plugins: [try BuiltProducts.library("segment")])
+        #expect(await host.open().isReady)
+        isAway.store(true, ordering: .relaxed)
+        var receipts: [Receipt] = []
+        for _ in 1...5 { receipts.append(try await host.analytics("a").track("Seen")) }
+        _ = await host.report { $0["a"]?.outbox?.queued == 5 && $0["a"]?.outbox?.code == .unavailable }
+        let next = try Configuration(
+            parsing: #"{"version": 1, "connectors": \#(connectors(new))}"#,
+            environment: Configuration.Environment([:])
+        )
+        #expect(await host.reload(next).isActive)
+        for receipt in receipts { try await receipt.delivered() }
+        let delivered = new.requests.flatMap { request in
+            (try? JSONValue(parsing: request.body))?["batch"]?.array ?? []
+        }.compactMap { $0["messageId"]?.string }
+        #expect(delivered.sorted() == receipts.map(\.id).sorted())
+        await host.close()
     }
 
     @Test func `the events of a removed connector become dead letters, which another one can get`() async throws {

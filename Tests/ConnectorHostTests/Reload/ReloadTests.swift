@@ -219,6 +219,9 @@ import Testing
         let applied = await host.apply(try await host.plan())
         #expect(applied.isActive)
         #expect(try await host.gate("gate").call("answer", ["value": 0]) == 3)
+        // An old plan says nothing about the file, which is what runs.
+        #expect(await host.apply(read).errors.first?.code == .conflict)
+        #expect(host.report.configuration?.errors.isEmpty == true)
         await host.close()
     }
 

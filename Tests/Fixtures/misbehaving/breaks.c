@@ -22,6 +22,7 @@ CONNECTOR_MANIFEST({
     "entry": "breaking_entry",
     "language": "c",
     "documentation": "Breaks a rule.",
+    "services": {"optional": ["log/1"]},
     "configuration": {"rule": {"type": "string", "documentation": "The id of the rule."}},
     "capabilities": {
         "breaks/1": {
@@ -30,21 +31,44 @@ CONNECTOR_MANIFEST({
                 "signature": "(value: i32) -> i32",
                 "documentation": "Answers the number.",
                 "safe": true
+            },
+            "place": {
+                "symbol": "breaks_place",
+                "signature": "() -> i32",
+                "documentation": "Answers 1.",
+                "safe": true
+            },
+            "later": {
+                "symbol": "breaks_later",
+                "signature": "() async -> json",
+                "documentation": "Answers true.",
+                "safe": true
             }
         }
     }
 });
 
-static int is(const fixture *self, const char *rule) {
-    char quoted[64];
-    snprintf(quoted, sizeof quoted, "\"%s\"", rule);
-    return strstr(self->config, quoted) != NULL;
-}
+typedef struct breaking {
+    fixture fixture;
+    /** The last call of open and of close. */
+    uint64_t opening, closing;
+    int is_open, was_opened, cancels, closing_cancels;
+} breaking;
 
-static int opened_before;
+/** State of all instances, where none should be. */
+static int opened_before, closed_before, calls, calls_at_once, cancels_at_once;
+static __thread int created_on_this_thread;
 
 /** What is never freed. */
 static void *volatile kept;
+
+static int is(const void *instance, const char *rule) {
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\"", rule);
+    return strstr(((const fixture *)instance)->config, quoted) != NULL;
+}
+
+static int count(int *counter, int number) { return __atomic_add_fetch(counter, number, __ATOMIC_SEQ_CST); }
 
 static uint64_t now_ns(void) {
     struct timespec now;
@@ -52,13 +76,23 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static void rest(time_t seconds, long milliseconds) {
+    struct timespec time = {seconds, milliseconds * 1000000};
+    nanosleep(&time, NULL);
+}
+
 static void *wait_for_ever(void *nothing) {
     for (;;) pause();
     return nothing;
 }
 
+static int32_t finish(const breaking *self, uint64_t operation, const char *result, uint64_t length) {
+    const connector_host *host = self->fixture.host;
+    return host->complete(host->context, operation, CONNECTOR_OK, (const uint8_t *)result, length, NULL);
+}
+
 /** Fails in the way that the rule forbids; CONNECTOR_OK if it forbids none. */
-static int32_t fail_badly(const fixture *self, connector_error *error) {
+static int32_t fail_badly(const breaking *self, connector_error *error) {
     int32_t status = CONNECTOR_UNAVAILABLE;
     fixture_fail(error, status, "the vendor is away; try again later");
     if (is(self, "error-status")) return error->code = 77;
@@ -71,24 +105,37 @@ static int32_t fail_badly(const fixture *self, connector_error *error) {
     return CONNECTOR_OK;
 }
 
-static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
-                      connector_error *error) {
-    int32_t status = fixture_create(host, config, length, instance, error);
-    const fixture *self = *instance;
-    if (status != CONNECTOR_OK) return status;
-    if (is(self, "create")) return fixture_destroy(*instance), *instance = NULL, fixture_fail(error, CONNECTOR_INVALID, "it refuses everything");
-    if (is(self, "leaks-memory")) kept = memset(malloc(8192), 1, 8192);
-    return CONNECTOR_OK;
+/** Uses something of the host's process that a runner does not have. */
+static int lacks_the_host(const breaking *self) {
+    int file = -1;
+    if (is(self, "runner-opens")) return getenv("PATH") == NULL;
+    if (!is(self, "sandbox-opens")) return 0;
+    file = open("/etc/passwd", O_RDONLY);
+    return file < 0 || close(file) != 0;
 }
 
-static int32_t open_gate(void *instance, const connector_call *call, connector_error *error) {
-    fixture *self = instance;
-    const connector_host *host = self->host;
-    pthread_t thread;
-    int32_t status = fail_badly(self, error);
+static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
+                      connector_error *error) {
+    breaking *self = NULL;
+    fixture *plain = NULL;
+    int32_t status = fixture_create(host, config, length, (void **)&plain, error);
     if (status != CONNECTOR_OK) return status;
-    if (is(self, "open")) return CONNECTOR_OK;
-    if (is(self, "deadline-past") && call->deadline_ns <= now_ns()) return CONNECTOR_OK;
+    self = calloc(1, sizeof *self);
+    if (self != NULL) self->fixture = *plain;
+    free(plain);
+    if (self == NULL) return CONNECTOR_FAILED;
+    *instance = self;
+    created_on_this_thread = 1;
+    if (is(self, "leaks-memory")) kept = memset(malloc(8192), 1, 8192);
+    if (!is(self, "create")) return CONNECTOR_OK;
+    fixture_destroy(self);
+    *instance = NULL;
+    return fixture_fail(error, CONNECTOR_INVALID, "it refuses everything");
+}
+
+/** What open does beside opening. */
+static void meddle(const breaking *self) {
+    pthread_t thread;
     if (is(self, "leaks-descriptors")) (void)!open("/dev/null", O_RDONLY);
     if (is(self, "leaks-threads")) pthread_create(&thread, NULL, wait_for_ever, NULL);
     if (is(self, "process-state")) setenv("CONNECTOR_BREAKS", "1", 1);
@@ -99,46 +146,110 @@ static int32_t open_gate(void *instance, const connector_call *call, connector_e
         waitpid(child, NULL, 0);
     }
     if (is(self, "standard-output")) (void)!write(STDOUT_FILENO, "hello\n", 6);
-    if (is(self, "services-declared")) (void)fixture_service(self, "storage/1");
-    if ((is(self, "reopen") || is(self, "instances-independent")) && opened_before++)
-        return fixture_fail(error, CONNECTOR_FAILED, "it opens only once");
-    fixture_succeed(self, call->operation);
-    if (is(self, "completes-once")) fixture_succeed(self, call->operation);
+    if (is(self, "services-declared")) (void)fixture_service(&self->fixture, "storage/1");
+    if (is(self, "services-optional") && fixture_service(&self->fixture, "log/1") == NULL) abort();
+    if (is(self, "returns")) rest(2, 0);
+    if (is(self, "cancel-concurrent") && count(&cancels_at_once, 0) > 0) abort();
+}
+
+static int32_t open_gate(void *instance, const connector_call *call, connector_error *error) {
+    breaking *self = instance;
+    const connector_host *host = self->fixture.host;
+    int32_t status = fail_badly(self, error);
+    int others = count(&opened_before, 1) - 1;
+    self->opening = call->operation;
+    self->was_opened = 1;
+    if (status != CONNECTOR_OK) return status;
+    if (is(self, "open") || is(self, "destroy-opening")) return CONNECTOR_OK;
+    if (is(self, "deadline-past") && call->deadline_ns <= now_ns()) return CONNECTOR_OK;
+    meddle(self);
+    if (((is(self, "reopen") || is(self, "instances-independent")) && others > 0) ||
+        (is(self, "instances-many") && others > 3))
+        return fixture_fail(error, CONNECTOR_FAILED, "others have opened before");
+    if (is(self, "any-thread") && !created_on_this_thread)
+        return fixture_fail(error, CONNECTOR_FAILED, "another thread created the instance");
+    if (lacks_the_host(self)) return fixture_fail(error, CONNECTOR_FAILED, "this is not the host's process");
+    self->is_open = 1;
+    if (is(self, "open-evidence")) return finish(self, call->operation, "{}", 2);
+    if (is(self, "results-readable")) return finish(self, call->operation, NULL, 5), CONNECTOR_OK;
+    fixture_succeed(&self->fixture, call->operation);
+    if (is(self, "completes-once")) fixture_succeed(&self->fixture, call->operation);
+    if (is(self, "completes-own")) fixture_succeed(&self->fixture, call->operation + 1000000);
     if (is(self, "progress-pending")) host->progress(host->context, call->operation, "{}", 2);
     if (is(self, "completes-refused")) return fixture_fail(error, CONNECTOR_FAILED, "it refuses what it completed");
     return CONNECTOR_OK;
 }
 
 static int32_t probe(void *instance, const connector_call *call, connector_error *error) {
-    const fixture *self = instance;
+    const breaking *self = instance;
     (void)error;
     if (is(self, "probe")) return CONNECTOR_OK;
-    if (is(self, "probe-evidence"))
-        return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"{}", 2, NULL);
-    fixture_succeed(self, call->operation);
-    return CONNECTOR_OK;
+    if (is(self, "probe-evidence")) return finish(self, call->operation, "{}", 2);
+    return fixture_succeed(&self->fixture, call->operation);
 }
 
 static int32_t close_gate(void *instance, const connector_call *call, connector_error *error) {
-    const fixture *self = instance;
+    breaking *self = instance;
     (void)error;
+    self->closing = call->operation;
+    count(&closed_before, 1);
     if (is(self, "close")) return CONNECTOR_OK;
-    return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, NULL, 0, NULL);
+    self->is_open = 0;
+    return finish(self, call->operation, NULL, 0);
+}
+
+static void destroy(void *instance) {
+    const breaking *self = instance;
+    if ((is(self, "destroy-unopened") && !self->was_opened) || (is(self, "destroy-open") && self->is_open) ||
+        (is(self, "destroy-opening") && self->was_opened) || (is(self, "cancel-open") && self->cancels > 0) ||
+        (is(self, "cancel-twice") && self->cancels > 1) || (is(self, "cancel-close") && self->closing_cancels > 0))
+        abort();
+    fixture_destroy(instance);
 }
 
 static void cancel(void *instance, uint64_t operation) {
-    if (is(instance, "cancel-unknown")) fixture_succeed(instance, operation);
+    breaking *self = instance;
+    if (operation == self->opening) self->cancels++;
+    if (operation == self->closing) self->closing_cancels++;
+    if (is(self, "cancel-unknown")) fixture_succeed(&self->fixture, operation);
+    if (is(self, "cancel-completed") && operation == self->opening) fixture_succeed(&self->fixture, operation);
+    if (is(self, "operations-cancel") && operation != self->opening) abort();
+    if (is(self, "cancel-concurrent")) {
+        count(&cancels_at_once, 1);
+        rest(0, 5);
+        count(&cancels_at_once, -1);
+    }
 }
 
 CONNECTOR_EXPORT int32_t breaks_number(void *instance, int32_t value, int32_t *result, connector_error *error) {
-    (void)error;
     if (is(instance, "fuzz-operations") && value < 0) abort();
+    if (is(instance, "operations-repeat") && count(&calls, 1) > 20) abort();
+    if (is(instance, "operations-concurrent")) {
+        if (count(&calls_at_once, 1) > 1) abort();
+        rest(0, 5);
+        count(&calls_at_once, -1);
+    }
+    if (is(instance, "operations-reopen") && count(&closed_before, 0) > 0)
+        return fixture_fail(error, CONNECTOR_FAILED, "another one was closed before");
     *result = value;
     return CONNECTOR_OK;
 }
 
+CONNECTOR_EXPORT int32_t breaks_place(void *instance, int32_t *result, connector_error *error) {
+    if (is(instance, "runner-answers") && getenv("PATH") == NULL)
+        return fixture_fail(error, CONNECTOR_FAILED, "this is not the host's process");
+    *result = 1;
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t breaks_later(void *instance, const connector_call *call, connector_error *error) {
+    (void)error;
+    if (is(instance, "operations-cancel")) return CONNECTOR_OK;
+    return finish(instance, call->operation, "true", is(instance, "operations-answer") ? 3 : 4);
+}
+
 CONNECTOR_EXPORT const connector_plugin *breaking_entry(void) {
     static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, create, open_gate,
-                                            probe, close_gate, fixture_destroy, cancel};
+                                            probe, close_gate, destroy, cancel};
     return &plugin;
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -32,10 +33,10 @@ extension PluginConformance.Rule {
         fix: "keep nothing in thread-local variables or thread-bound libraries"
     ) { run in
         let bench = try await run.bench()
-        let usual = try await bench.lifeCycle()
-        let apart = try await bench.onThreadsOfTheirOwn().lifeCycle()
-        if usual.isSuccess != apart.isSuccess {
-            run.report(anyThread, "open \(usual.summary), but with a thread for each function it \(apart.summary)")
+        let together = try await bench.on(.one(WorkerThreads(limit: 1))).lifeCycle()
+        let apart = try await bench.on(.each).lifeCycle()
+        if together.isSuccess != apart.isSuccess {
+            run.report(anyThread, "open \(together.summary), but with a thread for each function it \(apart.summary)")
         }
     }
 
@@ -50,14 +51,23 @@ extension PluginConformance.Rule {
     ) { run in
         let bench = try await run.bench()
         guard unsafe bench.table.cancel != nil else { throw RuleStop.inapplicable("there is no cancel") }
+        let apart = bench.on(.each)
         for _ in 0..<8 {
             let instance = try await bench.make()
             let (operation, answer) = instance.host.begin("open")
-            async let cancelling: Void = bench.onThread("cancel open, concurrently") {
-                for _ in 0..<32 { instance.cancel(operation) }
+            let (begun, opened) = (OneShot<Void>(), OneShot<Void>())
+            async let cancelling: Void = apart.onThread("cancel open, concurrently") {
+                begun.send()
+                var count = 0
+                repeat {
+                    instance.cancel(operation)
+                    count += 1
+                } while count < 32 || (opened.value == nil && count < 100_000)
             }
-            let refusal = try await bench.onThread("open") { [run] in
-                instance.start(.open, operation, deadline: .max, run.report)
+            await begun.wait()
+            let refusal = try await apart.onThread("open") { [run] in
+                defer { opened.send() }
+                return instance.start(.open, operation, deadline: .max, run.report)
             }
             try await cancelling
             if refusal == nil { _ = await answer.wait(for: run.options.patience / 8, on: bench.services.clock) }
