@@ -28,9 +28,11 @@ final class Bugsnag: CrashPlugin {
     func open() async throws -> [Evidence] {
         let reachable = try await reach()
         let wrong = BugsnagRequests(endpoint: requests.endpoint, apiKey: String(repeating: "0", count: 32))
-        let refusal = try? await host.http.send(wrong.notify([], sentAt: host.clock.now))
-        keyCheck.note(isRefused: refusal?.status == 401 || refusal?.status == 403)
-        return keyCheck.evidence(reachable)
+        return await keyCheck.evidence(
+            reachable,
+            refused: wrong.notify([], sentAt: host.clock.now),
+            by: host.http
+        )
     }
 
     /// Sends only the real key: a forwarding agent would keep retrying a refused request.

@@ -25,15 +25,14 @@ struct ClickHouse: AnalyticsPlugin {
     /// same with a wrong password, the credentials are proved.
     func open() async throws -> [Evidence] {
         try await reach()
-        let refusal = try? await host.http.send(requests.emptyQuery(hasWrongPassword: true))
-        keyCheck.note(isRefused: refusal?.status == 401 || refusal?.status == 403)
-        return evidence
+        let wrong = requests.emptyQuery(hasWrongPassword: true)
+        return await keyCheck.evidence(reachable, refused: wrong, by: host.http)
     }
 
     /// Sends only the real password: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
         try await reach()
-        return evidence
+        return keyCheck.evidence(reachable)
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
@@ -50,8 +49,8 @@ struct ClickHouse: AnalyticsPlugin {
         try await check(requests.emptyQuery())
     }
 
-    private var evidence: [Evidence] {
-        keyCheck.evidence(.reachable("the table \(requests.table) of \(requests.database) can be read"))
+    private var reachable: Evidence {
+        .reachable("the table \(requests.table) of \(requests.database) can be read")
     }
 
     /// Throws unless ClickHouse did what it was asked. Its answers are empty; it is its header that tells them from those of a

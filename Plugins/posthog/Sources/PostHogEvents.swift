@@ -28,7 +28,7 @@ struct PostHogEvents {
             "distinct_id": .string(distinctId),
             "properties": .object(properties),
             "timestamp": .string("\(event.timestamp ?? now)"),
-            "uuid": .string(Self.uuid(event.messageId)),
+            "uuid": .string(StableUUID.from(event.messageId)),
         ]
         return value.utf8WithoutPlaceholders()
     }
@@ -65,26 +65,5 @@ struct PostHogEvents {
             properties["alias"] = event.userId.map { .string($0) }
         }
         return properties
-    }
-
-    /// The message's id if it is a UUID, otherwise a UUID derived from it. PostHog drops duplicates by it.
-    static func uuid(_ messageId: String) -> String {
-        let digits = messageId.lowercased().filter { $0 != "-" }
-        let isUUID = digits.utf8.count == 32 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
-        let text = isUUID ? digits : hash(messageId, seed: 0) + hash(messageId, seed: 1)
-        var uuid = ""
-        for (index, digit) in text.enumerated() {
-            if [8, 12, 16, 20].contains(index) { uuid.append("-") }
-            // Version 8 of RFC 9562: a custom UUID.
-            uuid.append(isUUID ? digit : index == 12 ? "8" : index == 16 ? "8" : digit)
-        }
-        return uuid
-    }
-
-    /// FNV-1a of 64 bits, in hexadecimal.
-    private static func hash(_ text: String, seed: UInt64) -> String {
-        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

@@ -6,8 +6,8 @@ public import ConnectorCapabilities
 /// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
 /// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It
-/// rejects that item and delivers the others. A transient failure ends the delivery; the answers ask the host to retry
-/// the remaining items.
+/// rejects that item and delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``.
+/// A transient failure ends the delivery; the answers ask the host to retry the remaining items.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
@@ -28,8 +28,8 @@ public struct BatchDelivery: Sendable {
     /// - Parameters:
     ///   - items: The items, in the order of the answers.
     ///   - encode: Encodes one item; throws if the vendor can never take it.
-    ///   - send: Sends one request with some items and their encodings; throws a ``PluginError`` unless the vendor took
-    ///     all.
+    ///   - send: Sends one request with some items and their encodings; throws a ``PluginError`` or a ``BatchRefusal``
+    ///     unless the vendor took all.
     /// - Returns: An answer for each item, in order.
     /// - Throws: A ``PluginError`` if no item was delivered, no item caused the failure, and a retry will not help.
     @inlinable
@@ -39,17 +39,47 @@ public struct BatchDelivery: Sendable {
         send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
         // The loops are not generic over the item: unspecialised, they would take most of an adapter's time.
-        try await deliver(items.count) { index in
+        try await deliver(items.count, in: [Array(items.indices)]) { index in
             try encode(items[index])
         } send: { batch, encoded in
             try await send(batch.map { (items[$0], encoded[$0]) })
         }
     }
 
-    /// Delivers items by their indexes.
+    /// Delivers items in requests that each have items of one group only, such as one person's.
+    ///
+    /// - Parameters:
+    ///   - items: The items, in the order of the answers.
+    ///   - group: The group of an item.
+    ///   - encode: As for ``deliver(_:encode:send:)``.
+    ///   - send: As for ``deliver(_:encode:send:)``.
+    @inlinable
+    public func deliver<Item, Group: Hashable>(
+        _ items: [Item],
+        groupedBy group: (Item) -> Group,
+        encode: (Item) throws -> [UInt8],
+        send: ([(item: Item, bytes: [UInt8])]) async throws -> Void
+    ) async throws -> [DeliveryAnswer] {
+        var groups: [[Int]] = []
+        var places: [Group: Int] = [:]
+        for index in items.indices {
+            let place = places[group(items[index]), default: groups.count]
+            if place == groups.count { groups.append([]) }
+            groups[place].append(index)
+            places[group(items[index])] = place
+        }
+        return try await deliver(items.count, in: groups) { index in
+            try encode(items[index])
+        } send: { batch, encoded in
+            try await send(batch.map { (items[$0], encoded[$0]) })
+        }
+    }
+
+    /// Delivers items by their indexes, each of which is in one of the groups.
     @usableFromInline
     func deliver(
         _ count: Int,
+        in groups: [[Int]],
         encode: (Int) throws -> [UInt8],
         send: (_ batch: [Int], _ encoded: [[UInt8]]) async throws -> Void
     ) async throws -> [DeliveryAnswer] {
@@ -66,11 +96,17 @@ public struct BatchDelivery: Sendable {
                 progress.answers[index] = .rejected(failure.message, code: failure.status.code)
             }
         }
-        var batches = batches(of: encoded.indices.filter { progress.answers[$0] == nil }, encoded)
+        var batches = Array(
+            groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, encoded) }.reversed()
+        )
         while let batch = batches.popLast() {
             do {
                 try await send(batch, encoded)
                 progress.accept(batch)
+            } catch let refusal as BatchRefusal {
+                let others = progress.refuse(batch, refusal.failures)
+                guard !others.isEmpty else { continue }
+                if refusal.tookOthers { progress.accept(others) } else { batches.append(others) }
             } catch {
                 let failure = PluginError(error)
                 switch failure.status {
@@ -91,7 +127,7 @@ public struct BatchDelivery: Sendable {
         return progress.retrying(PluginError(.failed, "not delivered"))
     }
 
-    /// The items grouped into batches within the limits, the last batch first.
+    /// The items in batches within the limits.
     private func batches(of indices: [Int], _ encoded: [[UInt8]]) -> [[Int]] {
         var batches: [[Int]] = []
         var bytes = 0
@@ -105,7 +141,7 @@ public struct BatchDelivery: Sendable {
                 bytes = size
             }
         }
-        return batches.reversed()
+        return batches
     }
 
     /// The answers so far.
@@ -122,11 +158,23 @@ public struct BatchDelivery: Sendable {
             for index in batch { answers[index] = .accepted }
         }
 
+        /// Answers the items at some places of a batch with their failures, and returns the others.
+        mutating func refuse(_ batch: [Int], _ failures: [Int: PluginError]) -> [Int] {
+            for (place, failure) in failures where batch.indices.contains(place) {
+                answers[batch[place]] =
+                    failure.isRetryable
+                    ? Self.retry(failure) : .rejected(failure.message, code: failure.status.code)
+            }
+            return batch.indices.filter { failures[$0] == nil }.map { batch[$0] }
+        }
+
         /// All answers; a missing one becomes a retry.
         func retrying(_ failure: PluginError) -> [DeliveryAnswer] {
-            answers.map { answer in
-                answer ?? .retry(failure.message, after: failure.retryAfter, code: failure.status.code)
-            }
+            answers.map { $0 ?? Self.retry(failure) }
+        }
+
+        private static func retry(_ failure: PluginError) -> DeliveryAnswer {
+            .retry(failure.message, after: failure.retryAfter, code: failure.status.code)
         }
     }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+public import ConnectorBase
 internal import Synchronization
 
 /// Proves a key with a vendor whose API only answers whether it refuses a key.
@@ -16,6 +17,24 @@ public final class KeyCheck: Sendable {
     /// Notes whether the vendor has refused the request with a wrong key. Any thread.
     public func note(isRefused: Bool) {
         refusesWrongKeys.store(isRefused, ordering: .relaxed)
+    }
+
+    /// The evidence of a request that the vendor did not refuse, after it was asked whether it refuses a wrong key.
+    ///
+    /// - Parameters:
+    ///   - reachable: What the request proved so far.
+    ///   - request: The request with a wrong key; it must leave no trace.
+    ///   - http: The service that sends it.
+    ///   - isRefusal: Whether a response refuses the key; by default its status is 401 or 403.
+    public func evidence(
+        _ reachable: Evidence,
+        refused request: HTTPRequest,
+        by http: any HTTPService,
+        isRefusal: (HTTPResponse) -> Bool = { $0.status == 401 || $0.status == 403 }
+    ) async -> [Evidence] {
+        let refusal = try? await http.send(request)
+        note(isRefused: refusal.map(isRefusal) ?? false)
+        return evidence(reachable)
     }
 
     /// The evidence of a request that the vendor did not refuse: that it is reachable and, if it refuses wrong keys, that the key is

@@ -8,7 +8,8 @@ package enum VendorCatalogue {
         SegmentVendor.self, PostHogVendor.self, InfluxDBVendor.self, SentryVendor.self, BugsnagVendor.self,
         ParseVendor.self, KintoVendor.self, NominatimVendor.self, PhotonVendor.self, GoogleVendor.self,
         OpenCageVendor.self, WebDAVVendor.self, S3Vendor.self, EtcdVendor.self,
-        PushgatewayVendor.self, VictoriaMetricsVendor.self, ClickHouseVendor.self,
+        PushgatewayVendor.self, VictoriaMetricsVendor.self, ClickHouseVendor.self, AmplitudeVendor.self,
+        MixpanelVendor.self, GA4Vendor.self, RollbarVendor.self,
     ]
 
     /// The vendors' names, in the order of listings.

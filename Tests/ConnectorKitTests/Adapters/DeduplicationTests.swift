@@ -5,9 +5,12 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Testing
 
+@testable internal import amplitude
 @testable internal import bugsnag
 @testable internal import influxdb
+@testable internal import mixpanel
 @testable internal import posthog
+@testable internal import rollbar
 @testable internal import segment
 @testable internal import sentry
 
@@ -52,6 +55,32 @@ internal import Testing
             try await PostHog(configuration: PluginConfiguration(fields), host: host).track(event: event)
         }
         for request in requests { #expect(request.jsonBody["batch"]?[0]?["uuid"] == .string(id)) }
+    }
+
+    @Test func `Amplitude's key is insert_id`() async throws {
+        let requests = try await attempts((200, #"{"code":200,"events_ingested":1}"#)) { host in
+            let fields: JSONObject = ["endpoint": endpoint, "apiKey": "", "groupType": "company", "minIdLength": 1]
+            try await Amplitude(configuration: PluginConfiguration(fields), host: host).track(event: event)
+        }
+        for request in requests { #expect(request.jsonBody["events"]?[0]?["insert_id"] == .string(id)) }
+    }
+
+    @Test func `Mixpanel's key is $insert_id`() async throws {
+        let requests = try await attempts((200, #"{"code":200,"num_records_imported":1}"#)) { host in
+            let fields: JSONObject = ["endpoint": endpoint, "token": "", "groupKey": "company"]
+            try await Mixpanel(configuration: PluginConfiguration(fields), host: host).track(event: event)
+        }
+        for request in requests { #expect(request.jsonBody[0]?["properties"]?["$insert_id"] == .string(id)) }
+    }
+
+    @Test func `Rollbar's key is uuid`() async throws {
+        let requests = try await attempts((200, #"{"err":0,"result":{}}"#)) { host in
+            let fields: JSONObject = [
+                "endpoint": endpoint, "accessToken": "", "environment": "test", "platform": "linux",
+            ]
+            _ = try await Rollbar(configuration: PluginConfiguration(fields), host: host).exception(report: report)
+        }
+        for request in requests { #expect(request.jsonBody["data"]?["uuid"] == .string(id)) }
     }
 
     /// Of two points with the same measurement, tags and time the second replaces the first.

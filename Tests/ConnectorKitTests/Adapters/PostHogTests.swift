@@ -64,10 +64,10 @@ internal import Testing
 
     @Test func `the uuid follows from the message's id in every attempt`() {
         let uuid = "01234567-89ab-cdef-0123-456789abcdef"
-        #expect(PostHogEvents.uuid(uuid) == uuid)
-        #expect(PostHogEvents.uuid("order-7") == PostHogEvents.uuid("order-7"))
-        #expect(PostHogEvents.uuid("order-7") != PostHogEvents.uuid("order-8"))
-        #expect(PostHogEvents.uuid("order-7").count == 36)
+        #expect(StableUUID.from(uuid) == uuid)
+        #expect(StableUUID.from("order-7") == StableUUID.from("order-7"))
+        #expect(StableUUID.from("order-7") != StableUUID.from("order-8"))
+        #expect(StableUUID.from("order-7").count == 36)
     }
 
     @Test(arguments: [#"{"flags":{}}"#, #"{"featureFlags":[]}"#, #"{"errorsWhileComputingFlags":false}"#])

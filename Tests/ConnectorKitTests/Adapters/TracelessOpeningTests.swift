@@ -32,6 +32,10 @@ internal import Testing
         case ("photon", _): return request.path.hasPrefix("/status") ? 0 : 1
         case (_, "GET"), ("webdav", "PROPFIND"): return 0
         case ("segment", _): return try count("batch")
+        case ("ga4", _): return request.path.hasPrefix("/debug/") ? 0 : 1
+        case ("rollbar", _): return try JSONValue(parsing: request.body) == ["data": [:]] ? 0 : 1
+        case ("amplitude", _): return try count("events")
+        case ("mixpanel", _): return try #require(JSONValue(parsing: request.body).array).count
         case ("posthog", _) where request.path.hasPrefix("/flags"):
             return try JSONValue(parsing: request.body)["disable_flags"] == true ? 0 : 1
         case ("posthog", _): return try count("batch")

@@ -6,17 +6,21 @@ internal import ConnectorManifest
 internal import ConnectorSimulator
 internal import Testing
 
+@testable internal import amplitude
 @testable internal import bugsnag
 @testable internal import clickhouse
+@testable internal import ga4
 @testable internal import google
 @testable internal import influxdb
 @testable internal import kinto
+@testable internal import mixpanel
 @testable internal import nominatim
 @testable internal import opencage
 @testable internal import parse
 @testable internal import photon
 @testable internal import posthog
 @testable internal import pushgateway
+@testable internal import rollbar
 @testable internal import s3
 @testable internal import segment
 @testable internal import sentry
@@ -43,7 +47,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     static let all: [AdapterExercise] =
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
         + ["segment", "posthog", "influxdb", "pushgateway", "victoriametrics", "clickhouse"].map(events)
-        + ["sentry", "bugsnag"].map(reports)
+        + ["amplitude", "mixpanel", "ga4"].map(events)
+        + ["sentry", "bugsnag", "rollbar"].map(reports)
         + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
 
@@ -56,15 +61,16 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
             || ["google", "opencage", "webdav", "s3", "pushgateway"].contains(vendor) && question.number == 1
     }
 
-    /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's 2xx, nor, for servers that take
-    /// Sentry's envelopes, to an envelope without items; nor to a push to a Pushgateway.
+    /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's and Google Analytics' 2xx, nor, for
+    /// servers that take Sentry's envelopes, to an envelope without items; nor to a push to a Pushgateway.
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
         case .empty:
-            vendor == "bugsnag" || vendor == "sentry" && name != "deliver"
+            vendor == "bugsnag" || vendor == "sentry" && name != "deliver" || vendor == "ga4" && name == "deliver"
                 || vendor == "pushgateway" && question.method == .post
         case .noContent:
-            vendor == "bugsnag" || vendor == "webdav" && [.put, .copy, .move, .delete].contains(question.method)
+            vendor == "bugsnag" || vendor == "ga4" && name == "deliver"
+                || vendor == "webdav" && [.put, .copy, .move, .delete].contains(question.method)
         default: false
         }
     }
@@ -76,6 +82,10 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "posthog": { try PostHog(configuration: $0, host: $1) },
         "influxdb": { try InfluxDB(configuration: $0, host: $1) },
         "pushgateway": { try Pushgateway(configuration: $0, host: $1) },
+        "amplitude": { try Amplitude(configuration: $0, host: $1) },
+        "ga4": { try GA4(configuration: $0, host: $1) },
+        "rollbar": { try Rollbar(configuration: $0, host: $1) },
+        "mixpanel": { try Mixpanel(configuration: $0, host: $1) },
         "clickhouse": { try ClickHouse(configuration: $0, host: $1) },
         "victoriametrics": { try VictoriaMetrics(configuration: $0, host: $1) },
         "sentry": { try Sentry(configuration: $0, host: $1) },
@@ -96,7 +106,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         let http = try SimulatedHTTP(vendor, configuration: texts)
         var fields: JSONObject = [
             "environment": "test", "groupType": "company", "requestsPerSecond": 1, "cacheSize": 9, "launch": [:],
-            "region": "us-east-1", "virtualHost": false,
+            "region": "us-east-1", "virtualHost": false, "minIdLength": 1, "groupKey": "company",
+            "validate": false, "platform": "linux",
         ]
         for (name, text) in texts { fields[name] = .string(text) }
         let make = try #require(Self.adapters[vendor])

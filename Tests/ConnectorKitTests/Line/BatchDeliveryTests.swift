@@ -13,7 +13,7 @@ internal import Testing
     /// Delivers texts, and remembers the batches.
     private func deliver(
         _ items: [String],
-        refusing: @escaping ([String]) -> PluginError? = { _ in nil }
+        refusing: @escaping ([String]) -> (any Error)? = { _ in nil }
     ) async throws -> (answers: [DeliveryAnswer], batches: [[String]]) {
         let batches = Mutex<[[String]]>([])
         let answers = try await limits.deliver(items) {
@@ -30,6 +30,24 @@ internal import Testing
         let (answers, batches) = try await deliver(["1", "2", "3", "4", "123456789", "123456789", "x"])
         #expect(batches == [["1", "2", "3"], ["4", "123456789"], ["123456789", "x"]])
         #expect(answers.allSatisfy { $0.outcome == .accepted })
+    }
+
+    @Test func `requests have things of one group each`() async throws {
+        let batches = Mutex<[[String]]>([])
+        let items = ["a1", "b1", "a2", "b2", "a3", "a4", "12345678901"]
+        let answers = try await limits.deliver(items) {
+            $0.first
+        } encode: {
+            Array($0.utf8)
+        } send: { batch in
+            let texts = batch.map(\.item)
+            batches.withLock { $0.append(texts) }
+            if texts.contains("b2") { throw PluginError(.unavailable, "later") }
+        }
+        #expect(batches.withLock { $0 } == [["a1", "a2", "a3"], ["a4"], ["b1", "b2"]])
+        #expect(
+            answers.map(\.outcome) == [.accepted, .retry, .accepted, .retry, .accepted, .accepted, .rejected]
+        )
     }
 
     @Test func `a thing that is too large is rejected and the others are delivered`() async throws {
@@ -53,6 +71,25 @@ internal import Testing
         }
         #expect(answers.map(\.outcome) == [.accepted, .accepted, .accepted, .retry])
         #expect(answers[3] == .retry("slow", after: .seconds(3), code: .rateLimited))
+    }
+
+    @Test(arguments: [true, false])
+    func `what a vendor blames is answered, and the others are sent again unless it took them`(_ tookOthers: Bool)
+        async throws
+    {
+        let failures = [1: PluginError(.invalid, "bad"), 2: PluginError(.rateLimited, "slow", retryAfter: .seconds(3))]
+        let (answers, batches) = try await deliver(["a", "bad", "slow"]) { batch in
+            batch.count == 1 ? nil : BatchRefusal(failures, of: batch.count, tookOthers: tookOthers)
+        }
+        #expect(answers == [.accepted, .rejected("bad"), .retry("slow", after: .seconds(3), code: .rateLimited)])
+        #expect(batches == [["a", "bad", "slow"]] + (tookOthers ? [] : [["a"]]))
+    }
+
+    @Test func `a refusal that blames nothing in the request is none`() {
+        #expect(BatchRefusal([:], of: 2, tookOthers: true) == nil)
+        let failure = PluginError(.invalid, "bad")
+        #expect(BatchRefusal([-1: failure, 2: failure], of: 2, tookOthers: false) == nil)
+        #expect(BatchRefusal([-1: failure, 1: failure], of: 2, tookOthers: false)?.failures == [1: failure])
     }
 
     @Test func `a failure that no thing is to blame for is thrown`() async {

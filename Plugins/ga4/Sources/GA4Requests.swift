@@ -1,0 +1,40 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The requests to Google Analytics. Each is of one person, whose ids and properties it carries beside the events.
+struct GA4Requests {
+    /// 25 events and 130 kB per request, minus the JSON around the events.
+    static let limits = BatchDelivery(itemBytes: 128_000, batchBytes: 128_000, batchCount: 25)
+
+    /// The answer to events: any 2xx without a body, whatever becomes of them.
+    static let collected = VendorAnswer("ga4", statuses: 200...299, [.empty])
+
+    /// The answer of the validation server.
+    static let validated = VendorAnswer(
+        "ga4",
+        [.object(#"with "validationMessages""#) { $0["validationMessages"]?.array != nil }]
+    )
+
+    let endpoint: HTTPURL
+    /// A measurement id, or the id of a Firebase app, which has colons.
+    let stream: String
+    let apiSecret: SecretPlaceholder
+
+    /// Encoded events of the person of one of them; for a check they are checked, but not counted.
+    func collect(_ events: [[UInt8]], of event: AnalyticsEvent, isCheck: Bool = false) throws -> HTTPRequest {
+        let isApp = stream.contains(":")
+        var person = JSONObject()
+        person.set(isApp ? "app_instance_id" : "client_id", event.anonymousId ?? event.userId)
+        person.set("user_id", event.userId)
+        if event.type == .identify { person["user_properties"] = .object(try GA4Events.userProperties(event.traits)) }
+        var body = Array(JSONValue.object(person).utf8().dropLast()) + Array(#","events":["#.utf8)
+        body.append(events, separator: UInt8(ascii: ","))
+        body += Array("]}".utf8)
+        let url = endpoint.appending(path: isCheck ? "/debug/mp/collect" : "/mp/collect")
+            .with(isApp ? "firebase_app_id" : "measurement_id", stream).with("api_secret", apiSecret)
+        return HTTPRequest(.post, url, headers: ["Content-Type": "application/json"], body: body)
+    }
+}

@@ -1,0 +1,50 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The requests to Mixpanel. Profiles contain the token's placeholder, so nothing else in a body may look like one.
+struct MixpanelRequests {
+    /// 2000 things and 2 MB per request, and 1 MB per event.
+    static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 2_000_000, batchCount: 2000)
+
+    /// The answer to events that Mixpanel took.
+    static let imported = VendorAnswer(
+        "mixpanel",
+        [.object(#"with "num_records_imported""#) { $0["code"] == 200 && $0["num_records_imported"]?.integer != nil }]
+    )
+
+    /// The answer to profiles: its status is 1 if Mixpanel took them, otherwise 0.
+    static let updated = VendorAnswer(
+        "mixpanel",
+        [.object(#"with "status": 1"#) { $0["status"] == 1 || $0["status"] == 0 && $0["error"]?.string != nil }]
+    )
+
+    let endpoint: HTTPURL
+    /// The token's placeholder.
+    let token: String
+
+    /// An import of encoded events, which Mixpanel checks one by one; with the project's token unless another is given.
+    func events(_ items: [[UInt8]], token: String? = nil) -> HTTPRequest {
+        var request = request(endpoint.appending(path: "/import").with("strict", "1"), items)
+        request.headers["Authorization"] = SecretPlaceholder.basicCredentials(user: token ?? self.token, password: "")
+        request.isCompressed = !items.isEmpty
+        return request
+    }
+
+    /// An update of encoded profiles.
+    func profiles(ofGroups isOfGroups: Bool, _ items: [[UInt8]]) -> HTTPRequest {
+        let url = endpoint.appending(path: isOfGroups ? "/groups" : "/engage").with("verbose", "1")
+        var request = request(url, items)
+        request.hasPlaceholdersInBody = true
+        return request
+    }
+
+    private func request(_ url: HTTPURL, _ items: [[UInt8]]) -> HTTPRequest {
+        var body = [UInt8(ascii: "[")]
+        body.append(items, separator: UInt8(ascii: ","))
+        body.append(UInt8(ascii: "]"))
+        return HTTPRequest(.post, url, headers: ["Content-Type": "application/json"], body: body)
+    }
+}

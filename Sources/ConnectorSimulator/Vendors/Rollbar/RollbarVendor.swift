@@ -1,0 +1,88 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+
+/// Rollbar's API for items: `POST /api/1/item/`, and `GET /api/1/status/ping`.
+///
+/// The token comes in `X-Rollbar-Access-Token` or, as older notifiers send it, in the body. It is looked at before the item: none is
+/// 401, an unknown one 403. An item without an environment or a body of one known kind is 422, one over 512 KB 413. Every answer tells
+/// what is left of the rate. Source: Rollbar's documentation of the API and its notifiers.
+package struct RollbarVendor: Vendor {
+    package static let name = "rollbar"
+    package static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]
+    package static let secretKeys = ["accessToken"]
+
+    /// The most bytes of a request.
+    private static let limit = 512 << 10
+    /// What an item is about: exactly one of these in its body.
+    private static let kinds: Set = ["trace", "trace_chain", "message", "crash_report"]
+    /// The levels of an item.
+    private static let levels: Set = ["critical", "error", "warning", "info", "debug"]
+
+    /// The tokens that the vendor accepts.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        let path = request.components
+        guard path.starts(with: ["api", "1"]) else { return failure(status: 404) }
+        if path.dropFirst(2) == ["status", "ping"] { return HTTPResponse(text: "pong") }
+        guard path.dropFirst(2) == ["item"] || path.dropFirst(2) == ["items"] else { return failure(status: 404) }
+        guard request.method == "POST" else { return failure(status: 405) }
+        guard request.body.count <= Self.limit else { return failure(status: 413) }
+        let body = try? request.json()
+        guard let token = request.fields["X-Rollbar-Access-Token"] ?? body?["access_token"]?.string, !token.isEmpty
+        else { return failure(status: 401, message: "access token required") }
+        guard credentials.accepts("accessToken", token) else {
+            return failure(status: 403, message: "invalid access token")
+        }
+        guard let body else { return failure(status: 400, message: "Invalid JSON") }
+        guard let data = body["data"]?.object else { return failure(status: 422, message: "data is required") }
+        if let problem = Self.problem(of: .object(data)) { return failure(status: 422, message: problem) }
+        let uuid = data["uuid"]?.string ?? Identifier.uuid()
+        let result: JSONValue = ["err": 0, "result": ["id": .null, "uuid": .string(uuid)]]
+        return HTTPResponse(headers: Self.rate(remaining: 4999), json: result)
+    }
+
+    /// What is wrong with an item.
+    private static func problem(of data: JSONValue) -> String? {
+        guard let environment = data["environment"]?.string, !environment.isEmpty, environment.utf8.count <= 255 else {
+            return "Invalid format. data.environment must be a string of 1 to 255 characters"
+        }
+        guard let body = data["body"]?.object, body.names.count(where: kinds.contains) == 1 else {
+            return "Invalid format. data.body must have exactly one of trace, trace_chain, message, crash_report"
+        }
+        if let message = body["message"], message["body"]?.string?.isEmpty != false {
+            return "Invalid format. data.body.message.body is required"
+        }
+        for trace in body["trace_chain"]?.array ?? body["trace"].map({ [$0] }) ?? [] {
+            guard trace["exception"]?["class"]?.string != nil, let frames = trace["frames"]?.array,
+                frames.allSatisfy({ $0["filename"]?.string != nil })
+            else { return "Invalid format. A trace needs exception.class, and frames with a filename" }
+        }
+        if let level = data["level"]?.string, !levels.contains(level) { return "Invalid format. data.level is unknown" }
+        return (data["uuid"]?.string?.utf8.count ?? 0) > 36 ? "Invalid format. data.uuid is too long" : nil
+    }
+
+    /// The fields that tell what is left of the rate.
+    private static func rate(remaining: Int) -> HTTPFields {
+        [
+            "X-Rate-Limit-Limit": "5000", "X-Rate-Limit-Remaining": "\(remaining)",
+            "X-Rate-Limit-Remaining-Seconds": "60",
+        ]
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let status = status ?? 400
+        return HTTPResponse(
+            status: status,
+            headers: Self.rate(remaining: status == 429 ? 0 : 4999),
+            json: ["err": 1, "message": .string(message ?? code ?? HTTPReason.text(of: status))]
+        )
+    }
+}

@@ -1,0 +1,117 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import ga4
+
+/// The adapter of Google Analytics 4.
+@Suite struct GA4Tests {
+    private let now = Timestamp(parsing: "2026-01-31T09:30:00Z") ?? Timestamp(nanoseconds: 0)
+
+    private func ga4(_ http: ScriptedHTTP, stream: String = "G-1", validate: Bool = false) throws -> GA4 {
+        try GA4(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example", "stream": .string(stream), "apiSecret": "{{secret:apiSecret}}",
+                "validate": .bool(validate),
+            ]),
+            host: .scripted(http)
+        )
+    }
+
+    private func encoded(_ event: AnalyticsEvent) throws -> JSONValue {
+        try JSONValue(parsing: GA4Events.encode(event, now: now))
+    }
+
+    @Test func `a request has the events of one person, and names its secret in the query`() async throws {
+        let http = ScriptedHTTP((204, ""), (204, ""), (204, ""))
+        var identify = AnalyticsEvent(.identify, userId: "u", anonymousId: "a")
+        identify.traits = ["plan": "pro", "home": ["city": "Bern"]]
+        let events = [
+            AnalyticsEvent.track("Order Completed", ["total": 42.5], userId: "u", anonymousId: "a"),
+            .track("b", userId: "v"), identify, .track("c", userId: "u", anonymousId: "a"),
+        ]
+        #expect(try await ga4(http).deliver(events).map(\.outcome) == Array(repeating: .accepted, count: 4))
+        let url = "http://vendor.example/mp/collect?measurement_id=G-1&api_secret={{secret:apiSecret}}"
+        #expect(http.requests.map(\.url.description) == Array(repeating: url, count: 3))
+        let bodies = http.requests.map(\.jsonBody)
+        #expect(bodies.map { $0["client_id"] } == ["a", "v", "a"] && bodies.map { $0["user_id"] } == ["u", "v", "u"])
+        #expect(bodies[0]["events"]?.array?.map { $0["name"] } == ["Order_Completed", "c"])
+        #expect(bodies[0]["events"]?[0]?["params"] == ["total": 42.5, "engagement_time_msec": 1])
+        #expect(bodies[0]["events"]?[0]?["timestamp_micros"] == 1_769_851_800_000_000)
+        #expect(bodies[2]["user_properties"] == ["plan": ["value": "pro"], "home_city": ["value": "Bern"]])
+    }
+
+    @Test func `an app's stream has its own names for both ids`() async throws {
+        let http = ScriptedHTTP((204, ""))
+        _ = try await ga4(http, stream: "1:2:ios:3").deliver([.track("a", anonymousId: "i")])
+        #expect(http.requests[0].url.value(of: "firebase_app_id") == "1:2:ios:3")
+        #expect(http.requests[0].jsonBody["app_instance_id"] == "i")
+    }
+
+    @Test func `pages, screens and groups have Google's parameters`() throws {
+        var page = AnalyticsEvent(.page, anonymousId: "a")
+        page.name = "Home"
+        page.context = ["page": ["url": "https://example.com/", "referrer": "https://example.org/"]]
+        #expect(try encoded(page)["params"]?["page_location"] == "https://example.com/")
+        #expect(try encoded(page)["params"]?["page_referrer"] == "https://example.org/")
+        var screen = AnalyticsEvent(.screen, anonymousId: "a")
+        screen.name = "Cart"
+        #expect(try encoded(screen)["name"] == "screen_view")
+        #expect(try encoded(screen)["params"]?["screen_name"] == "Cart")
+        var group = AnalyticsEvent(.group, userId: "u")
+        group.groupId = "g"
+        #expect(try encoded(group)["name"] == "join_group" && encoded(group)["params"]?["group_id"] == "g")
+    }
+
+    @Test func `what Google would drop in silence is refused`() throws {
+        func refused(_ event: AnalyticsEvent) -> Bool { (try? GA4Events.encode(event, now: now)) == nil }
+        #expect(!refused(.track("a", userId: "u")))
+        for name in ["1a", "session_start", "ga_x", "", String(repeating: "x", count: 41)] {
+            #expect(refused(.track(name, userId: "u")), "\(name)")
+        }
+        #expect(refused(AnalyticsEvent(.alias, userId: "u")))
+        let many = JSONObject((0..<25).map { ("p\($0)", 1) })
+        #expect(refused(.track("a", many, userId: "u")))
+        #expect(refused(.track("a", ["2x": 1], userId: "u")))
+        var identify = AnalyticsEvent(.identify, userId: "u")
+        identify.traits = ["a_name_of_more_than_24_characters": 1]
+        #expect(refused(identify))
+        var old = AnalyticsEvent.track("a", userId: "u")
+        old.timestamp = Timestamp(parsing: "2026-01-28T09:29:59Z")
+        #expect(refused(old))
+        old.timestamp = Timestamp(parsing: "2026-01-28T09:30:01Z")
+        #expect(!refused(old))
+    }
+
+    @Test func `texts are cut, and items stay as they are`() throws {
+        let long = JSONValue.string(String(repeating: "x", count: 200))
+        let event = try encoded(
+            .track("a", ["t": long, "items": [["item_id": "i"]], "list": [1, 2], "b": true], userId: "u")
+        )
+        #expect(event["params"]?["t"]?.string?.count == 100)
+        #expect(event["params"]?["items"] == [["item_id": "i"]])
+        #expect(event["params"]?["list"] == "[1,2]" && event["params"]?["b"] == "true")
+    }
+
+    @Test func `with validation, what the server objects to is rejected and not collected`() async throws {
+        let fine = (200, #"{"validationMessages":[]}"#)
+        let objection = (200, #"{"validationMessages":[{"fieldPath":"events","description":"bad name"}]}"#)
+        let http = ScriptedHTTP(objection, fine, (204, ""), objection)
+        let answers = try await ga4(http, validate: true).deliver([.track("a", userId: "u"), .track("b", userId: "u")])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected])
+        #expect(answers[1].reason == "the validation server objects: bad name")
+        #expect(http.paths == ["/debug/mp/collect", "/debug/mp/collect", "/mp/collect", "/debug/mp/collect"])
+    }
+
+    @Test func `opening asks the validation server alone, and claims no more than that it answers`() async throws {
+        let http = ScriptedHTTP((200, #"{"validationMessages":[]}"#))
+        #expect(try await ga4(http).open().map(\.kind) == [.reachable])
+        #expect(http.paths == ["/debug/mp/collect"])
+        let objection = (200, #"{"validationMessages":[{"description":"no stream"}]}"#)
+        let error = await #expect(throws: PluginError.self) { try await ga4(ScriptedHTTP(objection)).open() }
+        #expect(error?.status == .invalid)
+    }
+}

@@ -1,0 +1,113 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import mixpanel
+
+/// The adapter of Mixpanel.
+@Suite struct MixpanelTests {
+    private func mixpanel(_ http: ScriptedHTTP) throws -> Mixpanel {
+        try Mixpanel(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example", "token": "{{secret:token}}", "groupKey": "team",
+            ]),
+            host: .scripted(http)
+        )
+    }
+
+    private static let imported = (200, #"{"code":200,"num_records_imported":1,"status":"OK"}"#)
+    private static let updated = (200, #"{"status":1,"error":null}"#)
+
+    @Test func `an import carries the token in its header, and each event its identity and its ids`() async throws {
+        let http = ScriptedHTTP(Self.imported)
+        var page = AnalyticsEvent(.page, anonymousId: "d")
+        page.name = "Home"
+        let track = AnalyticsEvent.track("Order", ["total": 42.5], userId: "u", anonymousId: "d")
+        #expect(try await mixpanel(http).deliver([track, page]).map(\.outcome) == [.accepted, .accepted])
+        let request = try #require(http.requests.first)
+        #expect(request.url.description == "http://vendor.example/import?strict=1")
+        #expect(request.headers["Authorization"] == "Basic {{base64:{{secret:token}}:}}")
+        #expect(request.isCompressed && !request.hasPlaceholdersInBody)
+        let properties = try #require(request.jsonBody[0]?["properties"])
+        #expect(properties["$insert_id"] == .string(track.messageId) && properties["total"] == 42.5)
+        #expect(properties["distinct_id"] == "u" && properties["$user_id"] == "u" && properties["$device_id"] == "d")
+        #expect(properties["time"] == 1_769_851_800_000)
+        #expect(request.jsonBody[1]?["event"] == "Page Viewed")
+        #expect(request.jsonBody[1]?["properties"]?["name"] == "Home")
+    }
+
+    @Test func `an identity that Mixpanel would refuse becomes a UUID, always the same`() {
+        #expect(MixpanelItems.insertId("order-7") == "order-7")
+        for id in ["order 7", "", String(repeating: "x", count: 37), "größe"] {
+            #expect(MixpanelItems.insertId(id).utf8.count == 36)
+            #expect(MixpanelItems.insertId(id) == MixpanelItems.insertId(id))
+        }
+    }
+
+    @Test func `traits go to profiles, whose token is the only placeholder`() async throws {
+        let http = ScriptedHTTP(Self.updated, Self.updated)
+        var identify = AnalyticsEvent(.identify, userId: "u")
+        identify.traits = ["name": "{{secret:token}}"]
+        var group = AnalyticsEvent(.group, userId: "u")
+        group.groupId = "g"
+        group.traits = ["seats": 5]
+        #expect(try await mixpanel(http).deliver([identify, group]).map(\.outcome) == [.accepted, .accepted])
+        #expect(http.paths == ["/engage", "/groups"])
+        let users = http.requests[0]
+        #expect(users.hasPlaceholdersInBody && users.text.ranges(of: "{{").count == 2)
+        #expect(users.jsonBody[0]?["$set"]?["name"] == "{{secret:token}}")
+        #expect(users.jsonBody[1]?["$union"]?["team"] == ["g"])
+        #expect(users.jsonBody.array?.allSatisfy { $0["$token"] == "{{secret:token}}" } == true)
+        #expect(
+            http.requests[1].jsonBody[0]?["$group_id"] == "g" && http.requests[1].jsonBody[0]?["$set"]?["seats"] == 5
+        )
+    }
+
+    @Test func `events that Mixpanel refuses are rejected in its words, and it has the others`() async throws {
+        let record = #"{"index":1,"$insert_id":"m","field":"properties.time","message":"too old"}"#
+        let answer = #"{"code":400,"error":"e","failed_records":[\#(record),{"index":7},{}],"num_records_imported":2}"#
+        let http = ScriptedHTTP((400, answer))
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        let answers = try await mixpanel(http).deliver(events)
+        #expect(answers.map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(answers[1].reason == "mixpanel refused properties.time: too old")
+        #expect(http.requests.count == 1)
+    }
+
+    @Test func `a profile with status 0 is rejected in Mixpanel's words`() async throws {
+        let answers = try await mixpanel(ScriptedHTTP((200, #"{"status":0,"error":"no token"}"#)))
+            .deliver([AnalyticsEvent(.identify, userId: "u")])
+        #expect(answers == [.rejected("no token")])
+    }
+
+    @Test(arguments: [(429, PluginStatus.rateLimited, true), (401, .unauthorized, false), (503, .unavailable, true)])
+    func `a refusal of the whole import keeps Mixpanel's words`(_ status: Int, _ kind: PluginStatus, _ isRetry: Bool)
+        async throws
+    {
+        let http = ScriptedHTTP((status, #"{"code":\#(status),"error":"why","status":"x"}"#))
+        if isRetry {
+            let answers = try await mixpanel(http).deliver([.track("a", userId: "u")])
+            #expect(answers.map(\.outcome) == [.retry] && answers[0].reason?.hasSuffix("why") == true)
+        } else {
+            let error = await #expect(throws: PluginError.self) {
+                try await mixpanel(http).deliver([.track("a", userId: "u")])
+            }
+            #expect(error?.status == kind)
+        }
+    }
+
+    @Test func `an import without events proves the token where another one is refused`() async throws {
+        let refused = (401, #"{"code":401,"error":"Invalid credentials","status":"Unauthorized"}"#)
+        let wrong = (400, #"{"code":400,"error":"no events","status":"Bad Request"}"#)
+        for answer in [Self.imported, wrong] {
+            #expect(
+                try await mixpanel(ScriptedHTTP(answer, refused)).open().map(\.kind) == [.reachable, .authenticated]
+            )
+            #expect(try await mixpanel(ScriptedHTTP(answer, answer)).open().map(\.kind) == [.reachable])
+        }
+        await #expect(throws: PluginError.self) { try await mixpanel(ScriptedHTTP(refused)).open() }
+    }
+}

@@ -1,0 +1,85 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import rollbar
+
+/// The adapter of Rollbar.
+@Suite struct RollbarTests {
+    private func rollbar(_ http: ScriptedHTTP) throws -> Rollbar {
+        try Rollbar(
+            configuration: PluginConfiguration(json: [
+                "endpoint": "http://vendor.example", "accessToken": "{{secret:accessToken}}", "environment": "test",
+                "platform": "ios", "release": "1.0",
+            ]),
+            host: .scripted(http)
+        )
+    }
+
+    private static let taken = (200, #"{"err":0,"result":{"id":null,"uuid":"u"}}"#)
+
+    @Test func `an exception is a chain of traces, whose innermost frame is the last`() async throws {
+        let http = ScriptedHTTP(Self.taken)
+        _ = try await rollbar(http).exception(
+            report: [
+                "id": "0f8fad5bd9cb469fa16570867728950e", "level": "fatal", "handled": false,
+                "exceptions": [
+                    [
+                        "type": "Top", "message": "m",
+                        "frames": [["function": "f", "file": "F", "line": 3], ["module": "M"]],
+                    ],
+                    ["type": "Root"],
+                ],
+                "breadcrumbs": [["message": "b", "level": "warning"]], "tags": ["a": "b"], "user": ["id": "u"],
+                "context": ["device": ["m": 1]], "fingerprint": ["x", "y"],
+            ]
+        )
+        let request = try #require(http.requests.first)
+        #expect(request.url.description == "http://vendor.example/api/1/item/")
+        #expect(request.headers["X-Rollbar-Access-Token"] == "{{secret:accessToken}}" && !request.hasPlaceholdersInBody)
+        let data = try #require(request.jsonBody["data"])
+        #expect(data["uuid"] == "0f8fad5b-d9cb-469f-a165-70867728950e")
+        #expect(data["level"] == "critical" && data["environment"] == "test" && data["code_version"] == "1.0")
+        #expect(data["platform"] == "ios" && data["fingerprint"] == "x/y" && data["person"] == ["id": "u"])
+        let chain = try #require(data["body"]?["trace_chain"]?.array)
+        #expect(chain.map { $0["exception"]?["class"] } == ["Top", "Root"])
+        #expect(chain[0]["frames"]?.array?.map { $0["filename"] } == ["M", "F"])
+        #expect(data["body"]?["telemetry"]?[0]?["body"]?["message"] == "b")
+        #expect(data["custom"] == ["device": ["m": 1], "tags": ["a": "b"], "unhandled": true])
+    }
+
+    @Test func `each report is a request of its own, and a single exception a trace`() async throws {
+        let http = ScriptedHTTP(Self.taken, (422, #"{"err":1,"message":"Invalid format"}"#), Self.taken)
+        let reports =
+            [CrashReport(level: .info, message: "a"), CrashReport(level: .info, message: "b")]
+            + [CrashReport(level: .error, exceptions: [CrashException(type: "E")])]
+        let answers = try await rollbar(http).deliver(reports)
+        #expect(answers.map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(answers[1].reason == "rollbar answered HTTP 422: Invalid format")
+        #expect(http.requests[0].jsonBody["data"]?["body"] == ["message": ["body": "a"]])
+        #expect(http.requests[2].jsonBody["data"]?["body"]?["trace"]?["exception"]?["class"] == "E")
+    }
+
+    @Test func `the wait for the rate is the one that Rollbar tells`() async throws {
+        let headers: HTTPFields = ["X-Rate-Limit-Remaining-Seconds": "7"]
+        for (headers, wait) in [
+            (headers, Duration.seconds(7)), ([:], .seconds(60)), (["Retry-After": "9"], .seconds(9)),
+        ] {
+            let http = ScriptedHTTP([.response(HTTPResponse(status: 429, headers: headers))])
+            let answers = try await rollbar(http).deliver([CrashReport(level: .info, message: "m")])
+            #expect(answers.map(\.retryAfter) == [wait] && answers[0].code == .rateLimited)
+        }
+    }
+
+    @Test func `an item without content proves the token where another one is refused`() async throws {
+        let invalid = (422, #"{"err":1,"message":"Invalid format"}"#)
+        let refused = (403, #"{"err":1,"message":"invalid access token"}"#)
+        #expect(try await rollbar(ScriptedHTTP(invalid, refused)).open().map(\.kind) == [.reachable, .authenticated])
+        #expect(try await rollbar(ScriptedHTTP(invalid, invalid)).open().map(\.kind) == [.reachable])
+        let error = await #expect(throws: PluginError.self) { try await rollbar(ScriptedHTTP(refused)).open() }
+        #expect(error?.status == .unauthorized && error?.message.hasSuffix("invalid access token") == true)
+    }
+}
