@@ -113,6 +113,7 @@ extension ConfigurationSchema {
             "description":
                 "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
         ],
+        "standby": standby,
         "sandbox": sandbox,
         "simulate": [
             "anyOf": [["type": "string", "minLength": 1], reference("answers")],
@@ -273,6 +274,13 @@ extension ConfigurationSchema {
         reference("duration"),
         "With \"isolation\": \"auto\", how long a plugin stays in a runner after its last crash; by default, 168h."
     )
+
+    /// Whether a second instance waits for the end of the first one's runner.
+    static let standby: JSONValue = [
+        "type": "boolean", "default": false,
+        "description":
+            "With \"isolation\": \"process\", whether a second instance waits in another runner, open, and takes over when a runner ends.",
+    ]
 
     /// What a runner may do.
     static let sandbox: JSONValue = [

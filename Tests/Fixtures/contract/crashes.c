@@ -179,6 +179,15 @@ static int32_t open_or_end(void *instance, const connector_call *call, connector
         opens += strlen("\"opens\":\"");
         end(opens, (uint64_t)(strchr(opens, '"') - opens));
     }
+    /* What `store` has put under "refuses" is why no other instance opens. */
+    const connector_storage *storage = fixture_service(self, "storage/1");
+    connector_bytes_owned reason = {.struct_size = sizeof reason};
+    if (storage != NULL && storage->get(storage->context, "refuses", 7, &reason, error) == CONNECTOR_OK) {
+        char text[64] = "";
+        memcpy(text, reason.data, reason.length < sizeof text ? reason.length : sizeof text - 1);
+        if (reason.release != NULL) reason.release(reason.context);
+        if (text[0] != 0) return fixture_fail(error, CONNECTOR_UNAVAILABLE, text);
+    }
     return fixture_open(instance, call, error);
 }
 
