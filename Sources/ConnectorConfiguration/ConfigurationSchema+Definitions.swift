@@ -308,6 +308,12 @@ extension ConfigurationSchema {
                         "type": "integer", "minimum": .integer(ConfigurationReader.leastMemory),
                         "description": "The most private memory of the runner, in bytes.",
                     ],
+                    "cpu": [
+                        "type": "number", "minimum": .number(ConfigurationReader.leastProcessors),
+                        "maximum": .integer(Int64(ConfigurationReader.mostProcessors)),
+                        "description":
+                            "The most processor time of the runner, as a number of processors; it needs a control group.",
+                    ],
                     "threads": [
                         "type": "integer", "minimum": .integer(ConfigurationReader.leastThreads), "maximum": 65536,
                         "description": "The most threads of the runner.",

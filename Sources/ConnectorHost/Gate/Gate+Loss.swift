@@ -28,7 +28,7 @@ extension Gate {
         let now = environment.clock.now()
         let loss = storage.withLock { storage -> Loss in
             if storage.standby.ready?.generation === generation {
-                storage.standby.ready = nil
+                storage.standby.lose(shown(error))
                 return .standby
             }
             guard storage.current === generation, storage.machine.isProved else { return .nothing }
@@ -39,7 +39,7 @@ extension Gate {
                 error.isRetryable = false
             }
             storage.counters = generation.counters
-            if let standby = takeOver(&storage) { return .takenOver(by: standby, error) }
+            if let standby = takeOver(&storage, after: error) { return .takenOver(by: standby, error) }
             _ = storage.machine.instanceLost()
             rundown.shut()
             storage.current = nil

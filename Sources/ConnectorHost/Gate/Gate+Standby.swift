@@ -38,6 +38,11 @@ extension Gate {
             return [opening.take(), ready.take()?.generation].compactMap(\.self)
         }
 
+        /// Forgets the generation that waits, which is lost.
+        mutating func lose(_ error: ConnectorError) {
+            (ready, self.error) = (nil, error)
+        }
+
         fileprivate var isMissing: Bool { opening == nil && ready == nil }
 
         fileprivate mutating func stopTimer(_ clock: any HostClock) {
@@ -146,7 +151,7 @@ extension Gate {
                 )
                 return nil
             case .failure(let error):
-                storage.standby.ready = nil
+                storage.standby.lose(shown(error))
                 return error
             }
         }
@@ -158,10 +163,11 @@ extension Gate {
 
     /// Directs calls to the standby, if one waits.
     ///
+    /// - Parameter error: Why the current generation is lost.
     /// - Returns: What receives calls from now on; nil if nothing does.
-    func takeOver(_ storage: inout Storage) -> Generation? {
+    func takeOver(_ storage: inout Storage, after error: ConnectorError) -> Generation? {
         guard let standby = storage.standby.ready, storage.machine.succeeded() else { return nil }
-        storage.standby.ready = nil
+        storage.standby.lose(shown(error))
         storage.standby.takeovers += 1
         direct(to: standby, &storage)
         return standby.generation

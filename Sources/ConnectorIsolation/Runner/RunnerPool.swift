@@ -53,22 +53,26 @@ package final class RunnerPool: Sendable {
     private let living = Mutex<[Runner]>([])
     private let limit: Int
     private let transport: RunnerTransport
+    private let groups: ControlGroupSource
 
     /// Creates a pool without runners.
     ///
     /// - Parameters:
     ///   - limit: The most runners at once.
     ///   - transport: What carries the messages.
+    ///   - groups: Where runners with bounds have their control groups.
     ///   - find: Finds the program, once for each runner.
     ///   - onLine: Receives each line that a runner prints.
     package init(
         limit: Int = RunnerPool.limit,
         transport: RunnerTransport = .automatic,
+        groups: ControlGroupSource = ControlGroupSource(),
         find: @escaping @Sendable () throws(ConnectorError) -> RunnerProgram,
         onLine: @escaping Runner.Output
     ) {
         self.limit = limit
         self.transport = transport
+        self.groups = groups
         self.find = find
         self.onLine = onLine
     }
@@ -96,7 +100,14 @@ package final class RunnerPool: Sendable {
                     fix: "let connectors share runners, by the same \"runner\" in the file"
                 )
             }
-            let runner = try Runner(key.description, find(), sandbox: key.sandbox, transport: transport, onLine: onLine)
+            let runner = try Runner(
+                key.description,
+                find(),
+                sandbox: key.sandbox,
+                transport: transport,
+                groups: groups,
+                onLine: onLine
+            )
             _ = runner.hold()
             current = runner
             living.withLock { $0.append(runner) }

@@ -24,6 +24,7 @@ CONNECTOR_MANIFEST({
         "crashes/1": {
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
             "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
+            "judge": {"symbol": "crashes_judge", "signature": "(status: i64) -> i64"},
             "process": {"symbol": "crashes_process", "signature": "() -> i64"},
             "variables": {"symbol": "crashes_variables", "signature": "() -> i64"},
             "descriptors": {"symbol": "crashes_descriptors", "signature": "() -> i64"},
@@ -61,9 +62,9 @@ static void end(const char *how, uint64_t length) {
     if (is(how, length, "stop")) raise(SIGSTOP);
     if (is(how, length, "trap")) __builtin_trap();
     if (is(how, length, "block")) pause();
-    if (is(how, length, "close")) {
-        for (int descriptor = 3; descriptor < 64; descriptor++) close(descriptor);
-        pause();
+    if (is(how, length, "close") || is(how, length, "close-and-go-on")) {
+        for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
+        if (is(how, length, "close")) pause();
     }
     if (is(how, length, "garbage")) {
         char bytes[256];
@@ -96,6 +97,12 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"4", UINT64_MAX, NULL);
     }
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_judge(void *instance, int64_t status, int64_t *result, connector_error *error) {
+    (void)instance;
+    *result = status;
+    return status == CONNECTOR_OK ? CONNECTOR_OK : fixture_fail(error, (int32_t)status, "it is judged");
 }
 
 CONNECTOR_EXPORT int32_t crashes_process(void *instance, int64_t *result, connector_error *error) {
