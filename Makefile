@@ -30,7 +30,7 @@ help:
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
 	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
-	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox'
+	@echo 'make torture   kill hosts a hundred times while they store and deliver, and count what arrives; fill an outbox; end runners a thousand times'
 	@echo 'make sanitize  run the tests under AddressSanitizer and under ThreadSanitizer; see Tests/Sanitizers'
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
@@ -155,17 +155,19 @@ fuzz: packages fixtures
 	done
 
 # `make test` runs the short form. Hosts are killed at random moments while a vendor misbehaves: one alone, and three with three NATS
-# servers, which are killed and cut off, too. One outbox holds a million events. The seed is printed: to repeat a run, set
-# CONNECTOR_TORTURE_SEED.
+# servers, which are killed and cut off, too. One outbox holds a million events. Runners crash and are killed, and so are their hosts.
+# The seed is printed: to repeat a run, set CONNECTOR_TORTURE_SEED.
 CONNECTOR_TORTURE_KILLS ?= 100
 CONNECTOR_TORTURE_EVENTS ?= 1000000
+CONNECTOR_TORTURE_CRASHES ?= 1000
 CONNECTOR_TORTURE_SEED ?= $(shell date +%s)
 torture: packages fixtures
 	@scripts/install-system-packages iproute2 nats-server libnats3.4
 	scripts/swift build --build-tests
 	@CONNECTOR_TORTURE_SEED=$(CONNECTOR_TORTURE_SEED) CONNECTOR_TORTURE_KILLS=$(CONNECTOR_TORTURE_KILLS) \
-	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) \
-	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 $(TESTS) --filter 'TortureTests|GateSecretTests'
+	    CONNECTOR_TORTURE_EVENTS=$(CONNECTOR_TORTURE_EVENTS) CONNECTOR_TORTURE_CRASHES=$(CONNECTOR_TORTURE_CRASHES) \
+	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 \
+	    $(TESTS) --filter 'TortureTests|GateSecretTests'
 
 # Each builds everything in a scratch directory of its own: some eight minutes on two processors, once.
 sanitize: packages fixtures

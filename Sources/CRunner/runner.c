@@ -10,11 +10,11 @@
 #ifdef __linux__
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -235,9 +235,23 @@ int32_t runner_processors(void) {
     return count > 1 ? count : 1;
 }
 
-void runner_await_hangup(int32_t socket) {
-    struct pollfd entry = {.fd = socket, .events = 0};
-    while (poll(&entry, 1, -1) <= 0 || (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0) {}
+/* By epoll: a thread in poll or recvmsg would keep a socket open that another one closes, and the host would not learn of it. */
+int32_t runner_watch(int32_t socket, int32_t reads) {
+    struct epoll_event event = {.events = reads ? EPOLLIN : 0};
+    int watch = epoll_create1(EPOLL_CLOEXEC);
+    if (watch < 0) return -errno;
+    if (epoll_ctl(watch, EPOLL_CTL_ADD, socket, &event) == 0) return watch;
+    int error = errno;
+    close(watch);
+    return -error;
+}
+
+int32_t runner_await(int32_t watch) {
+    struct epoll_event event;
+    for (;;) {
+        if (epoll_wait(watch, &event, 1, -1) > 0) return 0;
+        if (errno != EINTR) return -errno;
+    }
 }
 #else
 #include <stddef.h>
@@ -266,5 +280,6 @@ int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
 }
 int32_t runner_wake(const void *word) { return (void)word, -ENOSYS; }
 int32_t runner_processors(void) { return 1; }
-void runner_await_hangup(int32_t socket) { (void)socket; }
+int32_t runner_watch(int32_t socket, int32_t reads) { return (void)socket, (void)reads, -ENOSYS; }
+int32_t runner_await(int32_t watch) { return (void)watch, -ENOSYS; }
 #endif

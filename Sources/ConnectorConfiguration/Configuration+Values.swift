@@ -179,6 +179,9 @@ extension Connector {
             report("retry.attempts is \(retry.attempts), outside 1 to 1000")
         }
         check(isolation.quiet, "isolation.quiet")
+        if isolation.standby, isolation.kind != .process {
+            report("isolation.standby needs the kind process, not \(isolation.kind.rawValue)")
+        }
         check(breaker?.window, "breaker.window")
         check(breaker?.probe, "breaker.probe")
         if let breaker, !(1...1000).contains(breaker.failures) {

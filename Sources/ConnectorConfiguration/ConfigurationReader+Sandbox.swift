@@ -13,6 +13,9 @@ extension ConfigurationReader {
     /// The least threads: those of a runner.
     static let leastThreads: Int64 = 8
 
+    /// The least processor time that Linux keeps, and more than any machine has.
+    static let leastProcessors = 0.01, mostProcessors = 1024
+
     /// Reads what the runner of a plugin may do: what the object does not say is as above it.
     mutating func sandbox(in object: JSONObject, at path: JSONPath, below parent: SandboxSettings) -> SandboxSettings {
         guard let value = object["sandbox"] else { return parent }
@@ -22,7 +25,7 @@ extension ConfigurationReader {
             sandbox.level = level(text, at: here) ?? parent.level
             return sandbox
         }
-        let allowed = ["level", "read", "write", "network", "memory", "threads"]
+        let allowed = ["level", "read", "write", "network", "memory", "cpu", "threads"]
         guard let members = json.members(of: value, at: here, allowed: allowed) else { return parent }
         if let text = json.string("level", in: members, at: here) {
             sandbox.level = level(text, at: here.appending("level")) ?? parent.level
@@ -32,6 +35,16 @@ extension ConfigurationReader {
         sandbox.network = json.bool("network", in: members, at: here) ?? parent.network
         if let memory = json.integer("memory", in: members, at: here, within: Self.leastMemory...(1 << 50)) {
             sandbox.memory = Int(memory)
+        }
+        if let cpu = json.number("cpu", in: members, at: here, within: 0...Self.mostProcessors) {
+            sandbox.cpu = cpu
+            if cpu < Self.leastProcessors {
+                json.report(
+                    .invalidValue,
+                    "sandbox.cpu is \(cpu), less than \(Self.leastProcessors) of a processor",
+                    at: here.appending("cpu")
+                )
+            }
         }
         if let threads = json.integer("threads", in: members, at: here, within: Self.leastThreads...65536) {
             sandbox.threads = Int(threads)

@@ -16,7 +16,9 @@ extension ConfigurationReader {
 
     /// The keys that say how a connector stands below its parent.
     private static let placeKeys = ["name", "required", "enabled", "was"]
-    private static let gateKeys = ["after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "sandbox"]
+    private static let gateKeys = [
+        "after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "standby", "sandbox",
+    ]
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
@@ -295,6 +297,19 @@ extension ConfigurationReader {
                 )
             }
         }
+        if let standby = json.bool("standby", in: object, at: path) {
+            isolation.standby = standby
+            if standby, isolation.kind != .process {
+                json.report(
+                    .invalidValue,
+                    "a standby waits in a runner, and the isolation is \"\(isolation.kind.rawValue)\" here",
+                    fix: "write \"isolation\": \"process\" beside it, or remove it",
+                    at: path.appending("standby")
+                )
+            }
+        }
+        // One that is inherited ends where plugins run in the host.
+        if isolation.kind != .process { isolation.standby = false }
         isolation.quiet = duration("quiet", in: object, at: path) ?? parent.quiet
         isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
         return isolation

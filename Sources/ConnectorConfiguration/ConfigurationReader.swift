@@ -65,7 +65,7 @@ struct ConfigurationReader {
         let reloadMode = reloadMode(in: object)
         if trust.isRequired { inclusions.trust = FileTrust() }
         let directory = base.path
-        if object["isolation"] != nil || object["quiet"] != nil || object["sandbox"] != nil {
+        if ["isolation", "quiet", "standby", "sandbox"].contains(where: { object[$0] != nil }) {
             isolation = isolation(in: object, at: root, below: isolation)
         }
         var names: [String: JSONPath] = [:]

@@ -138,6 +138,16 @@ struct ConfigurationResolver {
                 .name
             )
         }
+        if connector.isolation.standby, manifest.isExclusive {
+            let standby = connector.location.appending("standby")
+            let isWritten = json.has(standby)
+            json.report(
+                .invalidValue,
+                "the plugin \(manifest.id) is exclusive: a second instance cannot be open beside the first, so it has no standby",
+                fix: "write \"standby\": false",
+                at: isWritten ? standby : connector.location.appending("plugin")
+            )
+        }
         var config: [JSONObject.Member] = []
         var hidden: [String: Secret] = [:]
         var origins: [String: SecretOrigin] = [:]

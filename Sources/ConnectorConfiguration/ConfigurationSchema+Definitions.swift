@@ -113,6 +113,7 @@ extension ConfigurationSchema {
             "description":
                 "The runner that isolated connectors of this name share; by default, those of a plugin share one.",
         ],
+        "standby": standby,
         "sandbox": sandbox,
         "simulate": [
             "anyOf": [["type": "string", "minLength": 1], reference("answers")],
@@ -274,6 +275,13 @@ extension ConfigurationSchema {
         "With \"isolation\": \"auto\", how long a plugin stays in a runner after its last crash; by default, 168h."
     )
 
+    /// Whether a second instance waits for the end of the first one's runner.
+    static let standby: JSONValue = [
+        "type": "boolean", "default": false,
+        "description":
+            "With \"isolation\": \"process\", whether a second instance waits in another runner, open, and takes over when a runner ends.",
+    ]
+
     /// What a runner may do.
     static let sandbox: JSONValue = [
         "anyOf": [
@@ -299,6 +307,12 @@ extension ConfigurationSchema {
                     "memory": [
                         "type": "integer", "minimum": .integer(ConfigurationReader.leastMemory),
                         "description": "The most private memory of the runner, in bytes.",
+                    ],
+                    "cpu": [
+                        "type": "number", "minimum": .number(ConfigurationReader.leastProcessors),
+                        "maximum": .integer(Int64(ConfigurationReader.mostProcessors)),
+                        "description":
+                            "The most processor time of the runner, as a number of processors; it needs a control group.",
                     ],
                     "threads": [
                         "type": "integer", "minimum": .integer(ConfigurationReader.leastThreads), "maximum": 65536,

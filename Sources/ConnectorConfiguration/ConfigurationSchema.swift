@@ -65,6 +65,7 @@ package struct ConfigurationSchema: Sendable {
                 ],
                 "isolation": Self.isolation,
                 "quiet": Self.quiet,
+                "standby": Self.standby,
                 "sandbox": Self.sandbox,
                 "include": [
                     "type": "array", "maxItems": .integer(Int64(Configuration.fileLimit)),
@@ -112,7 +113,8 @@ package struct ConfigurationSchema: Sendable {
                 "then": [
                     "properties": Self.forbidden(
                         leaf + composite + [
-                            "after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "sandbox",
+                            "after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "standby",
+                            "sandbox",
                         ]
                     )
                 ],

@@ -27,17 +27,20 @@ public struct Isolation: Sendable, Hashable {
     public var quiet: Duration
     /// What the runner may do.
     public var sandbox = SandboxSettings()
+    /// Whether a second instance with ``Kind/process`` waits, open and in another runner, to take over when the runner of the first ends.
+    public var standby = false
 
     /// Creates a setting; by default, the plugin runs in the host's process.
     public init(
         _ kind: Kind = .none,
         runner: String? = nil,
         quiet: Duration = Self.defaultQuiet,
-        sandbox: SandboxSettings = SandboxSettings()
+        sandbox: SandboxSettings = SandboxSettings(),
+        standby: Bool = false
     ) {
+        self.standby = standby
         self.quiet = quiet
         self.sandbox = sandbox
         self.kind = kind
         self.runner = runner
-    }
-}
+    }}

@@ -36,11 +36,12 @@ package enum RunnerMain {
         var messages = RunnerMessages(RUNNER_SOCKET)
         guard let page = greet(socket, &messages, sandbox) else { _exit(1) }
         // Threads that sleep on a futex do not learn that the host has ended.
+        let watch = runner_watch(RUNNER_SOCKET, 0)
         let isWatched = HostThread.start("host-watch") {
-            runner_await_hangup(RUNNER_SOCKET)
+            _ = runner_await(watch)
             _exit(0)
         }
-        guard isWatched else { _exit(1) }
+        guard watch >= 0, isWatched else { _exit(1) }
         unsafe CrashNote.install(in: page.note)
         ExitGuard.begin()
         let instances = InstanceTable(socket, sandbox)
@@ -88,6 +89,8 @@ package enum RunnerMain {
         if usesRings {
             socket.use(RingWriter(page.toHost))
             messages.use(RingReader(page.toRunner) { socket.send(.room, instance: 0, MessageWriter()) })
+        } else {
+            messages.useSocket()
         }
         return page
     }

@@ -9,6 +9,7 @@ extension SandboxSettings {
         arguments += write.map { "--write=\($0)" }
         if network { arguments.append("--network=true") }
         if let memory { arguments.append("--memory=\(memory)") }
+        if let cpu { arguments.append("--cpu=\(cpu)") }
         if let threads { arguments.append("--threads=\(threads)") }
         return arguments + libraries.map { "--library=\($0)" }
     }
@@ -35,6 +36,9 @@ extension SandboxSettings {
         case "--memory":
             memory = Int(value)
             return memory != nil
+        case "--cpu":
+            cpu = Double(value)
+            return cpu != nil
         case "--threads":
             threads = Int(value)
             return threads != nil

@@ -25,6 +25,8 @@ public struct SandboxSettings: Sendable, Hashable {
     public var network: Bool
     /// The most private memory, in bytes; nil for no bound.
     public var memory: Int?
+    /// The most processor time, as a number of processors, such as 0.5; nil for no bound. It needs a control group.
+    public var cpu: Double?
     /// The most threads; nil for no bound. It needs a user namespace.
     public var threads: Int?
 
@@ -38,8 +40,10 @@ public struct SandboxSettings: Sendable, Hashable {
         write: [String] = [],
         network: Bool = false,
         memory: Int? = nil,
+        cpu: Double? = nil,
         threads: Int? = nil
     ) {
+        self.cpu = cpu
         self.level = level
         self.read = read
         self.write = write

@@ -14,11 +14,13 @@ import Testing
         gate.isolation = .process
         gate.sandbox = sandbox
         gate.crashCount = 2
+        gate.standby = StandbyReport(state: .ready, process: 4712, takeovers: 2)
         gate.breaker = BreakerReport(state: .open, failures: 5, openings: 1, refusals: 12, nextTrialAt: Mock.now)
         gate.promotion = Promotion(reason: "the process ended", at: Mock.ago(60), until: Mock.now)
         var report = Report(gates: [gate], state: .open)
         report.runners = [
-            RunnerReport(name: "shop", process: 4711, memory: 4_700_000, restarts: 2, connectors: ["shop"])
+            RunnerReport(name: "shop", process: 4711, memory: 4_700_000, restarts: 2, connectors: ["shop"]),
+            RunnerReport(name: "shop", process: 4712, standbys: ["shop"]),
         ]
         return ConsoleSnapshot(time: Mock.now, report: report)
     }
@@ -29,7 +31,8 @@ import Testing
         #expect(runners.title == "Runners")
         #expect(
             runners.rows.map { $0.cells.map(\.text) } == [
-                ["shop", "4711", "4.7 MB", "2", "shop", "filter, landlock 7, namespaces"]
+                ["shop", "4711", "4.7 MB", "2", "shop", "filter, landlock 7, namespaces"],
+                ["shop", "4712", "–", "0", "shop (standby)", "filter, landlock 7, namespaces"],
             ]
         )
         #expect(runners.rows[0].link == .gate("shop"))
@@ -40,6 +43,7 @@ import Testing
         let text = ConsoleRegistry.standard.scene(for: .gate("shop"), of: snapshot("sandbox: filter")).text
         for line in [
             "sandbox | filter", "runner | shop, process 4711, 4.7 MB, 2 restarts",
+            "standby | ready, process 4712, 2 takeovers",
             "breaker | open until \(Mock.now), 5 failures in a row; opened once, 12 calls refused",
             "promoted | in a runner until \(Mock.now), because the process ended (\(Mock.ago(60)))",
         ] {

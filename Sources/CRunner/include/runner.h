@@ -83,8 +83,14 @@ static inline void runner_pause(void) {
 #endif
 }
 
-/** Waits until the other end of a socket is closed, whatever else arrives. */
-void runner_await_hangup(int32_t socket);
+/**
+ * Makes a descriptor by which a thread waits until the other end of a socket is closed, and, if `reads` is not 0, until something has
+ * arrived. The thread does not keep the socket open meanwhile: if the process closes it, the other side learns of it at once.
+ */
+int32_t runner_watch(int32_t socket, int32_t reads);
+
+/** Waits for what runner_watch is for. Returns 0, or -EBADF if the descriptor has been closed. */
+int32_t runner_await(int32_t watch);
 
 /** Maps memory that another process shares, if it has this size and is sealed against another one; null otherwise. */
 void *_Nullable runner_map(int32_t descriptor, uint64_t size);

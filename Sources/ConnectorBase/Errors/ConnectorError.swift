@@ -70,6 +70,12 @@ public struct ConnectorError: Error, Sendable {
         set { fields.outcomes = newValue }
     }
 
+    /// Whether nobody has taken the call, so that another instance may be asked instead without asking twice.
+    package var wasNotTaken: Bool {
+        get { fields.wasNotTaken }
+        set { fields.wasNotTaken = newValue }
+    }
+
     /// The place in the source that created the error.
     public var location: SourceLocation {
         get { fields.location }
@@ -127,6 +133,7 @@ public struct ConnectorError: Error, Sendable {
         var isRetryable: Bool
         var retryAfter: Duration?
         var outcomes: [CallOutcome] = []
+        var wasNotTaken = false
         var location: SourceLocation
     }
 

@@ -33,6 +33,7 @@ extension Connector {
                 breaker.map { "\($0.failures) failures within \($0.window.brief), a trial every \($0.probe.brief)" }
             )
             add("probe", probeInterval?.brief ?? "off")
+            add("standby", isolation.standby ? "true" : nil)
         }
         add("delivery", deliveryMode.rawValue)
         add("outbox", delivery.flatMap(\.text))

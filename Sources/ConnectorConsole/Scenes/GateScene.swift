@@ -66,6 +66,10 @@ struct GateScene {
         details.add("sandbox", gate.sandboxText.map { StyledText($0, gate.isUnconfined ? .bad : .text) })
         details.add("runner", gate.isolation == nil ? nil : runner)
         details.add(
+            "standby",
+            gate.standby.map { StyledText($0.text, $0.state == .ready ? .text : .warning) }
+        )
+        details.add(
             "breaker",
             gate.breaker.map { StyledText($0.text, $0.state == .closed ? .text : .warning) }
         )

@@ -46,12 +46,14 @@ enum GatesScene {
             Component.Column($0, isNumber: ["process", "memory", "restarts"].contains($0))
         }
         let rows = report.runners.map { runner in
-            let gate = runner.connectors.lazy.compactMap { report[$0] }.first { $0.sandbox != nil }
+            let gates = runner.connectors + runner.standbys.map { "\($0) (standby)" }
+            let gate = (runner.connectors + runner.standbys).lazy.compactMap { report[$0] }
+                .first { $0.sandbox != nil }
             return Row(
                 "\(runner.process)",
                 [
                     StyledText(runner.name), StyledText("\(runner.process)", .muted), StyledText(runner.memoryText),
-                    runner.restarts.text(.warning), StyledText(runner.connectors.joined(separator: ", ")),
+                    runner.restarts.text(.warning), StyledText(gates.joined(separator: ", ")),
                     StyledText(gate?.sandboxText ?? "", gate?.isUnconfined ?? false ? .bad : .muted),
                 ],
                 link: gate.map { .gate($0.path) }

@@ -56,6 +56,10 @@ enum ControlSchemas {
                             of: object(["kind": text, "detail": text, "at": text, "milliseconds": ["type": "number"]])
                         ),
                         "isolation": text, "sandbox": text, "crashes": number, "generation": number,
+                        "standby": object(
+                            ["state": ["enum": ["ready", "opening", "missing"]], "takeovers": number],
+                            ["process": number, "error": error]
+                        ),
                         "promotion": object(["reason": text, "at": text, "until": text]),
                         "breaker": object(
                             [
@@ -81,7 +85,7 @@ enum ControlSchemas {
             "runners": list(
                 of: object(
                     ["name": text, "process": number, "restarts": number, "connectors": list(of: text)],
-                    ["memoryBytes": number]
+                    ["memoryBytes": number, "standbys": list(of: text)]
                 )
             ),
         ]

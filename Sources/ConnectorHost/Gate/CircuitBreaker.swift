@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorInvocation
 internal import Synchronization
 
 /// Keeps calls from a gate whose calls fail, or whose runners keep ending.
@@ -49,11 +50,6 @@ final class CircuitBreaker: Sendable {
         var refusals: UInt64 = 0
     }
 
-    /// An admitted call, whose end has to be noted.
-    struct Ticket: Sendable {
-        fileprivate var round: UInt64
-    }
-
     /// A change that is worth telling.
     enum Change: Equatable {
         case opened
@@ -62,14 +58,14 @@ final class CircuitBreaker: Sendable {
 
     private let state: Mutex<State>
     /// Whether calls have to ask, so that others need no lock.
-    private let isWatching: Atomic<Bool>
+    let watch: CallWatch
 
     /// Creates a closed breaker.
     ///
     /// - Parameter policy: When failed calls open it; nil for never.
     init(_ policy: BreakerPolicy?) {
         state = Mutex(State(policy: policy))
-        isWatching = Atomic(policy != nil)
+        watch = CallWatch(isOn: policy != nil)
     }
 
     /// Takes up another policy. A breaker that is open stays so, unless there is no policy any more.
@@ -85,7 +81,7 @@ final class CircuitBreaker: Sendable {
     // MARK: Calls
 
     /// Whether calls must be admitted by ``admit(at:)``; takes no lock.
-    var isInvolved: Bool { isWatching.load(ordering: .relaxed) }
+    var isInvolved: Bool { watch.isOn }
 
     /// Whether the next call would be refused.
     func refuses(at now: UInt64) -> Bool {
@@ -96,7 +92,7 @@ final class CircuitBreaker: Sendable {
     ///
     /// - Returns: What ``ended(_:with:at:)`` needs once the call has ended.
     /// - Throws: `not-open`, with the wait until the next trial call.
-    func admit(at now: UInt64) throws(ConnectorError) -> Ticket {
+    func admit(at now: UInt64) throws(ConnectorError) -> CallTicket {
         try state.withLock { state throws(ConnectorError) in
             if let wait = state.wait(at: now) {
                 state.refusals += 1
@@ -106,14 +102,14 @@ final class CircuitBreaker: Sendable {
                 state.round += 1
                 state.mode = .halfOpen(trial: now)
             }
-            return Ticket(round: state.round)
+            return CallTicket(round: state.round)
         }
     }
 
     /// Notes the end of an admitted call.
     ///
     /// - Parameter error: Why it failed; nil if it did not. The faults of callers and of the host say nothing of the gate.
-    func ended(_ ticket: Ticket, with error: ConnectorError?, at now: UInt64) -> Change? {
+    func ended(_ ticket: CallTicket, with error: ConnectorError?, at now: UInt64) -> Change? {
         change { state in
             guard ticket.round == state.round else { return nil }
             guard let error else { return state.succeeded() }
@@ -195,7 +191,7 @@ final class CircuitBreaker: Sendable {
     @discardableResult
     private func change<Value: Sendable>(_ body: (inout sending State) -> Value) -> Value {
         state.withLock { state in
-            defer { isWatching.store(state.policy != nil || state.mode != .closed, ordering: .relaxed) }
+            defer { watch.set(state.policy != nil || state.mode != .closed) }
             return body(&state)
         }
     }

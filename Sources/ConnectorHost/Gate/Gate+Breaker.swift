@@ -14,33 +14,41 @@ extension Gate {
         _ options: CallOptions
     ) async throws(ConnectorError) -> CallResult {
         guard breaker.isInvolved else { return try await call(name, arguments, options) }
-        let ticket: CircuitBreaker.Ticket
+        let ticket: CallTicket
         do throws(ConnectorError) {
-            ticket = try breaker.admit(at: environment.clock.now())
+            ticket = try beginWatched()
         } catch {
             throw shown(error)
         }
         do throws(ConnectorError) {
             let result = try await call(name, arguments, options)
-            note(breaker.ended(ticket, with: nil, at: environment.clock.now()), nil)
+            endWatched(ticket, nil)
             return result
         } catch {
-            note(breaker.ended(ticket, with: error, at: environment.clock.now()), error)
+            endWatched(ticket, error)
             throw error
         }
     }
 
-    /// Whether calls reach the gate: it is open, and so is the way to it.
-    var isUsable: Bool {
-        state.isUsable && !(breaker.isInvolved && breaker.refuses(at: environment.clock.now()))
-    }
+    /// Whether typed calls have to ask.
+    var watch: CallWatch { breaker.watch }
 
-    private func note(_ change: CircuitBreaker.Change?, _ error: ConnectorError?) {
-        switch change {
+    /// Admits a call, unless the breaker is open.
+    func beginWatched() throws(ConnectorError) -> CallTicket { try breaker.admit(at: environment.clock.now()) }
+
+    /// Notes how an admitted call ended.
+    func endWatched(_ ticket: CallTicket, _ error: ConnectorError?) {
+        let error = error.map(shown)
+        switch breaker.ended(ticket, with: error, at: environment.clock.now()) {
         case nil: return
         case .opened: logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
         case .closed: logger.info("breaker closed")
         }
         environment.onChange()
+    }
+
+    /// Whether calls reach the gate: it is open, and so is the way to it.
+    var isUsable: Bool {
+        state.isUsable && !(breaker.isInvolved && breaker.refuses(at: environment.clock.now()))
     }
 }

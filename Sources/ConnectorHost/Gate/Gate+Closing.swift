@@ -20,12 +20,8 @@ extension Gate {
             storage.closed = event
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
-            let successor = storage.successor.take()
-            let prepared = storage.prepared.take()
-            let predecessor = storage.predecessor.take()?.generation
-            let generations = [storage.current.take(), successor, prepared, predecessor].compactMap(\.self)
-            successor?.giveUp(closed)
-            prepared?.giveUp(closed)
+            for generation in [storage.successor, storage.prepared, storage.standby.opening] { generation?.giveUp(closed) }
+            let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
             return (action, generations, storage.pause.take(), event)
         }
         switch action {
@@ -64,5 +60,12 @@ extension Gate {
     /// The error of an opening that the closing of the gate has ended.
     var closed: ConnectorError {
         ConnectorError(.notOpen, "the gate closed", connector: path, isRetryable: true)
+    }
+}
+
+extension Gate.Storage {
+    /// Forgets the generations of a gate that ends, and returns them; those of the standby are for ``Gate/Standby``.
+    mutating func takeGenerations() -> [Generation] {
+        [current.take(), successor.take(), prepared.take(), predecessor.take()?.generation].compactMap(\.self)
     }
 }

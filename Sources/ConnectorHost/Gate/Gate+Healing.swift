@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
@@ -26,12 +27,24 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Schedules the next healing attempt after a random wait of up to half the outage so far, within the policy's
-    /// bounds.
+    /// A random wait of up to half the outage so far, within the policy's bounds, in nanoseconds.
     ///
     /// Attempts back off exponentially, gates that failed together do not retry together, and a vendor that was down
     /// for ten seconds is found within fifteen. After a permanent error the wait is drawn from the policy's maximum.
     /// The wait is never shorter than the vendor's `Retry-After`.
+    func healingWait(
+        _ policy: HealPolicy,
+        since start: UInt64,
+        after error: ConnectorError?,
+        at now: UInt64
+    ) -> UInt64 {
+        let outage = now - min(now, start)
+        let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
+        let bound = error?.isTransient ?? true ? min(max(outage / 2, initial), longest) : longest
+        return max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
+    }
+
+    /// Schedules the next healing attempt.
     ///
     /// - Returns: The wait in nanoseconds; nil if no attempt follows.
     private func scheduleHealing() -> UInt64? {
@@ -39,11 +52,7 @@ extension Gate {
         return storage.withLock { storage in
             guard storage.machine.target == .open, storage.machine.state == .failed else { return nil }
             let now = environment.clock.now()
-            let outage = now - min(now, storage.outageStart ?? now)
-            let (initial, longest) = (policy.initial.nanoseconds, max(policy.initial, policy.max).nanoseconds)
-            let error = storage.error
-            let bound = error?.isTransient ?? true ? min(max(outage / 2, initial), longest) : longest
-            let wait = max(environment.jitter(bound), error?.retryAfter?.nanoseconds ?? 0)
+            let wait = healingWait(policy, since: storage.outageStart ?? now, after: storage.error, at: now)
             let round = storage.machine.round
             stopTimer(&storage)
             storage.nextAttempt = Timestamp(
@@ -129,6 +138,7 @@ extension Gate {
         breaker.instanceChanged()
         logger.info("gate uses new secrets")
         checkLoss(of: successor)
+        renewStandby()
         // A proof of the predecessor that ends now schedules no further one.
         scheduleProbe()
         environment.onChange()

@@ -8,34 +8,68 @@ internal import Synchronization
 
 /// What a gate does when its instance is lost with its runner.
 extension Gate {
-    /// Ends a generation whose runner has ended, and heals the gate if that generation received its calls.
+    /// What the loss of a generation means.
+    private enum Loss {
+        /// Nothing: the generation received no calls, and was not to.
+        case nothing
+        /// The gate has no standby.
+        case standby
+        /// The standby receives the calls.
+        case takenOver(by: Generation, ConnectorError)
+        /// The gate has failed.
+        case gate
+    }
+
+    /// Ends a generation whose runner has ended. If it received the gate's calls, the standby takes over, or the gate heals.
     ///
-    /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend, and the gate that
-    /// opens then gets one call at a time until one succeeds: ``CircuitBreaker``.
+    /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend, and the instance that
+    /// receives calls then gets one at a time until one succeeds: ``CircuitBreaker``.
     func lost(_ generation: Generation, _ error: ConnectorError) {
         let now = environment.clock.now()
-        let isCurrent = storage.withLock { storage in
-            guard storage.current === generation, storage.machine.instanceLost() else { return false }
+        let loss = storage.withLock { storage -> Loss in
+            if storage.standby.ready?.generation === generation {
+                storage.standby.lose(shown(error))
+                return .standby
+            }
+            guard storage.current === generation, storage.machine.isProved else { return .nothing }
             storage.crashCount += 1
             var error = error
             if let count = breaker.lostRunner(error, at: now) {
                 error.message = "\(count) runners have ended in quick succession; the last: \(error.message)"
                 error.isRetryable = false
             }
+            storage.counters = generation.counters
+            if let standby = takeOver(&storage, after: error) { return .takenOver(by: standby, error) }
+            _ = storage.machine.instanceLost()
             rundown.shut()
             storage.current = nil
-            storage.counters = generation.counters
             storage.error = shown(error)
             if storage.outageStart == nil { storage.outageStart = now }
-            return true
+            return .gate
         }
         generation.rememberLoss(error)
-        guard isCurrent else { return }
-        detach { _ in await generation.end() }
-        hasFailed()
+        switch loss {
+        case .nothing: return
+        case .standby:
+            abandon(generation, as: .standby)
+            missStandby(error)
+            environment.onChange()
+        case .takenOver(let standby, let error):
+            breaker.instanceChanged()
+            logger.warning("gate uses its standby", metadata: ["error": "\(shown(error))"])
+            detach { await $0.drain(generation) }
+            missStandby(error)
+            scheduleProbe()
+            environment.onChange()
+            checkLoss(of: standby)
+        case .gate:
+            detach { _ in await generation.end() }
+            hasFailed()
+            renewStandby()
+        }
     }
 
-    /// Notices the loss of a generation that has just been taken into use.
+    /// Notices the loss of a generation that has just been taken into use, or that waits from now on.
     func checkLoss(of generation: Generation) {
         if let loss = generation.state.withLock(\.loss) { lost(generation, loss) }
     }

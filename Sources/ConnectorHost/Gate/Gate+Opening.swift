@@ -190,6 +190,7 @@ extension Gate {
             sendEarlyEvents()
             environment.uses.opened(path)
             checkLoss(of: generation)
+            renewStandby()
         } else {
             if case .failure(let error) = result {
                 logger.debug("attempt to open failed", metadata: ["error": "\(shown(error))"])

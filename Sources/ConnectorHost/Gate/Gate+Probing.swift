@@ -68,6 +68,7 @@ extension Gate {
         if action == .fail {
             detach { _ in await generation.end() }
             hasFailed()
+            renewStandby()
         } else {
             // A failed proof requested by an operator must not postpone the scheduled ones.
             if isScheduled || action == .degrade || (try? result.get()) != nil { scheduleProbe() }
@@ -75,7 +76,9 @@ extension Gate {
         }
         switch result {
         case .failure(let error): if error.code == .unauthorized { renewAfterRefusal(isCertain: true) }
-        case .success: if isScheduled { renewAfterProof() }
+        case .success:
+            if isScheduled { renewAfterProof() }
+            await proveStandby()
         }
     }
 

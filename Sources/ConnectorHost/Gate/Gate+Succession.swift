@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import Logging
@@ -30,7 +31,7 @@ extension Gate {
     func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
         var attempt = 1
         while true {
-            let result = await openOnce(plan, by: deadline)
+            let result = await openBeside(plan, as: .prepared, by: deadline)
             guard case .failure(let error) = result, error.isTransient, attempt < plan.retry.attempts else {
                 return result
             }
@@ -45,12 +46,28 @@ extension Gate {
         }
     }
 
-    private func openOnce(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
+    /// What a generation that opens beside the current one is for.
+    enum Role {
+        /// To replace it, with another plan.
+        case prepared
+        /// To wait for the end of its runner.
+        case standby
+    }
+
+    /// Opens a generation beside the current one, once.
+    ///
+    /// - Returns: Why there is none; `not-open` if the gate has been closed, or the generation is no longer wanted.
+    func openBeside(
+        _ plan: GatePlan,
+        as role: Role,
+        in berth: RunnerPool.Berth = .first,
+        by deadline: UInt64
+    ) async -> Result<Seated, ConnectorError> {
         environment.redactor.add(plan.configuration.secrets.values)
-        let successor = generation(of: plan)
+        let successor = generation(of: plan, in: berth)
         let isWanted = storage.withLock { storage in
-            guard storage.machine.target == .open, storage.prepared == nil else { return false }
-            storage.prepared = successor
+            guard storage.machine.target == .open, storage[role] == nil else { return false }
+            storage[role] = successor
             return true
         }
         guard isWanted else {
@@ -63,12 +80,12 @@ extension Gate {
         do throws(ConnectorError) {
             let evidence = try result.get()
             try storage.withLock { storage throws(ConnectorError) in
-                guard storage.prepared === successor else { throw closed }
+                guard storage[role] === successor else { throw closed }
                 try successor.takeSeat()
             }
             return .success(Seated(plan: plan, generation: successor, evidence: evidence))
         } catch {
-            abandon(successor)
+            abandon(successor, as: role)
             return .failure(shown(error))
         }
     }
@@ -140,6 +157,7 @@ extension Gate {
             scheduleProbe()
             sendEarlyEvents()
             environment.uses.opened(path)
+            renewStandby()
         }
         environment.onChange()
         return predecessor.map { predecessor in
@@ -154,12 +172,12 @@ extension Gate {
 
     /// Ends a successor that is not wanted. The gate goes on as it was.
     func abandon(_ succession: Seated) {
-        abandon(succession.generation)
+        abandon(succession.generation, as: .prepared)
     }
 
-    private func abandon(_ successor: Generation) {
+    func abandon(_ successor: Generation, as role: Role) {
         storage.withLock { storage in
-            if storage.prepared === successor { storage.prepared = nil }
+            if storage[role] === successor { storage[role] = nil }
         }
         Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
     }
@@ -171,6 +189,7 @@ extension Gate {
             if adopt(plan, &storage) { storage.successor?.giveUp(superseded) }
             if plan.probeInterval == nil, storage.machine.isProved { stopTimer(&storage) }
         }
+        if plan.hasStandby { keepStandby() } else { renewStandby() }
         scheduleProbe()
         environment.onChange()
     }
@@ -228,6 +247,22 @@ extension Gate {
 }
 
 extension Gate.Storage {
+    /// The generation that opens, or has opened, for a role.
+    subscript(role: Gate.Role) -> Generation? {
+        get {
+            switch role {
+            case .prepared: prepared
+            case .standby: standby.opening
+            }
+        }
+        set {
+            switch role {
+            case .prepared: prepared = newValue
+            case .standby: standby.opening = newValue
+            }
+        }
+    }
+
     /// Records the generation that receives calls from now on.
     mutating func take(_ generation: Generation, _ evidence: [Evidence]) {
         current = generation

@@ -41,6 +41,7 @@ extension Gate {
         logger.warning("gate goes back to its earlier instance", metadata: ["error": "\(error)"])
         if let failed { end(failed) }
         scheduleProbe()
+        renewStandby()
         environment.onChange()
         environment.rollbacks.note(self, predecessor.plan, error)
         return true

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
@@ -43,6 +44,8 @@ final class Gate: CalledGate {
         var successor: Generation?
         /// The generation that a reload has opened beside the current one, or is opening.
         var prepared: Generation?
+        /// The generation that takes over when the current one's runner ends.
+        var standby = Standby()
         /// The generation to go back to while the current one is on trial.
         var predecessor: Seated?
         /// Earlier generations whose calls have not all ended, the oldest first.
@@ -115,10 +118,7 @@ final class Gate: CalledGate {
         rundown.shut()
         let generations = storage.withLock { storage in
             stopTimer(&storage)
-            return [
-                storage.current.take(), storage.successor.take(), storage.prepared.take(),
-                storage.predecessor.take()?.generation,
-            ].compactMap(\.self)
+            return storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
         }
         for generation in generations {
             Task(executorPreference: environment.calls.gateThreads) { await generation.end() }
@@ -194,8 +194,16 @@ final class Gate: CalledGate {
     }
 
     /// Creates a generation of a plan without running plugin code.
-    func generation(of plan: GatePlan) -> Generation {
-        Generation(plan.withoutRenewal, rundown: rundown, environment: environment, logger: logger) { [weak self] in
+    ///
+    /// - Parameter berth: Which of two runners an isolated plugin's instance is in.
+    func generation(of plan: GatePlan, in berth: RunnerPool.Berth = .first) -> Generation {
+        Generation(
+            plan.withoutRenewal,
+            in: berth,
+            rundown: rundown,
+            environment: environment,
+            logger: logger
+        ) { [weak self] in
             self?.misbehaved($0)
         } onLoss: { [weak self] generation, error in
             self?.lost(generation, error)
@@ -254,6 +262,7 @@ extension Gate {
                 promotion: storage.current?.isolation.promotion,
                 sandbox: storage.current?.sandbox,
                 crashCount: storage.crashCount,
+                standby: keepsStandby ? storage.standby.report : nil,
                 breaker: breakerReport,
                 generation: storage.generationCount,
                 isOnTrial: storage.predecessor != nil,

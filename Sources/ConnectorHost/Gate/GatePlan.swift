@@ -64,6 +64,9 @@ struct GatePlan: Sendable {
         return isolation.kind == .process || current?.isolation.isRemote ?? false
     }
 
+    /// Whether a second instance waits for the end of the first one's runner.
+    var hasStandby: Bool { isolation.standby && !hasStandIn }
+
     /// The plan of a leaf that no configuration describes: it never opens.
     static func missing(_ connector: Connector) -> GatePlan {
         let error = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
@@ -87,8 +90,8 @@ struct GatePlan: Sendable {
     /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
     func opensLike(_ other: GatePlan) -> Bool {
         configuration == other.configuration && uses == other.uses && propagatesTrace == other.propagatesTrace
-            && cacheBytes == other.cacheBytes && isolation == other.isolation && isSimulated == other.isSimulated
-            && isOfSamePlugin(as: other)
+            && cacheBytes == other.cacheBytes && isSimulated == other.isSimulated && isOfSamePlugin(as: other)
+            && isolation.placesLike(other.isolation)
     }
 
     /// Whether another plan loads the same file in the same state, or links the same plugin.
@@ -134,5 +137,14 @@ extension RetryPolicy {
     /// The longest wait after an attempt: the initial one, doubled each time, up to the maximum.
     func bound(afterAttempt attempt: Int) -> Duration {
         Backoff(initial: initial, maximum: max).bound(after: attempt)
+    }
+}
+
+extension Isolation {
+    /// Whether an instance runs in the same place: a standby is another instance.
+    fileprivate func placesLike(_ other: Isolation) -> Bool {
+        var (one, two) = (self, other)
+        (one.standby, two.standby) = (false, false)
+        return one == two
     }
 }

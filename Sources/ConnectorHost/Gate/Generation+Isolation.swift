@@ -33,7 +33,7 @@ extension Generation {
         state.withLock { $0.step = .create }
         let runner = try environment.runners.hold(key(of: candidate))
         defer { runner.release() }
-        state.withLock { $0.sandbox = runner.evidence }
+        state.withLock { ($0.sandbox, $0.runner) = (runner.evidence, runner.processNumber) }
         guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
             throw ConnectorError(
                 .unsupported,
@@ -60,11 +60,14 @@ extension Generation {
 
     /// The runner that the connector shares with others.
     private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
-        if let name = plan.isolation.runner { return RunnerPool.Key(name, sandbox: sandbox(of: candidate)) }
+        if let name = plan.isolation.runner {
+            return RunnerPool.Key(name, in: berth, sandbox: sandbox(of: candidate))
+        }
         // Another image has another runner, so that the memory of the old one ends with it.
         return RunnerPool.Key(
             candidate.manifest.id,
             image: "\(candidate.path) \(String(describing: candidate.identity))",
+            in: berth,
             sandbox: sandbox(of: candidate)
         )
     }

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
@@ -31,6 +32,8 @@ final class Generation: Sendable {
     let created = OneShot<Void>()
     /// Called if the instance is lost with its runner; must not retain the gate.
     let onLoss: @Sendable (Generation, ConnectorError) -> Void
+    /// Which of the two runners that the plugin may have the instance is in: an instance and its standby share none.
+    let berth: RunnerPool.Berth
     let ended = OneShot<Void>()
 
     struct State {
@@ -53,6 +56,8 @@ final class Generation: Sendable {
         var sandbox: String?
         /// Whether the instance is in a runner.
         var isRemote = false
+        /// The number of the runner's process; nil before there is one.
+        var runner: Int32?
         /// Why the instance is in a runner, although the plugin could run in this process; nil if it is not for a crash.
         var promotion: Promotion?
         /// The mark that the plugin is being opened in this process.
@@ -81,11 +86,13 @@ final class Generation: Sendable {
     ///
     /// - Parameters:
     ///   - plan: The leaf to open, with current secrets.
+    ///   - berth: Which of two runners a remote instance is in.
     ///   - rundown: Admits and counts calls.
     ///   - onMisbehaviour: Called for each violation of the ABI; must not retain the gate.
     ///   - onLoss: Called if the instance is lost with its runner; must not retain the gate.
     init(
         _ plan: GatePlan,
+        in berth: RunnerPool.Berth,
         rundown: RundownGuard,
         environment: GateEnvironment,
         logger: Logger,
@@ -93,6 +100,7 @@ final class Generation: Sendable {
         onLoss: @escaping @Sendable (Generation, ConnectorError) -> Void
     ) {
         self.onLoss = onLoss
+        self.berth = berth
         self.plan = plan
         self.rundown = rundown
         self.environment = environment
@@ -157,6 +165,9 @@ final class Generation: Sendable {
 
     /// Whether the instance is in a runner, and why, if that is for a crash.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
+
+    /// The number of the runner's process; nil in this process, and before there is a runner.
+    var runner: Int32? { state.withLock(\.runner) }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }

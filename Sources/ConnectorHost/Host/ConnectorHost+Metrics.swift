@@ -75,6 +75,12 @@ extension GateReport {
             samples.append(MetricSample(.secretInUse, attributes, .count(secret.isInUse ? 1 : 0)))
         }
         if isolation != nil { samples.append(MetricSample(.crashes, [path], .count(UInt64(crashCount)))) }
+        if let standby {
+            samples += [
+                MetricSample(.standbyReady, [path], .count(standby.state == .ready ? 1 : 0)),
+                MetricSample(.standbyTakeovers, [path], .count(standby.takeovers)),
+            ]
+        }
         if let breaker {
             samples += [
                 MetricSample(.breakerOpen, [path], .count(breaker.state == .closed ? 0 : 1)),

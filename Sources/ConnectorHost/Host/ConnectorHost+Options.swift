@@ -39,6 +39,9 @@ extension ConnectorHost {
         /// The program `connector-runner`, for connectors with `"isolation": "process"`; nil looks for it: in
         /// `CONNECTOR_RUNNER`, beside the executable, in `libexec`, in `PATH`.
         public var runner: String?
+        /// The control group (version 2) below which runners with bounds get their own; nil looks for it: in `CONNECTOR_CGROUP`, then the
+        /// group above that of the host, then that one.
+        public var controlGroup: String?
         /// How an earlier process ended, as its note says: a connector with `"isolation": "auto"` whose plugin it names opens in a runner.
         public var lastCrash: CrashNote?
         /// Whether this host delivers events from the outbox or only adds to it.

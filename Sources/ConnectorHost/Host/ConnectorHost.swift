@@ -136,6 +136,7 @@ public final class ConnectorHost: Sendable {
             ),
             loader: PluginLoader(),
             runners: RunnerPool(
+                groups: ControlGroupSource(options.controlGroup ?? options.environment[ControlGroups.variable]),
                 find: { () throws(ConnectorError) in try options.runnerProgram },
                 onLine: { [redactor = resolved.redactor] runner, line in
                     logger.info(

@@ -125,6 +125,20 @@ package struct MetricDefinition: Sendable, Hashable {
         "{crash}",
         "How often the gate has lost its instance with its runner"
     )
+    /// 1 while a standby waits.
+    package static let standbyReady = Self(
+        "connector.standby.ready",
+        .upDownCounter,
+        "{standby}",
+        "1 if a standby waits for the end of the gate's runner, otherwise 0"
+    )
+    /// Runners whose end cost no more than the calls in flight.
+    package static let standbyTakeovers = Self(
+        "connector.standby.takeovers",
+        .counter,
+        "{takeover}",
+        "How often a standby has taken over"
+    )
     /// 1 while the circuit breaker keeps calls from the gate.
     package static let breakerOpen = Self(
         "connector.breaker.open",
@@ -207,8 +221,8 @@ package struct MetricDefinition: Sendable, Hashable {
 
     /// Every metric, in the order of `/metrics`.
     package static let all = [
-        gateState, gateReady, gateAttempts, misbehaviours, crashes, breakerOpen, breakerOpenings, breakerRefusals,
-        secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures, queueEvents, queueSize, queueAge,
+        gateState, gateReady, gateAttempts, misbehaviours, crashes, standbyReady, standbyTakeovers, breakerOpen,
+        breakerOpenings, breakerRefusals, secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures, queueEvents, queueSize, queueAge,
         deadLetters, delivered, dropped,
     ]
 }

@@ -71,6 +71,8 @@ public struct GateReport: Sendable {
     public var sandbox: String?
     /// How often the gate has lost its instance with its runner.
     public var crashCount = 0
+    /// The instance that takes over when the gate's runner ends; nil if the connector has none.
+    public var standby: StandbyReport?
     /// The circuit breaker; nil if the connector has none and no runner of it ended often.
     public var breaker: BreakerReport?
     /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.

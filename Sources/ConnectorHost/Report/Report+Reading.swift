@@ -61,6 +61,7 @@ extension GateReport {
             promotion: json["promotion"].flatMap(Promotion.init(json:)),
             sandbox: json["sandbox"]?.string,
             crashCount: json.count("crashes") ?? 0,
+            standby: json["standby"].flatMap(StandbyReport.init(json:)),
             breaker: json["breaker"].flatMap(BreakerReport.init(json:)),
             generation: UInt64(clamping: json.count("generation") ?? 0),
             isOnTrial: json["trial"]?.bool ?? false,

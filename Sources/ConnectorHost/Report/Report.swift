@@ -127,6 +127,7 @@ extension GateReport {
             object["isolation"] = isolation.map { .string($0.rawValue) }
             object["promotion"] = promotion.map(\.json)
             object["sandbox"] = sandbox.map(JSONValue.string)
+            object["standby"] = standby.map(\.json)
             object["breaker"] = breaker.map(\.json)
             if crashCount > 0 { object["crashes"] = .integer(Int64(crashCount)) }
             if generation > 0 { object["generation"] = .integer(Int64(clamping: generation)) }

@@ -17,14 +17,24 @@ public struct RunnerReport: Sendable, Hashable {
     public var restarts: Int
     /// The paths of the connectors whose plugins run in it.
     public var connectors: [String]
+    /// The paths of the connectors whose standbys wait in it.
+    public var standbys: [String]
 
     /// Creates a report, also for tests of what reads one.
-    public init(name: String, process: Int64, memory: Int64? = nil, restarts: Int = 0, connectors: [String] = []) {
+    public init(
+        name: String,
+        process: Int64,
+        memory: Int64? = nil,
+        restarts: Int = 0,
+        connectors: [String] = [],
+        standbys: [String] = []
+    ) {
         self.name = name
         self.process = process
         self.memory = memory
         self.restarts = restarts
         self.connectors = connectors
+        self.standbys = standbys
     }
 
     /// The memory for people: `4.7 MB`; a dash if it is not known.
@@ -36,14 +46,18 @@ public struct RunnerReport: Sendable, Hashable {
 extension RunnerReport {
     /// Describes a runner whose gates a report has.
     init(_ runner: Runner, in report: Report) {
-        let connectors = runner.gates
+        let gates = runner.gates
+        let process = Int64(runner.processNumber)
+        let standbys = gates.filter { report[$0]?.standby?.process == process }
+        let connectors = gates.filter { !standbys.contains($0) }
         self.init(
             name: runner.name,
-            process: Int64(runner.processNumber),
+            process: process,
             memory: ProcessMemory.privateBytes(of: runner.processNumber),
             // The gates of a runner lose it together.
             restarts: connectors.compactMap { report[$0]?.crashCount }.max() ?? 0,
-            connectors: connectors
+            connectors: connectors,
+            standbys: standbys
         )
     }
 
@@ -55,6 +69,7 @@ extension RunnerReport {
             "restarts": .integer(Int64(restarts)),
             "connectors": .array(connectors.map(JSONValue.string)),
         ]
+        if !standbys.isEmpty { object["standbys"] = .array(standbys.map(JSONValue.string)) }
         object["memoryBytes"] = memory.map(JSONValue.integer)
         return .object(object)
     }
@@ -67,7 +82,8 @@ extension RunnerReport {
             process: process,
             memory: json["memoryBytes"]?.integer,
             restarts: Int(clamping: json["restarts"]?.integer ?? 0),
-            connectors: json["connectors"]?.array?.compactMap(\.string) ?? []
+            connectors: json["connectors"]?.array?.compactMap(\.string) ?? [],
+            standbys: json["standbys"]?.array?.compactMap(\.string) ?? []
         )
     }
 }

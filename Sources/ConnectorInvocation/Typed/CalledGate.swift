@@ -13,17 +13,28 @@ package protocol CalledGate: AnyObject, Sendable {
     var rundown: RundownGuard { get }
     /// The typed handles that callers hold.
     var typedHandles: TypedHandles { get }
+    /// Whether typed calls have to ask, by ``beginWatched()``.
+    var watch: CallWatch { get }
     /// The error of a call that is not admitted.
     var refusal: ConnectorError { get }
 
     /// Adds the gate's path to an error of a call and redacts secrets.
     func described(_ error: ConnectorError) -> ConnectorError
+
+    /// Admits one call of a gate that watches its calls.
+    ///
+    /// - Throws: `not-open` if the gate wants none at present.
+    func beginWatched() throws(ConnectorError) -> CallTicket
+
+    /// Notes how an admitted call has ended.
+    func endWatched(_ ticket: CallTicket, _ error: ConnectorError?)
 }
 
 extension CalledGate {
     /// Calls an operation.
     ///
-    /// The call is validated before any plugin code runs.
+    /// The call is validated before any plugin code runs. One that an instance has not taken before it was lost goes to the instance that
+    /// has taken over, if there is one.
     package func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -31,12 +42,19 @@ extension CalledGate {
     ) async throws(ConnectorError) -> CallResult {
         do throws(ConnectorError) {
             let deadline = rundown.environment.deadline(after: options.timeoutNanoseconds)
-            let admission =
+            var admission =
                 if let admission = rundown.admitNow() { admission } else { try await admit(name, by: deadline) }
-            let channel = admission.channel
-            var result = try await channel.call(name, arguments, options, by: deadline, admission)
-            result.gate = path
-            return result
+            while true {
+                let channel = admission.channel
+                do throws(ConnectorError) {
+                    var result = try await channel.call(name, arguments, options, by: deadline, admission)
+                    result.gate = path
+                    return result
+                } catch {
+                    guard error.wasNotTaken, let next = rundown.admitNow(), next.channel !== channel else { throw error }
+                    admission = next
+                }
+            }
         } catch {
             throw described(error)
         }
@@ -54,7 +72,12 @@ extension CalledGate {
                     try await admit(name, within: options)
                 }
             return try admission.with { instance throws(ConnectorError) in
-                try PreparedCall.with(instance.operation(named: name), on: instance, body)
+                try PreparedCall.with(
+                    instance.operation(named: name),
+                    on: instance,
+                    watched: watch.isOn ? WatchedCaller(self) : nil,
+                    body
+                )
             }
         } catch {
             rundown.failed(error)

@@ -10,6 +10,7 @@ internal import ConnectorPlatform
 package struct OperationHandle: Sendable {
     private let gate: any CalledGate
     private let rundown: RundownGuard
+    private let watch: CallWatch
     /// The operation's name.
     @usableFromInline package let name: String
     /// The signature that the manifest and the client share.
@@ -43,6 +44,7 @@ package struct OperationHandle: Sendable {
         self.gate = gate
         self.entry = entry
         self.rundown = gate.rundown
+        watch = gate.watch
         self.name = name
         self.signature = signature
         isTraced = CallSpan.isWanted
@@ -64,6 +66,7 @@ package struct OperationHandle: Sendable {
     @usableFromInline
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
         do throws(ConnectorError) {
+            let watched = watch.isOn ? try WatchedCaller(leaseOf: gate) : nil
             let admission =
                 if let admission = rundown.admitNow(.typed) {
                     admission
@@ -73,7 +76,7 @@ package struct OperationHandle: Sendable {
             let (function, pointer) = unsafe try admission.with { instance throws(ConnectorError) in
                 unsafe (try instance.function(of: name), instance.pointer)
             }
-            return unsafe Target(admission: admission, function: function, instance: pointer)
+            return unsafe Target(admission: admission, function: function, instance: pointer, watched: watched)
         } catch {
             throw described(error)
         }
@@ -83,9 +86,27 @@ package struct OperationHandle: Sendable {
     @usableFromInline
     package func call(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         guard isTraced, let span = CallSpan(of: gate.path, name) else {
-            return unsafe try await makeCall(options, start)
+            return unsafe try await makeWatchedCall(options, start)
         }
-        return try await span.run { () throws(ConnectorError) in unsafe try await makeCall(options, start) }
+        return try await span.run { () throws(ConnectorError) in unsafe try await makeWatchedCall(options, start) }
+    }
+
+    private func makeWatchedCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
+        guard watch.isOn else { return unsafe try await makeCall(options, start) }
+        let ticket: CallTicket
+        do throws(ConnectorError) {
+            ticket = try gate.beginWatched()
+        } catch {
+            throw described(error)
+        }
+        do throws(ConnectorError) {
+            let result = unsafe try await makeCall(options, start)
+            gate.endWatched(ticket, nil)
+            return result
+        } catch {
+            gate.endWatched(ticket, error)
+            throw error
+        }
     }
 
     private func makeCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
@@ -136,12 +157,16 @@ package struct OperationHandle: Sendable {
         @usableFromInline package let function: UnsafeMutableRawPointer
         /// The plugin's instance, its first argument.
         @usableFromInline package let instance: UnsafeMutableRawPointer?
+        /// Who wants to know of failed calls; nil for nobody.
+        @usableFromInline package let watched: WatchedCaller?
 
         package init(
             admission: consuming Admission,
             function: UnsafeMutableRawPointer,
-            instance: UnsafeMutableRawPointer?
+            instance: UnsafeMutableRawPointer?,
+            watched: WatchedCaller?
         ) {
+            self.watched = watched
             self.admission = admission
             unsafe self.function = function
             unsafe self.instance = instance

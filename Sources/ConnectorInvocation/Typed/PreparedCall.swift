@@ -43,6 +43,8 @@ public struct PreparedCall: ~Copyable {
     /// Both objects outlive the lent call; reference counting would take as long as the function.
     private let keptOperation: Unmanaged<ResolvedOperation>
     private let keptInstance: Unmanaged<PluginInstance>
+    /// Who admits each call, and wants to know how it ends; nil for nobody.
+    private let watched: WatchedCaller?
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
     private var instance: PluginInstance { unsafe keptInstance.takeUnretainedValue() }
@@ -53,6 +55,7 @@ public struct PreparedCall: ~Copyable {
     package static func lend(
         _ operation: ResolvedOperation,
         on instance: PluginInstance,
+        watched: WatchedCaller? = nil,
         to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) {
         guard operation.answersAtOnce else {
@@ -83,7 +86,8 @@ public struct PreparedCall: ~Copyable {
                     function: function,
                     errorArgument: layout.errorArgument,
                     keptOperation: operation,
-                    keptInstance: instance
+                    keptInstance: instance,
+                    watched: watched
                 )
                 do throws(ConnectorError) {
                     try body(call)
@@ -100,10 +104,11 @@ public struct PreparedCall: ~Copyable {
     package static func with<Result>(
         _ operation: ResolvedOperation,
         on instance: PluginInstance,
+        watched: WatchedCaller? = nil,
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
     ) throws(ConnectorError) -> Result {
         var result: Result?
-        try lend(operation, on: instance) { call throws(ConnectorError) in result = try body(call) }
+        try lend(operation, on: instance, watched: watched) { call throws(ConnectorError) in result = try body(call) }
         // Without a result there was an error.
         return unsafe result.unsafelyUnwrapped
     }
@@ -196,9 +201,14 @@ public struct PreparedCall: ~Copyable {
 
     /// Calls the operation with the current parameter values.
     ///
-    /// - Throws: `invalid` if a required parameter has no value; the plugin's error.
+    /// - Throws: `invalid` if a required parameter has no value; `not-open` if the gate's circuit breaker is open; the plugin's error.
     public func callAsFunction() throws(ConnectorError) {
         guard unsafe state.pointee.missing == 0 else { throw missingValue }
+        guard let watched else { return try makeCall() }
+        try watched.call { () throws(ConnectorError) in try makeCall() }
+    }
+
+    private func makeCall() throws(ConnectorError) {
         unsafe state.pointee.isAnswered = false
         unsafe state.pointee.frame.resetAnswers()
         var failure: ErrorObject.Failure?

@@ -71,7 +71,8 @@ public struct TypedOperation<Function>: Sendable {
                 OperationLease(
                     function: unsafe unsafeBitCast(target.function, to: Function.self),
                     instance: target.instance,
-                    name: handle.name
+                    name: handle.name,
+                    watched: target.watched
                 )
             )
         } catch {
@@ -108,9 +109,11 @@ public struct OperationLease<Function>: ~Copyable {
     @usableFromInline package let function: Function
     @usableFromInline package let instance: UnsafeMutableRawPointer?
     @usableFromInline package let name: String
+    @usableFromInline package let watched: WatchedCaller?
 
     @inlinable
-    package init(function: Function, instance: UnsafeMutableRawPointer?, name: String) {
+    package init(function: Function, instance: UnsafeMutableRawPointer?, name: String, watched: WatchedCaller?) {
+        self.watched = watched
         self.function = function
         unsafe self.instance = instance
         self.name = name
@@ -132,6 +135,9 @@ public struct OperationLease<Function>: ~Copyable {
             let status = unsafe body(function, instance, error)
             if status != 0 { failure = unsafe ErrorObject.read(error, status, name) }
         }
-        if let failure { throw failure.error }
+        if let failure {
+            watched?.failed(failure.error)
+            throw failure.error
+        }
     }
 }

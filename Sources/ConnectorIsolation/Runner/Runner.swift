@@ -26,17 +26,18 @@ package final class Runner: Sendable {
     /// Receives each line that the runner prints, on the runner's thread.
     package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
 
-    private let child: RunnerSpawner.Child
+    let child: RunnerSpawner.Child
+    let bounds: RunnerBounds
     let page: SharedPage
     private let transport: RunnerTransport
     let outgoing: OutgoingMessages
     /// What the thread of the ring has to say.
     let ringReading = RingReading()
     /// Wakes the thread: it reads one end of a pipe.
-    private let wake: (source: Int32, target: Int32)
-    private let onLine: Output
+    let wake: (source: Int32, target: Int32)
+    let onLine: Output
     let state = Mutex(State())
-    private let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
+    let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
     /// Sent when the process has ended and is reaped.
     package let ended = OneShot<Void>()
 
@@ -62,12 +63,14 @@ package final class Runner: Sendable {
     ///   - name: What the connectors that share it call it.
     ///   - sandbox: What it may do.
     ///   - transport: What carries the messages.
+    ///   - groups: Where its control group is made, if it has bounds.
     ///   - patience: How long it may take to answer, in nanoseconds.
     package init(
         _ name: String,
         _ program: RunnerProgram,
         sandbox: SandboxSettings = SandboxSettings(level: .off),
         transport: RunnerTransport = .automatic,
+        groups: ControlGroupSource = ControlGroupSource(),
         patience: UInt64 = 10_000_000_000,
         onLine: @escaping Output
     ) throws(ConnectorError) {
@@ -89,6 +92,7 @@ package final class Runner: Sendable {
             close(ends[1])
             throw error
         }
+        bounds = RunnerBounds(sandbox, groups, process: child.number)
         self.name = name
         self.page = page
         self.transport = transport
@@ -100,6 +104,7 @@ package final class Runner: Sendable {
             _ = runner_kill(child.process)
             var (status, signal): (Int32, Int32) = (0, 0)
             while unsafe runner_reap(child.process, &status, &signal) == 0 { usleep(1000) }
+            bounds.end()
             closeDescriptors()
             throw ConnectorError(.unavailable, "the system cannot create a thread for a runner", isRetryable: true)
         }
@@ -120,7 +125,7 @@ package final class Runner: Sendable {
     }
 
     /// Whether messages may go through rings.
-    private var usesRings: Bool { transport == .automatic && page.toHost.canWake }
+    var usesRings: Bool { transport == .automatic && page.toHost.canWake }
 
     private static func silent(_ program: RunnerProgram) -> ConnectorError {
         ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
@@ -235,161 +240,8 @@ package final class Runner: Sendable {
     /// Why a runner ends that writes into the ring what no runner writes.
     static let isCorrupt = "it sent what no runner sends: \(RingMemory.corrupt.message)"
 
-    private func wakeThread() {
+    func wakeThread() {
         var byte: UInt8 = 1
         _ = unsafe write(wake.target, &byte, 1)
-    }
-
-    // MARK: The thread
-
-    private func work() {
-        var assembler = FrameAssembler()
-        var lines = OutputLines()
-        var wantsRoom = false
-        while true {
-            var entries = [
-                pollfd(fd: child.socket, events: Int16(POLLIN | (wantsRoom ? POLLOUT : 0)), revents: 0),
-                pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.source, events: Int16(POLLIN), revents: 0),
-            ]
-            guard unsafe poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
-            if entries[3].revents != 0 { drainWake() }
-            if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
-            if entries[0].revents != 0, !receive(&assembler) { break }
-            do throws(OutgoingMessages.Refusal) {
-                wantsRoom = try outgoing.flush() == .socket
-            } catch {
-                wantsRoom = false
-                stop(Self.isCorrupt)
-            }
-            if entries[1].revents != 0 {
-                // What the runner sent before it ended still counts.
-                _ = receive(&assembler)
-                break
-            }
-        }
-        finish(&lines)
-    }
-
-    /// Takes what has arrived; false at the end, and after a message that is none.
-    private func receive(_ assembler: inout FrameAssembler) -> Bool {
-        while true {
-            var descriptor: Int32 = -1
-            let count = unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer -> Int64 in
-                guard let start = buffer.baseAddress else { return 0 }
-                let count = unsafe runner_receive(child.socket, start, UInt64(buffer.count), &descriptor, 0)
-                guard count > 0 else { return count }
-                do throws(ConnectorError) {
-                    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
-                    try unsafe assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
-                    return count
-                } catch {
-                    return -Int64(EPROTO)
-                }
-            }
-            if count == -Int64(EAGAIN) { return true }
-            guard count > 0 else {
-                if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
-                return false
-            }
-            // Its messages come through the ring: two streams have no order.
-            guard !ringReading.isUsed else {
-                stop("it sent what no runner sends, beside its ring")
-                return false
-            }
-            do throws(ConnectorError) {
-                while let frame = try assembler.next() { try take(frame) }
-            } catch {
-                stop("it sent what no runner sends: \(error.message)")
-                return false
-            }
-        }
-    }
-
-    /// Takes a message, on the one thread that reads.
-    func take(_ frame: consuming Frame) throws(ConnectorError) {
-        switch frame.kind {
-        case .ready:
-            var message = MessageReader(frame.payload)
-            let other = try Handshake(&message)
-            if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
-            let runnerUsesRings = try message.bool()
-            let evidence = try message.text(), isWhole = try message.bool()
-            state.withLock { ($0.evidence, $0.isSandboxWhole) = (evidence, isWhole) }
-            if runnerUsesRings {
-                // One that the host has not offered cannot be used.
-                guard usesRings, readRing(page.toHost, writing: page.toRunner) else {
-                    throw MessageReader.malformed
-                }
-            }
-            greet(.success(()))
-        case .pong: state.withLock { $0.pong = $0.ping }
-        case .room:
-            do throws(OutgoingMessages.Refusal) {
-                // What waits for the socket, a descriptor, is for the other thread.
-                if try outgoing.flush() == .socket { wakeThread() }
-            } catch {
-                throw RingMemory.corrupt
-            }
-        default:
-            let client = state.withLock { $0.clients[frame.instance] }
-            client?.receive(frame)
-        }
-    }
-
-    private func greet(_ answer: Result<Void, ConnectorError>) {
-        greeting.withLock { $0 = $0 ?? answer }
-        greeting.signal()
-    }
-
-    private func drainWake() {
-        var buffer = [UInt8](repeating: 0, count: 64)
-        while unsafe read(wake.source, &buffer, buffer.count) > 0 {}
-    }
-
-    /// Reaps the process, and tells everybody.
-    private func finish(_ lines: inout OutputLines) {
-        outgoing.close()
-        var end = RunnerEnd()
-        var (status, signal): (Int32, Int32) = (0, 0)
-        // The socket may have closed first.
-        var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
-        if unsafe poll(&entry, 1, Self.patience) == 0 { stop("it closed its socket") }
-        while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
-        // What the runner sent before it ended still counts.
-        ringReading.end()
-        lines.read(child.output) { onLine(self, $0) }
-        lines.end { onLine(self, $0) }
-        (end.status, end.signal) = (status, signal)
-        end.lines = lines.last
-        end.note = CrashNote(text: page.noteText)
-        let taken = page.taken
-        let clients = state.withLock { state in
-            state.isOver = true
-            if end.note == nil { end.reason = state.reason }
-            defer { state.clients = [:] }
-            return Array(state.clients.values)
-        }
-        greet(
-            .failure(
-                ConnectorError(
-                    .unavailable,
-                    "the runner ended before it answered: \(end.description)",
-                    cause: end.lines.isEmpty ? nil : end.lines.joined(separator: " | "),
-                    isRetryable: true
-                )
-            )
-        )
-        for client in clients { client.runnerEnded(end, taken: taken) }
-        closeDescriptors()
-        ended.send(())
-    }
-
-    /// How long a runner may take to end once its socket is closed, in milliseconds.
-    private static let patience: Int32 = 200
-
-    private func closeDescriptors() {
-        for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] { close(descriptor) }
     }
 }

@@ -9,7 +9,10 @@ package protocol RunnerClient: AnyObject, Sendable {
     /// Takes a message about the instance.
     func receive(_ frame: consuming Frame)
 
-    /// The runner has ended.
+    /// The runner has ended. Every client learns of it before any of them ends a call.
+    func runnerIsLost(_ end: RunnerEnd)
+
+    /// The runner has ended, and each client knows: what is pending ends.
     ///
     /// - Parameter taken: How many messages it had taken.
     func runnerEnded(_ end: RunnerEnd, taken: UInt64)

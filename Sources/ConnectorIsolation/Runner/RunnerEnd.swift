@@ -49,13 +49,15 @@ package struct RunnerEnd: Sendable {
     ///   - plugin: The plugin's id and version.
     ///   - isSent: Whether the runner had taken the call.
     package func error(_ what: String, plugin: String, isSent: Bool) -> ConnectorError {
-        ConnectorError(
+        var error = ConnectorError(
             .crashed,
             "\(what): the runner of \(plugin) has ended: \(description); "
                 + (isSent ? "the call was sent, and may have taken effect" : "the call was not sent"),
             cause: lastLines,
             isRetryable: true
         )
+        error.wasNotTaken = !isSent
+        return error
     }
 
     /// The name of a signal.

@@ -23,6 +23,8 @@ final class RunnerInstance: CalledGate {
     let rundown: RundownGuard
     /// None: typed calls do not reach another process.
     let typedHandles = TypedHandles()
+    /// The host watches its own calls.
+    let watch = CallWatch()
     private let state = Mutex(State())
 
     private struct State: Sendable {
@@ -67,6 +69,12 @@ final class RunnerInstance: CalledGate {
 
     /// The host adds the path, and redacts.
     func described(_ error: ConnectorError) -> ConnectorError { error }
+
+    /// Admits every call.
+    func beginWatched() -> CallTicket { CallTicket(round: 0) }
+
+    /// Notes nothing.
+    func endWatched(_ ticket: CallTicket, _ error: ConnectorError?) {}
 
     // MARK: The life cycle
 

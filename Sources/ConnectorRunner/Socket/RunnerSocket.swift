@@ -55,6 +55,8 @@ package final class RunnerSocket: Sendable {
 @safe
 package struct RunnerMessages: ~Copyable {
     private let socket: Int32
+    /// Tells that something has arrived; -1 while a thread may wait inside of the socket.
+    private var watch: Int32 = -1
     private var ring: RingReader?
     private var assembler = FrameAssembler()
     private let buffer: UnsafeMutableRawBufferPointer
@@ -70,6 +72,11 @@ package struct RunnerMessages: ~Copyable {
     /// Reads from a ring from now on. Descriptors still come through the socket.
     package mutating func use(_ ring: RingReader) {
         self.ring = ring
+    }
+
+    /// Reads from the socket from now on, and does not keep it open while it waits.
+    package mutating func useSocket() {
+        watch = runner_watch(socket, 1)
     }
 
     /// Awaits the next message; nil at the end.
@@ -96,7 +103,12 @@ package struct RunnerMessages: ~Copyable {
     private mutating func receive(keeps: Bool) throws(ConnectorError) -> Bool {
         guard let start = unsafe buffer.baseAddress else { return false }
         var descriptor: Int32 = -1
-        let count = unsafe runner_receive(socket, start, keeps ? UInt64(buffer.count) : 1, &descriptor, 1)
+        var count: Int64
+        repeat {
+            if watch >= 0 { guard runner_await(watch) == 0 else { return false } }
+            let waits: Int32 = watch < 0 ? 1 : 0
+            count = unsafe runner_receive(socket, start, keeps ? UInt64(buffer.count) : 1, &descriptor, waits)
+        } while count == -Int64(EAGAIN)
         guard count > 0 else { return false }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<(keeps ? Int(count) : 0)])
         unsafe try assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)

@@ -20,7 +20,7 @@ import Testing
         #expect(try Self.sandbox(#", "sandbox": "required""#).level == .required)
         let object = """
             , "sandbox": {"level": "off", "read": ["data", "${D}/../x"], "write": ["/var/a"], "network": true,
-                          "memory": 67108864, "threads": 16}
+                          "memory": 67108864, "cpu": 0.5, "threads": 16}
             """
         #expect(
             try Self.sandbox(object)
@@ -30,6 +30,7 @@ import Testing
                     write: ["/var/a"],
                     network: true,
                     memory: 64 << 20,
+                    cpu: 0.5,
                     threads: 16
                 )
         )
@@ -47,7 +48,7 @@ import Testing
         (#"{"level": "all"}"#, #"the sandbox is "required", "default", "learn" or "off", not "all""#),
         (#"{"reads": []}"#, #"unknown key "reads""#),
         (#"{"memory": 5}"#, "memory"),
-        (#"{"threads": 1}"#, "threads"),
+        (#"{"threads": 1}"#, "threads"), (#"{"cpu": 0}"#, "cpu"), (#"{"cpu": "1"}"#, "cpu"),
         (#"{"read": [""]}"#, "must be the path of a file or a directory"),
         (#"{"network": "yes"}"#, "network must be"),
     ])

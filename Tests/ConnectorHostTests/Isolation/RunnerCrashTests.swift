@@ -61,7 +61,7 @@ struct RunnerCrashTests {
     @Test(arguments: [
         ("null", "SIGSEGV"), ("abort", "SIGABRT"), ("overflow", "SIGSEGV"), ("trap", "SIGILL"), ("kill", "SIGKILL"),
         ("exit", "exit"), ("exit-well", "exit"), ("quit", "exit"),
-        ("garbage", "sent what no runner sends"),
+        ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
     ])
     func `a crash ends the calls with its reason, and the gate heals in a new runner`(_ how: String, _ reason: String)
         async throws
@@ -74,6 +74,17 @@ struct RunnerCrashTests {
         #expect(error.message.contains("crashes 1.0.0") && error.message.contains(reason), "\(error)")
         #expect(error.message.contains("crash: ") && error.message.contains("was sent"), "\(error)")
         #expect(try await test.call("gate", "process") != before)
+        await test.host.close()
+    }
+
+    @Test func `a plugin that closes the runner's descriptors and goes on is noticed without a call`() async throws {
+        let test = try await opened()
+        let generation = try test.gate("gate").generation
+        // Its answer may come first: through memory, which stays.
+        _ = try? await test.call("gate", "crash", ["how": "close-and-go-on"])
+        while try test.gate("gate").crashCount == 0 { await Task.yield() }
+        #expect(try test.gate("gate").error?.message.contains("descriptors that are not its own") == true)
+        try await heals(test, after: generation)
         await test.host.close()
     }
 
@@ -153,22 +164,6 @@ struct RunnerCrashTests {
         try await heals(test, after: generation)
         #expect(try await test.call("gate", "process") != before)
         await test.host.close()
-    }
-
-    @Test func `a hundred crashes leave no zombie and no descriptor`() async throws {
-        let test = try await opened()
-        _ = try await crashAndHeal(test, "kill")
-        let before = try Self.descriptors()
-        for _ in 0..<100 { #expect(try await crashAndHeal(test, "kill").code == .crashed) }
-        #expect(try Self.descriptors() <= before + 2)
-        await test.host.close()
-        var status: Int32 = 0
-        // Others of this process may have children, but none that ended and was not awaited.
-        #expect(unsafe waitpid(-1, &status, WNOHANG) <= 0)
-    }
-
-    private static func descriptors() throws -> Int {
-        try Directory.entries(of: "/proc/self/fd").count
     }
 
     @Test func `five crashes within a minute are told as one trouble`() async throws {

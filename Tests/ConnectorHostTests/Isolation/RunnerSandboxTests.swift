@@ -99,6 +99,18 @@
             await test.host.close()
         }
 
+        @Test func `a bound on processor time that is required and cannot be kept fails the gate`() async throws {
+            let settings =
+                #""probe": "off", "isolation": "process", "sandbox": {"level": "required", "cpu": 0.5}"#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "hostile", settings: settings),
+                environment: ["CONNECTOR_CGROUP": "/nowhere"]
+            )
+            let error = try #require(await test.host.open()["gate"]?.error)
+            #expect(error.message.contains("cpu is not bounded (/nowhere is no control group)"), "\(error)")
+            await test.host.close()
+        }
+
         @Test func `connectors of one plugin with different sandboxes share no runner`() async throws {
             let common = #""probe": "off", "isolation": "process""#
             let test = try TestHost(

@@ -23,6 +23,8 @@ struct RunnerTransportTests {
             refusal.send(frame.kind == .refused ? try? ConnectorError(&message) : nil)
         }
 
+        func runnerIsLost(_ end: RunnerEnd) {}
+
         func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
             self.end.send(end)
             refusal.send(nil)

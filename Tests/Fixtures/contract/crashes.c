@@ -24,6 +24,7 @@ CONNECTOR_MANIFEST({
         "crashes/1": {
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
             "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
+            "judge": {"symbol": "crashes_judge", "signature": "(status: i64) -> i64"},
             "process": {"symbol": "crashes_process", "signature": "() -> i64"},
             "variables": {"symbol": "crashes_variables", "signature": "() -> i64"},
             "descriptors": {"symbol": "crashes_descriptors", "signature": "() -> i64"},
@@ -61,9 +62,9 @@ static void end(const char *how, uint64_t length) {
     if (is(how, length, "stop")) raise(SIGSTOP);
     if (is(how, length, "trap")) __builtin_trap();
     if (is(how, length, "block")) pause();
-    if (is(how, length, "close")) {
-        for (int descriptor = 3; descriptor < 64; descriptor++) close(descriptor);
-        pause();
+    if (is(how, length, "close") || is(how, length, "close-and-go-on")) {
+        for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
+        if (is(how, length, "close")) pause();
     }
     if (is(how, length, "garbage")) {
         char bytes[256];
@@ -96,6 +97,12 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"4", UINT64_MAX, NULL);
     }
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t crashes_judge(void *instance, int64_t status, int64_t *result, connector_error *error) {
+    (void)instance;
+    *result = status;
+    return status == CONNECTOR_OK ? CONNECTOR_OK : fixture_fail(error, (int32_t)status, "it is judged");
 }
 
 CONNECTOR_EXPORT int32_t crashes_process(void *instance, int64_t *result, connector_error *error) {
@@ -178,6 +185,15 @@ static int32_t open_or_end(void *instance, const connector_call *call, connector
     if (opens != NULL) {
         opens += strlen("\"opens\":\"");
         end(opens, (uint64_t)(strchr(opens, '"') - opens));
+    }
+    /* What `store` has put under "refuses" is why no other instance opens. */
+    const connector_storage *storage = fixture_service(self, "storage/1");
+    connector_bytes_owned reason = {.struct_size = sizeof reason};
+    if (storage != NULL && storage->get(storage->context, "refuses", 7, &reason, error) == CONNECTOR_OK) {
+        char text[64] = "";
+        memcpy(text, reason.data, reason.length < sizeof text ? reason.length : sizeof text - 1);
+        if (reason.release != NULL) reason.release(reason.context);
+        if (text[0] != 0) return fixture_fail(error, CONNECTOR_UNAVAILABLE, text);
     }
     return fixture_open(instance, call, error);
 }

@@ -1,0 +1,76 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorSandbox
+
+/// What a runner may use of the machine, and which of that the kernel keeps.
+struct RunnerBounds: Sendable {
+    /// The group that keeps it; nil if none does.
+    private let group: ControlGroup?
+    private let memory: Int?
+    /// What holds, and what does not, for the evidence.
+    let parts: [String]
+    /// Whether everything that was asked for holds.
+    let isWhole: Bool
+
+    /// Puts a process, which runs no code of a plugin yet, into a group with the bounds of its sandbox.
+    ///
+    /// Where no group can keep them, `RLIMIT_DATA` bounds the memory, which the process sets itself, and nothing the processor time.
+    init(_ sandbox: SandboxSettings, _ source: ControlGroupSource, process: Int32) {
+        let isOn = sandbox.level == .default || sandbox.level == .required
+        guard isOn, sandbox.memory != nil || sandbox.cpu != nil else {
+            (group, memory, parts, isWhole) = (nil, nil, [], true)
+            return
+        }
+        var (group, reason): (ControlGroup?, String) = (nil, "")
+        var held: Set<ControlGroups.Controller> = []
+        do throws(ConnectorError) {
+            let groups = try source.groups()
+            reason = "groups below \(groups.root) cannot bound it"
+            let made = try groups.make()
+            do throws(ConnectorError) {
+                if let memory = sandbox.memory, groups.controllers.contains(.memory) {
+                    try made.bound(memory: memory)
+                    held.insert(.memory)
+                }
+                if let cpu = sandbox.cpu, groups.controllers.contains(.cpu) {
+                    try made.bound(cpu: cpu)
+                    held.insert(.cpu)
+                }
+                try made.add(process)
+                group = made
+            } catch {
+                made.remove()
+                throw error
+            }
+        } catch {
+            held = []
+            reason = [error.message, error.cause].compactMap(\.self).joined(separator: ": ")
+        }
+        var parts: [String] = []
+        if let memory = sandbox.memory {
+            let size = Int64(memory).megabytes
+            parts.append(
+                held.contains(.memory) ? "memory \(size) by cgroup" : "memory \(size) by RLIMIT_DATA (\(reason))"
+            )
+        }
+        if let cpu = sandbox.cpu {
+            parts.append(held.contains(.cpu) ? "cpu \(cpu) by cgroup" : "cpu is not bounded (\(reason))")
+        }
+        (self.group, self.parts) = (group, parts)
+        memory = held.contains(.memory) ? sandbox.memory : nil
+        isWhole = sandbox.cpu == nil || held.contains(.cpu)
+    }
+
+    /// Why the kernel has killed the process; nil if it has not.
+    var outOfMemory: String? {
+        guard let memory, let group, group.outOfMemoryKills > 0 else { return nil }
+        return "it was ended by the kernel: out of memory, the limit is \(Int64(memory).megabytes)"
+    }
+
+    /// Removes the group, once the process has ended.
+    func end() {
+        group?.remove()
+    }
+}

@@ -1,0 +1,174 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorInvocation
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// Calls and phases: what the host asks an instance in a runner for.
+extension RemoteChannel {
+    /// Starts a phase in the runner.
+    package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
+        var message = MessageWriter()
+        message.put(phase.rawValue)
+        message.put(operation)
+        message.put(environment.remaining(until: deadline))
+        let name = phase.rawValue
+        state.withLock { $0.inside[operation] = PluginFunction(name) }
+        let trace = TraceContext(operation: operation, deadline: deadline)
+        start(.begin, operation, name, trace, message.bytes)
+    }
+
+    /// Calls an operation in the runner, and awaits its answer, its deadline, or the cancellation of the caller's task.
+    package func call(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions,
+        by deadline: UInt64,
+        _ admission: consuming Admission
+    ) async throws(ConnectorError) -> CallResult {
+        let result = try await call(name, arguments, options, by: deadline)
+        extendLifetime(admission)
+        return result
+    }
+
+    /// Calls an operation for a caller that is admitted.
+    func call(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions,
+        by deadline: UInt64
+    ) async throws(ConnectorError) -> CallResult {
+        guard let operation = manifest.operation(named: name)?.operation else { throw manifest.unknownOperation(name) }
+        if let objection = manifest.lifecycle?.objection(to: operation) { throw objection }
+        let signature = operation.signature
+        let values = try arguments.values(for: signature, operation: name, bound: bound, handles: handles)
+        guard let id = environment.operations.begin(owner: context.owner, progress: options.onProgress) else {
+            throw OperationTable.isFull
+        }
+        let trace = TraceContext.current.during(id, by: deadline)
+        services.callBegins(trace)
+        defer { services.callEnds(id) }
+        var message = MessageWriter()
+        message.put(id)
+        message.put(name)
+        message.put(environment.remaining(until: deadline))
+        let names = signature.parameters.filter { $0.direction == .in }.map(\.name)
+        let inputs = Array(zip(names, values))
+        message.put(inputs) { message, input in
+            message.put(input.0)
+            input.1.put(to: &message)
+        }
+        start(.call, id, name, trace, message.bytes)
+        let payload = try await outcome(of: id, name, signature, by: deadline).get()
+        return try result(payload, of: name, signature)
+    }
+
+    /// Sends a call that has begun; one that cannot be sent has failed.
+    private func start(
+        _ kind: MessageKind,
+        _ id: UInt64,
+        _ name: String,
+        _ trace: TraceContext,
+        _ payload: [UInt8]
+    ) {
+        let number = state.withLock { state -> UInt32? in
+            guard !state.isOver else { return nil }
+            state.pending[id] = Pending(name: name, message: nil, trace: trace)
+            return state.number
+        }
+        if let number, let message = runner.send(kind, instance: number, payload) {
+            state.withLock { $0.pending[id]?.message = message }
+            return
+        }
+        forget(id)
+        environment.operations.complete(id, owner: context.owner, .failure(notSent(name)))
+    }
+
+    /// Awaits the outcome of a call.
+    private func outcome(of id: UInt64, _ name: String, _ signature: Signature, by deadline: UInt64) async
+        -> OperationTable.Outcome
+    {
+        let operations = environment.operations
+        defer { forget(id) }
+        if let early = operations.takeOutcome(of: id) { return early }
+        let timer = environment.giveUpAtDeadline(
+            { [services, plugin] id in
+                signature.isAsync
+                    ? .completion(of: name, isWaiting: services.isWaiting(for: id))
+                    : .returning(from: PluginFunction(name), of: plugin)
+            },
+            id,
+            owner: context.owner,
+            deadline: deadline
+        ) { [self] id in
+            cancel(id)
+            runner.checkPulse(on: environment.clock, patience: Self.grace)
+        }
+        defer { environment.clock.cancel(timer) }
+        return await withTaskCancellationHandler {
+            await operations.awaitOutcome(of: id)
+        } onCancel: {
+            let error = ConnectorError(.cancelled, "\(name) was cancelled")
+            if operations.giveUp(id, owner: context.owner, error) { cancel(id) }
+        }
+    }
+
+    /// How long a runner with an overdue call may take to show that it lives, in nanoseconds.
+    private static let grace: UInt64 = 2_000_000_000
+
+    /// The parameters that a foreign library's opening binds; the runner knows their values.
+    private var bound: [String: CallValue] {
+        guard let lifecycle = manifest.lifecycle, let name = lifecycle.open,
+            let signature = manifest.operation(named: name)?.operation.signature
+        else { return [:] }
+        let names =
+            signature.parameters.filter { $0.direction == .out }.map(\.name) + signature.results.compactMap(\.name)
+        return names.reduce(into: [:]) { if !$1.isEmpty { $0[$1] = CallValue.none } }
+    }
+
+    /// Checks the answer of an operation.
+    private func result(_ payload: [UInt8], of name: String, _ signature: Signature) throws(ConnectorError)
+        -> CallResult
+    {
+        var types: [String: ValueType] = [:]
+        for output in signature.parameters where output.direction == .out { types[output.name] = output.type }
+        for result in signature.results { types[result.name ?? ""] = result.type }
+        do throws(ConnectorError) {
+            var message = MessageReader(payload)
+            let outputs = try message.list { message throws(ConnectorError) -> CallOutput in
+                let name = try message.text()
+                let value = try CallValue(&message)
+                guard let type = types.removeValue(forKey: name), value.fits(type) else {
+                    throw MessageReader.malformed
+                }
+                return (name, type, value)
+            }
+            guard types.isEmpty else { throw MessageReader.malformed }
+            return CallResult(outputs: outputs, handles: handles)
+        } catch {
+            throw ConnectorError(.misbehaved, "the runner's answer to \(name) does not fit \(signature)")
+        }
+    }
+
+    /// Tells the runner that an operation is given up.
+    package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+        services.cancelCalls(during: operation)
+        var message = MessageWriter()
+        message.put(operation)
+        let number = state.withLock(\.number)
+        runner.send(.cancel, instance: number, message.bytes)
+        environment.cancelThreads.run(next)
+    }
+}
+
+extension CallEnvironment {
+    /// The time until a deadline, in nanoseconds: processes have no clock in common if a test moves the host's.
+    func remaining(until deadline: UInt64) -> UInt64 {
+        guard deadline != .max else { return .max }
+        let now = clock.now()
+        return deadline > now ? deadline - now : 0
+    }
+}

@@ -1,0 +1,93 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import Synchronization
+
+/// What a runner says of an instance, and its end.
+extension RemoteChannel {
+    /// Takes a message about the instance.
+    package func receive(_ frame: consuming Frame) {
+        var message = MessageReader(frame.payload)
+        do throws(ConnectorError) {
+            switch frame.kind {
+            case .created:
+                let created = Created(
+                    canProbe: try message.bool(),
+                    canClose: try message.bool(),
+                    isForeign: try message.bool()
+                )
+                settle(.success(created))
+            case .refused: settle(.failure(try ConnectorError(&message)))
+            case .completed: try complete(&message)
+            case .progress:
+                let id = try message.integer(UInt64.self)
+                guard let value = try? JSONValue(parsing: try message.data()) else { throw MessageReader.malformed }
+                _ = environment.operations.progress(id, owner: context.owner, value)
+            case .returned:
+                let id = try message.integer(UInt64.self)
+                _ = state.withLock { $0.inside.removeValue(forKey: id) }
+            case .misbehaved: context.misbehaved(String(try message.text().prefix(4096)))
+            case .disposed: disposed()
+            default: try requests.receive(frame.kind, &message) { id in state.withLock { $0.pending[id]?.trace } }
+            }
+        } catch {
+            context.misbehaved("sent a message that is malformed, from its runner")
+        }
+    }
+
+    private func settle(_ answer: Result<Created, ConnectorError>) {
+        creation.withLock { $0 = $0 ?? answer }
+        creation.signal()
+    }
+
+    private func complete(_ message: inout MessageReader) throws(ConnectorError) {
+        let id = try message.integer(UInt64.self)
+        let outcome: OperationTable.Outcome =
+            try message.bool() ? .success(try message.data()) : .failure(try ConnectorError(&message))
+        // A late answer is harmless; the plugin's own mistakes are noticed in the runner, which reports them.
+        if environment.operations.complete(id, owner: context.owner, outcome) == .accepted { forget(id) }
+    }
+
+    func forget(_ id: UInt64) {
+        _ = state.withLock { $0.pending.removeValue(forKey: id) }
+    }
+
+    private func disposed() {
+        let (number, isExpected) = state.withLock { ($0.number, $0.isDisposed) }
+        guard isExpected else { return context.misbehaved("says that its instance is destroyed, which it is not") }
+        runner.remove(number)
+        end()
+    }
+
+    /// The runner has ended: the gate learns of it first, so that whoever learns of a failed call finds it changed.
+    package func runnerIsLost(_ end: RunnerEnd) {
+        let (pending, isDisposed) = state.withLock { state in
+            state.isOver = true
+            state.inside = [:]
+            return (state.pending, state.isDisposed)
+        }
+        guard !isDisposed else { return }
+        let names = Set(pending.values.map(\.name)).sorted().joined(separator: ", ")
+        onLoss(end.loss(of: plugin, during: names))
+    }
+
+    /// Nothing that is pending will be answered.
+    package func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
+        let (pending, isDisposed) = state.withLock { state in
+            defer { state.pending = [:] }
+            return (state.pending, state.isDisposed)
+        }
+        for (id, call) in pending {
+            // A runner may take a call, and end, before the thread that sends it has noted its number.
+            let isSent = call.message.map { $0 <= taken } ?? true
+            let error = end.error(call.name, plugin: plugin, isSent: isSent)
+            environment.operations.complete(id, owner: context.owner, .failure(error))
+        }
+        settle(.failure(end.error("create", plugin: plugin, isSent: true)))
+        if isDisposed { self.end() }
+    }
+}

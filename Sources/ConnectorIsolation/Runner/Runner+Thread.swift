@@ -1,0 +1,176 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRunner
+internal import ConnectorBase
+internal import ConnectorPlatform
+internal import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The thread that watches a runner's descriptors, and reaps its process.
+extension Runner {
+    func work() {
+        var assembler = FrameAssembler()
+        var lines = OutputLines()
+        var wantsRoom = false
+        while true {
+            var entries = [
+                pollfd(fd: child.socket, events: Int16(POLLIN | (wantsRoom ? POLLOUT : 0)), revents: 0),
+                pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.source, events: Int16(POLLIN), revents: 0),
+            ]
+            guard unsafe poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
+            if entries[3].revents != 0 { drainWake() }
+            if entries[2].revents != 0 { lines.read(child.output) { onLine(self, $0) } }
+            if entries[0].revents != 0, !receive(&assembler) { break }
+            do throws(OutgoingMessages.Refusal) {
+                wantsRoom = try outgoing.flush() == .socket
+            } catch {
+                wantsRoom = false
+                stop(Self.isCorrupt)
+            }
+            if entries[1].revents != 0 {
+                // What the runner sent before it ended still counts.
+                _ = receive(&assembler)
+                break
+            }
+        }
+        finish(&lines)
+    }
+
+    /// Takes what has arrived; false at the end, and after a message that is none.
+    private func receive(_ assembler: inout FrameAssembler) -> Bool {
+        while true {
+            var descriptor: Int32 = -1
+            let count = unsafe withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer -> Int64 in
+                guard let start = buffer.baseAddress else { return 0 }
+                let count = unsafe runner_receive(child.socket, start, UInt64(buffer.count), &descriptor, 0)
+                guard count > 0 else { return count }
+                do throws(ConnectorError) {
+                    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+                    try unsafe assembler.add(bytes, descriptor >= 0 ? OwnedDescriptor(descriptor) : nil)
+                    return count
+                } catch {
+                    return -Int64(EPROTO)
+                }
+            }
+            if count == -Int64(EAGAIN) { return true }
+            guard count > 0 else {
+                if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
+                return false
+            }
+            // Its messages come through the ring: two streams have no order.
+            guard !ringReading.isUsed else {
+                stop("it sent what no runner sends, beside its ring")
+                return false
+            }
+            do throws(ConnectorError) {
+                while let frame = try assembler.next() { try take(frame) }
+            } catch {
+                stop("it sent what no runner sends: \(error.message)")
+                return false
+            }
+        }
+    }
+
+    /// Takes a message, on the one thread that reads.
+    func take(_ frame: consuming Frame) throws(ConnectorError) {
+        switch frame.kind {
+        case .ready:
+            var message = MessageReader(frame.payload)
+            let other = try Handshake(&message)
+            if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
+            let runnerUsesRings = try message.bool()
+            let evidence = try message.text(), isWhole = try message.bool()
+            state.withLock { state in
+                state.evidence = ([evidence] + bounds.parts).joined(separator: "; ")
+                state.isSandboxWhole = isWhole && bounds.isWhole
+            }
+            if runnerUsesRings {
+                // One that the host has not offered cannot be used.
+                guard usesRings, readRing(page.toHost, writing: page.toRunner) else {
+                    throw MessageReader.malformed
+                }
+            }
+            greet(.success(()))
+        case .pong: state.withLock { $0.pong = $0.ping }
+        case .room:
+            do throws(OutgoingMessages.Refusal) {
+                // What waits for the socket, a descriptor, is for the other thread.
+                if try outgoing.flush() == .socket { wakeThread() }
+            } catch {
+                throw RingMemory.corrupt
+            }
+        default:
+            let client = state.withLock { $0.clients[frame.instance] }
+            client?.receive(frame)
+        }
+    }
+
+    private func greet(_ answer: Result<Void, ConnectorError>) {
+        greeting.withLock { $0 = $0 ?? answer }
+        greeting.signal()
+    }
+
+    private func drainWake() {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while unsafe read(wake.source, &buffer, buffer.count) > 0 {}
+    }
+
+    /// Reaps the process, and tells everybody.
+    private func finish(_ lines: inout OutputLines) {
+        outgoing.close()
+        var end = RunnerEnd()
+        var (status, signal): (Int32, Int32) = (0, 0)
+        // The socket may have closed first.
+        var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
+        if unsafe poll(&entry, 1, Self.patience) == 0 { stop(Self.hasClosed) }
+        while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+        // What the runner sent before it ended still counts.
+        ringReading.end()
+        lines.read(child.output) { onLine(self, $0) }
+        lines.end { onLine(self, $0) }
+        (end.status, end.signal) = (status, signal)
+        end.lines = lines.last
+        end.note = CrashNote(text: page.noteText)
+        let taken = page.taken
+        let outOfMemory = signal == SIGKILL ? bounds.outOfMemory : nil
+        bounds.end()
+        let clients = state.withLock { state in
+            state.isOver = true
+            if end.note == nil { end.reason = state.reason ?? outOfMemory }
+            defer { state.clients = [:] }
+            return Array(state.clients.values)
+        }
+        greet(
+            .failure(
+                ConnectorError(
+                    .unavailable,
+                    "the runner ended before it answered: \(end.description)",
+                    cause: end.lines.isEmpty ? nil : end.lines.joined(separator: " | "),
+                    isRetryable: true
+                )
+            )
+        )
+        for client in clients { client.runnerIsLost(end) }
+        for client in clients { client.runnerEnded(end, taken: taken) }
+        closeDescriptors()
+        ended.send(())
+    }
+
+    /// Why a runner ends whose socket is closed, although it lives.
+    private static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
+
+    /// How long a runner may take to end once its socket is closed, in milliseconds.
+    private static let patience: Int32 = 200
+
+    func closeDescriptors() {
+        for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] { close(descriptor) }
+    }
+}
