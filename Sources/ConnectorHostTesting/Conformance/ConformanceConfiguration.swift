@@ -61,7 +61,8 @@ struct ConformanceConfiguration: Sendable {
         for field in manifest.configuration {
             var value = config[field.name]
             if value == nil, field.isRequired, field.defaultValue == nil {
-                value = Self.example(of: field, string: string, url: url)
+                // A secret is no word that other texts have, from which the host would take it out.
+                value = Self.example(of: field, string: field.isSecret ? "\(string)-key" : string, url: url)
             }
             guard let value else { continue }
             if field.isSecret, let text = value.string ?? (value.object == nil ? value.description : nil) {

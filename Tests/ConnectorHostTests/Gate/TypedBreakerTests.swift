@@ -14,7 +14,7 @@ import Testing
     private static let breaker = #", "breaker": {"failures": 2, "window": "1m", "probe": "10s"}"#
     private static let signature = "(status: i64) -> i64"
     /// CONNECTOR_UNAVAILABLE and CONNECTOR_INVALID of error.h.
-    private static let (unavailable, invalid): (Int64, Int64) = (8, 1)
+    private static let (unavailable, invalid): (Int64, Int64) = (8, 2)
 
     private func opened(_ channel: TestChannel) async throws -> TestHost {
         try await TestHost.opened(TestHost.leaf("gate", plugin: "crashes", settings: channel.settings + Self.breaker))
@@ -91,11 +91,11 @@ import Testing
         let test = try await TestHost.opened(TestHost.leaf("gate", settings: #""probe": "off""# + Self.breaker))
         typealias Refuse =
             @convention(c) (OperationFunction.Instance, OperationFunction.Call, Int32, OperationFunction.Failure) -> Int32
-        let refuse = try test.host.gate("gate").typed("refuse", "(status: i32) async", as: Refuse.self)
+        let refuse = try unsafe test.host.gate("gate").typed("refuse", "(status: i32) async", as: Refuse.self)
         var codes: [ConnectorError.Code] = []
         for _ in 0..<3 {
             let error = try await failure { () throws(ConnectorError) in
-                try await refuse.call { unsafe $0($1, $2, Int32(Self.unavailable), $3) }
+                try await unsafe refuse.call { unsafe $0($1, $2, Int32(Self.unavailable), $3) }
             }
             codes.append(error.code)
         }

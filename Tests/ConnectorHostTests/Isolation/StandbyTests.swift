@@ -50,10 +50,15 @@ struct StandbyTests {
         }
     }
 
-    private func crash(_ test: TestHost, _ how: JSONValue = "kill", operation: String = "crash") async throws
-        -> ConnectorError
-    {
-        try await failure { () throws(ConnectorError) in try await test.call("gate", operation, ["how": how]) }
+    private func crash(
+        _ test: TestHost,
+        _ how: JSONValue = "kill",
+        operation: String = "crash",
+        options: CallOptions = CallOptions()
+    ) async throws -> ConnectorError {
+        try await failure { () throws(ConnectorError) in
+            try await test.call("gate", operation, ["how": how], options: options)
+        }
     }
 
     /// Waits until a process has ended and is reaped.
@@ -64,12 +69,18 @@ struct StandbyTests {
 
     @Test func `a crash costs the calls in flight alone, again and again`() async throws {
         let test = try await opened()
-        let gate = try #require(try test.host.target("gate").node.gate)
         for round in 1...12 {
             let before = try await test.call("gate", "process")
             let standby = try #require(try test.gate("gate").standby?.process)
-            async let silent = crash(test, "silent", operation: "begin")
-            while gate.rundown.activeCalls == 0 { await Task.yield() }
+            // In flight: the plugin has been told of it.
+            let progress = Journal<JSONValue>()
+            async let silent = crash(
+                test,
+                "pending",
+                operation: "begin",
+                options: CallOptions(onProgress: { progress.note($0) })
+            )
+            while progress.values.isEmpty { await Task.yield() }
             let own = try await crash(test, "null")
             // The first call after that: nothing is waited for, and no time passes.
             #expect(try await test.call("gate", "process").integer == standby)
@@ -205,6 +216,45 @@ struct StandbyTests {
         test.clock.advance(by: .seconds(10))
         _ = try await crash(test)
         #expect(try test.gate("gate").strongestEvidence?.at == proved)
+        await test.host.close()
+    }
+
+    @Test func `a standby that cannot be proved is replaced`() async throws {
+        let test = try await opened(Self.leaf(probe: "30s"))
+        let process = try await test.call("gate", "process")
+        let standby = try #require(try test.gate("gate").standby?.process)
+        kill(pid_t(standby), SIGSTOP)
+        test.clock.advance(by: .seconds(29))
+        // The proof of a process that is stopped ends by its deadline. The gate's own runner is asked after each step: time that a
+        // test moves is no reason to think that it hangs.
+        while try test.gate("gate").standby?.process == standby {
+            test.clock.advance(by: .seconds(1))
+            #expect(try await test.call("gate", "process") == process)
+        }
+        kill(pid_t(standby), SIGCONT)
+        while try test.gate("gate").standby?.state != .ready {
+            test.clock.advance(by: .seconds(1))
+            #expect(try await test.call("gate", "process") == process)
+        }
+        #expect(try test.gate("gate").generation == 1)
+        await test.host.close()
+    }
+
+    @Test func `a reload that changes the plugin's configuration replaces the standby, too`() async throws {
+        let test = try await opened()
+        let gate = try #require(try test.host.target("gate").node.gate)
+        func waiting() -> Generation? { gate.storage.withLock { $0.standby.ready?.generation } }
+        let before = try #require(waiting())
+        let reload = try await test.reload(Self.leaf("gate", ["opens": "well"]))
+        #expect(reload.isActive, "\(reload.errors)")
+        while waiting() == nil || waiting() === before {
+            if try test.gate("gate").standby?.state == .missing { test.clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        let after = try #require(try test.gate("gate").standby?.process)
+        _ = try await crash(test)
+        #expect(try await test.call("gate", "process").integer == after)
+        #expect(try test.gate("gate").generation == 3)
         await test.host.close()
     }
 

@@ -41,8 +41,9 @@ import Testing
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
     func `the events of a vendor that answers 503 go to its new address, once and with their ids`() async throws {
         let isAway = Atomic(false)
-        let old = LoopbackServer { _ in .response(isAway.load(ordering: .relaxed) ? 503 : 200, [], Array("{}".utf8)) }
-        let new = LoopbackServer { _ in .response(200, [], Array(#"{"success": true}"#.utf8)) }
+        let accepted = Array(#"{"success": true}"#.utf8)
+        let old = LoopbackServer { _ in .response(isAway.load(ordering: .relaxed) ? 503 : 200, [], accepted) }
+        let new = LoopbackServer { _ in .response(200, [], accepted) }
         defer { [old, new].forEach { $0.stop() } }
         func connectors(_ server: LoopbackServer) -> String {
             #"[{"name": "a", "plugin": "segment", "config": {"endpoint": "\#(server.url(""))", "writeKey": "key"}, "#

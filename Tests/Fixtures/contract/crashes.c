@@ -93,6 +93,7 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
         self->host->progress(self->host->context, call->operation, "{\"done\":1}", 10);
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"3", 1, NULL);
     }
+    if (is(how, length, "pending")) self->host->progress(self->host->context, call->operation, "{\"done\":0}", 10);
     if (is(how, length, "length")) {
         self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)"4", UINT64_MAX, NULL);
     }
