@@ -19,7 +19,9 @@ let adapters = [
 ]
 
 /// The tests that sanitizers leave out: what stands beside the host shares no memory with plugins, and builds take a fifth less without.
-let plainTests: Set = ["ConnectorHostCommandsTests", "ConnectorConsoleTests", "ConnectorSimulatorTests", "IntegratorTests"]
+let plainTests: Set = [
+    "ConnectorHostCommandsTests", "ConnectorConsoleTests", "ConnectorSimulatorTests", "IntegratorTests",
+]
 let isSanitized = Context.environment["CONNECTOR_SANITIZED"] != nil
 
 /// What single adapters need besides `ConnectorKit`.

@@ -46,7 +46,9 @@ extension ConfigurationReader {
     /// The root keys allowed in every file.
     static let sharedKeys = ["version", "include", "connectors"]
     /// The root keys allowed only in the main file: they configure the host as a whole.
-    static let mainKeys = ["name", "plugins", "state", "outbox", "trust", "reload", "isolation", "quiet", "standby", "sandbox"]
+    static let mainKeys = [
+        "name", "plugins", "state", "outbox", "trust", "reload", "isolation", "quiet", "standby", "sandbox",
+    ]
 
     /// The root connectors of a file, then those of the files it includes, in the order of `include`.
     ///

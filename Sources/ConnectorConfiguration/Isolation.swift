@@ -43,4 +43,5 @@ public struct Isolation: Sendable, Hashable {
         self.sandbox = sandbox
         self.kind = kind
         self.runner = runner
-    }}
+    }
+}

@@ -126,7 +126,9 @@ import Testing
         #expect(status.output.contains("soon"))
         #expect(status.output.contains("2 of 2 gates open, reported by process"))
         // Cut off, or with a comma too many: the directory is still told from what can be read.
-        for damaged in [#"{"version": 1, "state": "state", "connectors": [{"na"#, #"{"plugins": [],, "state": "state"}"#] {
+        for damaged in [
+            #"{"version": 1, "state": "state", "connectors": [{"na"#, #"{"plugins": [],, "state": "state"}"#,
+        ] {
             try workspace.write(damaged, to: "connectors.json")
             #expect(try await workspace.program.run("reload").status == 2)
             let status = try await workspace.program.run("status")

@@ -53,7 +53,9 @@ import Testing
     {
         let mutant =
             Self.mutants[rule] ?? Mutant(image: FixturePlugins.misbehaving("breaks"), config: ["rule": .string(rule)])
-        var arguments = ["test", mutant.image, "--only", rule, "--format", "json", "--timeout", "500ms", "--strict", "10"]
+        var arguments = [
+            "test", mutant.image, "--only", rule, "--format", "json", "--timeout", "500ms", "--strict", "10",
+        ]
         if !mutant.config.members.isEmpty { arguments += ["--config", JSONValue.object(mutant.config).description] }
         let workspace = try Workspace()
         if ["payloads", "deliver"].contains(rule) {

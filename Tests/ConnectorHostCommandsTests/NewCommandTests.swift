@@ -122,7 +122,10 @@ import Testing
         try workspace.write("mine", to: "x/Makefile")
         let update = try ProjectUpdate(at: path, version: "0.10.0")
         #expect(update.versions.old == "0.1.0" && update.versions.new == "0.10.0")
-        #expect(update.written == ["generated/check", "generated/install-host", "generated/rules.mk"] && update.conflicts.isEmpty)
+        #expect(
+            update.written == ["generated/check", "generated/install-host", "generated/rules.mk"]
+                && update.conflicts.isEmpty
+        )
         #expect(try text("generated/check")?.contains("connector-host 0.10.0") == true)
         #expect(try text("src/x.c") == "mine" && text("Makefile") == "mine")
         #expect(try ProjectUpdate(at: path, version: "0.10.0").written.isEmpty)
@@ -132,7 +135,10 @@ import Testing
         try workspace.write("mine", to: "x/generated/rules.mk")
         try workspace.write("mine", to: "x/generated/connector/mine.h")
         let update = try ProjectUpdate(at: path, version: "0.2.0")
-        #expect(update.conflicts == ["generated/rules.mk"] && update.written == ["generated/check", "generated/install-host"])
+        #expect(
+            update.conflicts == ["generated/rules.mk"]
+                && update.written == ["generated/check", "generated/install-host"]
+        )
         #expect(try text("generated/rules.mk") == "mine")
         #expect(try text("generated/rules.mk.new")?.contains("0.2.0") == true)
         // Once said, it is the author's to take over.

@@ -20,7 +20,9 @@ extension Gate {
             storage.closed = event
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
-            for generation in [storage.successor, storage.prepared, storage.standby.opening] { generation?.giveUp(closed) }
+            for generation in [storage.successor, storage.prepared, storage.standby.opening] {
+                generation?.giveUp(closed)
+            }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
             return (action, generations, storage.pause.take(), event)
         }

@@ -222,7 +222,8 @@ package struct MetricDefinition: Sendable, Hashable {
     /// Every metric, in the order of `/metrics`.
     package static let all = [
         gateState, gateReady, gateAttempts, misbehaviours, crashes, standbyReady, standbyTakeovers, breakerOpen,
-        breakerOpenings, breakerRefusals, secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures, queueEvents, queueSize, queueAge,
+        breakerOpenings, breakerRefusals, secretAge, secretInUse, callDuration, activeCalls, typedCalls, typedFailures,
+        queueEvents, queueSize, queueAge,
         deadLetters, delivered, dropped,
     ]
 }

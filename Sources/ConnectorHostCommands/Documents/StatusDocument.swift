@@ -94,7 +94,10 @@ struct StatusDocument: Document {
         }
         return Table.Cell([
             (gate.plugin.map { style.shown("\($0)") } ?? "", nil), (gate.isSimulated ? " (simulated)" : "", .faint),
-            (gate.isolation == .process ? " (in a runner\(gate.standby.map { ", standby \($0.state)" } ?? ""))" : "", .faint),
+            (
+                gate.isolation == .process ? " (in a runner\(gate.standby.map { ", standby \($0.state)" } ?? ""))" : "",
+                .faint
+            ),
         ])
     }
 

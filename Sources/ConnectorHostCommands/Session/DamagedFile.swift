@@ -13,7 +13,9 @@ enum DamagedFile {
     static func configuration(_ path: String) -> Configuration? {
         guard let text = try? SystemFile.bytes(of: path, limit: 4 << 20) else { return nil }
         var document: JSONObject = ["version": 1, "connectors": []]
-        for (name, value) in strings(in: text) where ["name", "state"].contains(name) { document[name] = .string(value) }
+        for (name, value) in strings(in: text) where ["name", "state"].contains(name) {
+            document[name] = .string(value)
+        }
         return try? Configuration(parsing: JSONValue.object(document).description, file: path)
     }
 
@@ -50,7 +52,9 @@ enum DamagedFile {
     private static func string(at start: Int, in text: [UInt8]) -> (String, Int)? {
         var end = start + 1
         while end < text.count, text[end] != UInt8(ascii: "\"") { end += text[end] == UInt8(ascii: "\\") ? 2 : 1 }
-        guard end < text.count, let string = try? JSONValue(parsing: Array(text[start...end])).string else { return nil }
+        guard end < text.count, let string = try? JSONValue(parsing: Array(text[start...end])).string else {
+            return nil
+        }
         return (string, end + 1)
     }
 }

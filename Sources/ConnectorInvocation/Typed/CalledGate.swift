@@ -51,7 +51,9 @@ extension CalledGate {
                     result.gate = path
                     return result
                 } catch {
-                    guard error.wasNotTaken, let next = rundown.admitNow(), next.channel !== channel else { throw error }
+                    guard error.wasNotTaken, let next = rundown.admitNow(), next.channel !== channel else {
+                        throw error
+                    }
                     admission = next
                 }
             }

@@ -52,7 +52,8 @@ package struct ControlGroups: Sendable {
                 .unsupported,
                 "groups below \(root) can bound neither memory nor processor time"
                     + (refusal.map { ": \($0.text)" } ?? ""),
-                fix: "run the host in a group of its own below the one that is delegated, as DelegateSubgroup= of systemd does"
+                fix:
+                    "run the host in a group of its own below the one that is delegated, as DelegateSubgroup= of systemd does"
             )
         }
         self.root = root

@@ -97,7 +97,8 @@ public struct BatchDelivery: Sendable {
             }
         }
         var batches = Array(
-            groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, encoded) }.reversed()
+            groups.flatMap { group in self.batches(of: group.filter { progress.answers[$0] == nil }, encoded) }
+                .reversed()
         )
         while let batch = batches.popLast() {
             do {

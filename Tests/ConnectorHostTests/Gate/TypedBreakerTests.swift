@@ -90,7 +90,8 @@ import Testing
     @Test func `asynchronous functions count, too`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", settings: #""probe": "off""# + Self.breaker))
         typealias Refuse =
-            @convention(c) (OperationFunction.Instance, OperationFunction.Call, Int32, OperationFunction.Failure) -> Int32
+            @convention(c) (OperationFunction.Instance, OperationFunction.Call, Int32, OperationFunction.Failure) ->
+            Int32
         let refuse = try unsafe test.host.gate("gate").typed("refuse", "(status: i32) async", as: Refuse.self)
         var codes: [ConnectorError.Code] = []
         for _ in 0..<3 {
