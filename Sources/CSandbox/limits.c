@@ -22,6 +22,12 @@
 /** nobody, by its number: there may be no /etc/passwd. */
 #define NOBODY 65534
 
+/**
+ * What a process reserves and hardly touches, in bytes: the kernel counts the stacks of its threads, 8 MiB each, and the tables of its
+ * libraries. A runner with a plugin in Swift has 124 MB of that before any work.
+ */
+#define RESERVED (128u << 20)
+
 /** Enough for Dispatch, which crashes if it cannot open a file of /proc. */
 #define DESCRIPTOR_BOUND 4096
 
@@ -86,8 +92,8 @@ void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sand
     int error = lower(RLIMIT_CORE, 0);
     if (error == 0) error = lower(RLIMIT_NOFILE, DESCRIPTOR_BOUND);
     if (error == 0) error = lower(RLIMIT_MSGQUEUE, 0);
-    /* Memory that may be written and is private, and no reservations, as AS would count. */
-    if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory);
+    /* Memory that may be written and is private. AS would count what may not even be read. */
+    if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory + RESERVED);
     /* The processes of a user, counted in its namespace: outside of one, those of the host, too. */
     if (error == 0 && settings->threads != 0 && is_user_namespace) error = lower(RLIMIT_NPROC, settings->threads);
     /* Nobody of the same user may look into this process, nor leave a core of it. */

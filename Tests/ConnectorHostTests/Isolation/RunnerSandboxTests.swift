@@ -69,6 +69,16 @@
             await test.host.close()
         }
 
+        @Test func `the least memory that can be given is enough for a plugin that does little`() async throws {
+            for plugin in [Fixtures.contract("hostile"), try BuiltProducts.library("settings-file")] {
+                let settings = #""probe": "off", "isolation": "process", "sandbox": {"memory": 16777216}"#
+                let test = try TestHost(TestHost.leaf("gate", plugin: plugin, settings: settings))
+                let report = await test.host.open()
+                #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+                await test.host.close()
+            }
+        }
+
         @Test func `bombs of memory, threads and descriptors stay in the runner`() async throws {
             let test = try await Self.opened(#"{"memory": 134217728, "threads": 32}"#)
             #expect(try await Self.act(test, "memory", "4096") == ENOMEM)

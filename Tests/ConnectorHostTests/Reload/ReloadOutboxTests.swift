@@ -10,6 +10,7 @@ import Testing
 @testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorOutbox
+@testable import ConnectorServices
 
 /// What becomes of waiting events when their connectors change, move or go.
 @Suite(.timeLimit(.minutes(5))) struct ReloadOutboxTests {
@@ -61,8 +62,10 @@ import Testing
         )
         #expect(await host.reload(next).isActive)
         for receipt in receipts { try await receipt.delivered() }
-        let delivered = new.requests.flatMap { request in
-            (try? JSONValue(parsing: request.body))?["batch"]?.array ?? []
+        let delivered = try new.requests.flatMap { request in
+            let coding = request.fields["content-encoding"].flatMap(ContentCoding.init(name:))
+            let body = try coding?.decode(request.body, limit: 1 << 20) ?? request.body
+            return (try? JSONValue(parsing: body))?["batch"]?.array ?? []
         }.compactMap { $0["messageId"]?.string }
         #expect(delivered.sorted() == receipts.map(\.id).sorted())
         await host.close()
