@@ -22,7 +22,7 @@ extension ConfigurationReader {
     private static let commonKeys = placeKeys + gateKeys + ["same"]
     private static let leafKeys = [
         "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
-        "simulate",
+        "simulate", "record",
     ]
     private static let compositeKeys = ["policy", "quorum", "canary", "connectors"]
 
@@ -337,6 +337,24 @@ extension ConfigurationReader {
             )
         }
         return reference
+    }
+
+    /// Reads the path of the file in which the gate and its vendor are recorded.
+    mutating func recording(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> RecordingTarget? {
+        let here = path.appending("record")
+        guard let text = json.value("record", in: object, at: path, kind: "a string", { $0.string }),
+            let filled = filled(text, at: here)
+        else { return nil }
+        guard !filled.isEmpty, filled.utf8.count <= 4096, !filled.utf8.contains(0) else {
+            json.report(
+                .invalidValue,
+                "record is \"\(filled.excerpt)\"; it must be the path of a file",
+                fix: "write a path such as \"Recordings/segment.json\"",
+                at: here
+            )
+            return nil
+        }
+        return RecordingTarget(base.resolve(filled))
     }
 
     /// Reads the hosts that the operator allows.

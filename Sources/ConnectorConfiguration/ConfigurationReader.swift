@@ -211,6 +211,7 @@ struct ConfigurationReader {
         )
         connector.trial = duration("trial", in: object, at: path)
         connector.breaker = breaker
+        connector.recording = recording(in: object, at: path, base: base)
         return connector
     }
 

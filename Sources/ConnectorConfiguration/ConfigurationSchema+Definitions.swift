@@ -120,6 +120,11 @@ extension ConfigurationSchema {
             "description":
                 "With --simulate: the URL of a server on this machine, a file of answers or the answers themselves, or \"local\" for a plugin that makes no requests.",
         ],
+        "record": [
+            "type": "string", "minLength": 1,
+            "description":
+                "The file of answers to which the vendor's responses are recorded, for simulate; not with --simulate.",
+        ],
     ]
 
     private static let outbox: JSONValue = [

@@ -102,7 +102,7 @@ package struct ConfigurationSchema: Sendable {
         properties["plugin"] = plugin
         let leaf = [
             "plugin", "version", "config", "with", "timeout", "trial", "retry", "heal", "probe", "allow", "http",
-            "simulate",
+            "simulate", "record",
         ]
         let composite = ["policy", "quorum", "canary", "connectors"]
         let kind: JSONValue = [

@@ -53,6 +53,8 @@ public struct Connector: Sendable {
     public static let cacheLimit = 1 << 30
     /// What replaces the vendor in a simulation; nil for the host's own simulators.
     package internal(set) var simulator: SimulatorReference?
+    /// Where what the gate and its vendor say is recorded; nil for nowhere.
+    package internal(set) var recording: RecordingTarget?
     /// Whether the connector is a leaf or a composite, with its settings.
     package var kind: Kind
     /// The location in the file.

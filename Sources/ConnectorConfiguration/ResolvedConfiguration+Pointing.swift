@@ -7,8 +7,8 @@ internal import ConnectorServices
 
 /// What a leaf connects to in a simulation, instead of its vendor.
 package enum SimulationTarget: Sendable {
-    /// A server on this machine that replaces the vendor.
-    case server(URLParts)
+    /// A server on this machine that replaces the vendor, and the time of day of its recording, if it replays one.
+    case server(URLParts, time: Timestamp? = nil)
     /// No host: the plugin makes no requests.
     case local
     /// A plugin in this process that takes the place of the leaf's own, and makes no requests.
@@ -78,7 +78,8 @@ extension LeafPlan {
             plan.egress = []
             plan.specification = PluginSpecification(plugin)
             plan.simulated = .plugin
-        case .server(let base):
+        case .server(let base, let time):
+            plan.vendor = SimulatedVendor(path: base.rest, time: time)
             for field in manifest.configuration {
                 if let text = secrets[field.name]?.reveal() {
                     guard let url = URLParts(text) else { continue }

@@ -54,6 +54,8 @@ package struct LeafPlan: Sendable {
     package internal(set) var placeholders: [String] = []
     /// What something else takes the place of; nil if nothing is simulated.
     package internal(set) var simulated: Simulated?
+    /// What takes the place of the vendor; nil for nothing.
+    package internal(set) var vendor: SimulatedVendor?
     /// The fields whose URLs point to a simulator instead of the server named in the file.
     var movedFields: Set<String> = []
 
@@ -172,6 +174,7 @@ extension Configuration {
                 return resolver.plans(for: connector, leaf, manifest: manifest)
             }
         )
-        return (resolved, resolver.json.problems, resolver.json.omitted)
+        let fault = RecordingRequest(environment)?.fault(among: leaves.keys.sorted())
+        return (resolved, resolver.json.problems + (fault.map { [$0] } ?? []), resolver.json.omitted)
     }
 }

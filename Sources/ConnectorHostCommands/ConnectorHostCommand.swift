@@ -30,7 +30,7 @@ struct ConnectorHostCommand: AsyncParsableCommand {
         subcommands: [
             StatusCommand.self, ValidateCommand.self, SchemaCommand.self, PluginsCommand.self, InspectCommand.self,
             DiffCommand.self, LockCommand.self,
-            SimulateCommand.self, OperationsCommand.self, CallCommand.self, WatchCommand.self,
+            SimulateCommand.self, OperationsCommand.self, CallCommand.self, RecordCommand.self, WatchCommand.self,
             RunCommand.self, PlanCommand.self, ApplyCommand.self, ReloadCommand.self, SwapCommand.self,
             SendCommand.self, OutboxCommand.self, ConsoleCommand.self, NewCommand.self, TestCommand.self,
             ExplainCommand.self, ReferenceCommand.self,

@@ -25,9 +25,11 @@ extension HTTPConnection {
         let isBare = request.method == "HEAD" || !response.mayHaveBody
         switch response.body {
         case .bytes(let bytes):
+            // An answer to HEAD may say how long the body would be.
+            let length = request.method == "HEAD" && bytes.isEmpty ? response.statedLength : nil
             output = response.head(
                 shared.common,
-                response.mayHaveBody ? .length(bytes.count) : .none,
+                response.mayHaveBody ? .length(length ?? bytes.count) : .none,
                 isLast: isLast
             )
             if !isBare { content = bytes[...] }

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 package struct ServerResponse: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// The header fields, without those for framing.
+    /// The header fields, without those for framing; an empty answer to HEAD may have Content-Length.
     package var fields: HTTPFields
     /// The body.
     package var body: Body
@@ -45,6 +45,9 @@ package struct ServerResponse: Sendable {
             isLast: true
         )
     }
+
+    /// The Content-Length among the fields; nil if there is none.
+    var statedLength: Int? { fields["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
 
     /// How the end of the body is marked.
     enum Framing: Hashable {

@@ -45,6 +45,10 @@ struct GatePlan: Sendable {
     var propagatesTrace = false
     /// The most bytes of responses that are kept.
     var cacheBytes = 0
+    /// Where the gate and its vendor are recorded; nil for nowhere.
+    var recording: RecordingTarget?
+    /// What takes the place of the vendor; nil for nothing.
+    var vendor: SimulatedVendor?
     /// Where the plugin runs.
     var isolation = Isolation()
     /// Problems with the plugin that do not prevent the gate from opening.
@@ -90,8 +94,8 @@ struct GatePlan: Sendable {
     /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
     func opensLike(_ other: GatePlan) -> Bool {
         configuration == other.configuration && uses == other.uses && propagatesTrace == other.propagatesTrace
-            && cacheBytes == other.cacheBytes && isSimulated == other.isSimulated && isOfSamePlugin(as: other)
-            && isolation.placesLike(other.isolation)
+            && cacheBytes == other.cacheBytes && recording == other.recording && vendor == other.vendor
+            && isSimulated == other.isSimulated && isOfSamePlugin(as: other) && isolation.placesLike(other.isolation)
     }
 
     /// Whether another plan loads the same file in the same state, or links the same plugin.

@@ -94,7 +94,8 @@ extension Generation {
             manifest: manifest,
             configuration: plan.configuration.json,
             services: declared.filter { unsafe services.table(named: $0) != nil },
-            logLevel: LogTable.number(services.logger.logLevel)
+            logLevel: LogTable.number(services.logger.logLevel),
+            time: declared.contains("clock/1") ? services.fixedTime?.nanoseconds : nil
         )
     }
 

@@ -117,6 +117,8 @@ final class Generation: Sendable {
                 gates: environment.uses.gates(manifest?.uses ?? [], plan.uses, of: plan.path, environment.calls),
                 propagatesTrace: plan.propagatesTrace,
                 cacheBytes: plan.cacheBytes,
+                recording: plan.recording,
+                vendor: plan.vendor,
                 logger: logger
             )
         )

@@ -58,6 +58,8 @@ extension GatePlan {
             probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
             propagatesTrace: connector.propagatesTrace,
             cacheBytes: connector.cacheBytes,
+            recording: resolved.recording(of: connector).flatMap { $0.isSession || plan?.simulated == nil ? $0 : nil },
+            vendor: plan?.vendor,
             isolation: connector.isolation,
             warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
                 + (plan?.placeholders ?? []).map(Self.placeholder(for:)),

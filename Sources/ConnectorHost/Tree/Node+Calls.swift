@@ -95,7 +95,7 @@ extension Node {
     /// Calls the gate, or the children the policy selects.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         if let gate {
-            let result = try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
+            let result = try await gate.recordedCall(call.operation, call.arguments, call.options)
             return ConnectorAnswer(result, redactor: gate.environment.redactor)
         }
         return switch policy {

@@ -25,7 +25,7 @@ enum StandardStream: Sendable {
     private static let failure = Atomic<Int32>(0)
 
     /// The descriptor to write to.
-    private var descriptor: Int32 {
+    var descriptor: Int32 {
         switch self {
         case .output: Self.answer.load(ordering: .relaxed)
         case .error: STDERR_FILENO

@@ -55,6 +55,7 @@ struct Simulation: Sendable {
         options.credentials = Dictionary(grouping: plans.values, by: \.manifest.id).mapValues { $0.map(\.texts) }
         var targets: [String: SimulationTarget] = [:]
         var served: [String: String] = [:]
+        var times: [String: Timestamp] = [:]
         var happenings: [Happening] = []
         for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
             let gate = SimulatedGate(plan, plugins)
@@ -70,6 +71,7 @@ struct Simulation: Sendable {
                 options.recorded.append((name, answers))
                 options.credentials[name] = [plan.texts]
                 served[path] = name
+                times[path] = gate.world?.time
             case .vendor(let name): served[path] = name
             case .nothing, .noPlugin: targets[path] = gate.refusal.map { .none($0) }
             }
@@ -84,7 +86,7 @@ struct Simulation: Sendable {
         let serving = Task { try await simulator.run() }
         for (path, name) in served {
             let base = try await URLParts(simulator.baseURL(of: name))
-            targets[path] = base.map { .server($0) }
+            targets[path] = base.map { .server($0, time: times[path]) }
         }
         let port = try await simulator.port
         return Simulation(

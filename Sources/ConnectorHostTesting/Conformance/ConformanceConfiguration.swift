@@ -53,7 +53,7 @@ struct ConformanceConfiguration: Sendable {
         _ vendor: ConformanceVendor
     ) throws(ConfigurationErrors) {
         var config = options.config
-        if case .server(_, let accepted) = vendor {
+        if case .server(_, let accepted, _) = vendor {
             for member in accepted.members where config[member.name] == nil { config[member.name] = member.value }
         }
         let given = config
@@ -83,7 +83,9 @@ struct ConformanceConfiguration: Sendable {
         alone.uses = []
         var resolved = try configuration.resolved(environment: environment) { [alone] _ in .success(alone) }
         let plain = try? resolved.leaves["plugin"]?.get()
-        if case .server(let base, _) = vendor { resolved = resolved.pointing { _, _ in .server(base) } }
+        if case .server(let base, _, let time) = vendor {
+            resolved = resolved.pointing { _, _ in .server(base, time: time) }
+        }
         plan = try? resolved.leaves["plugin"]?.get()
         self.config = config
         self.variables = variables

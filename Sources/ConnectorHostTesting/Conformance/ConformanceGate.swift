@@ -84,7 +84,9 @@ extension RuleRun {
         } catch {
             throw RuleStop.unchecked(error.errors.map(\.description).joined(separator: "; "))
         }
-        if case .server(let base, _) = vendor { resolved = resolved.pointing { _, _ in .server(base) } }
+        if case .server(let base, _, let time) = vendor {
+            resolved = resolved.pointing { _, _ in .server(base, time: time) }
+        }
         let scratch = try options.scratch ?? temporaryDirectory()
         var hostOptions = ConnectorHost.Options(
             environment: environment,

@@ -9,8 +9,8 @@ internal import ConnectorSimulator
 
 /// What answers in place of the plugin's vendor while it is checked.
 enum ConformanceVendor: Sendable {
-    /// A server on this machine, and the configuration that it accepts.
-    case server(URLParts, config: JSONObject)
+    /// A server on this machine, the configuration that it accepts, and the time of day of the recording that it replays.
+    case server(URLParts, config: JSONObject, time: Timestamp?)
     /// Whatever the given configuration names; nothing if it names nothing.
     case configured
 
@@ -21,6 +21,7 @@ enum ConformanceVendor: Sendable {
         var options = SimulatorOptions()
         options.vendors = []
         let name: String
+        var time: Timestamp?
         if let answers = run.options.answers {
             name = Simulator.answersVendor
             let world: SimulatedWorld
@@ -35,6 +36,7 @@ enum ConformanceVendor: Sendable {
                 throw RuleStop.unchecked("the answers have no \"answers\" to HTTP requests")
             }
             options.recorded = [(name, recorded)]
+            time = world.time
             let made = try ConformanceConfiguration.all(run.options, manifest: manifest).first
             options.credentials[name] = made.map { [$0.texts] }
         } else if run.options.config.isEmpty, VendorCatalogue.names.contains(manifest.id) {
@@ -58,6 +60,6 @@ enum ConformanceVendor: Sendable {
                 config[field] = .string(value)
             }
         }
-        return .server(base, config: config)
+        return .server(base, config: config, time: time)
     }
 }

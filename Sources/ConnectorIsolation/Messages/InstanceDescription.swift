@@ -23,6 +23,8 @@ package struct InstanceDescription: Sendable, Hashable {
     package var services: [String]
     /// The lowest level that the application records, a number of `log/1`.
     package var logLevel: Int32
+    /// The time of day that `clock/1` says, in nanoseconds since 1970; nil for that of the machine.
+    package var time: UInt64?
 
     /// Creates a description.
     package init(
@@ -34,7 +36,8 @@ package struct InstanceDescription: Sendable, Hashable {
         manifest: [UInt8],
         configuration: [UInt8],
         services: [String],
-        logLevel: Int32
+        logLevel: Int32,
+        time: UInt64? = nil
     ) {
         self.gate = gate
         self.path = path
@@ -45,6 +48,7 @@ package struct InstanceDescription: Sendable, Hashable {
         self.configuration = configuration
         self.services = services
         self.logLevel = logLevel
+        self.time = time
     }
 
     /// Reads a description.
@@ -58,6 +62,7 @@ package struct InstanceDescription: Sendable, Hashable {
         configuration = try message.data()
         services = try message.list { message throws(ConnectorError) in try message.text() }
         logLevel = try message.integer()
+        time = try message.optional { message throws(ConnectorError) in try message.integer() }
     }
 
     /// Writes the description.
@@ -71,5 +76,6 @@ package struct InstanceDescription: Sendable, Hashable {
         message.put(configuration)
         message.put(services) { $0.put($1) }
         message.put(logLevel)
+        message.put(time) { $0.put($1) }
     }
 }

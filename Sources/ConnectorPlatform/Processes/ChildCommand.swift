@@ -183,7 +183,7 @@ package struct ChildCommand: Sendable, Hashable {
 
 /// C strings that end with a null pointer, as exec(3) takes them.
 @safe
-private final class CStrings {
+final class CStrings {
     /// The strings, freed with this object.
     let pointers: [UnsafeMutablePointer<CChar>?]
 

@@ -4,6 +4,7 @@
 internal import CConnector
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -21,7 +22,9 @@ extension RunnerServices {
         )
     }
 
-    private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in SystemTime.wall() }
+    private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
+        unsafe at(context)?.description.time ?? SystemTime.wall()
+    }
     private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { _ in
         SystemTime.monotonic()
     }

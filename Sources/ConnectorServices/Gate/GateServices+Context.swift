@@ -22,6 +22,10 @@ extension GateServices {
         package var propagatesTrace: Bool
         /// The most bytes of responses that the host keeps to use again; 0 for none.
         package var cacheBytes: Int
+        /// Where the gate is recorded; nil if it is not.
+        package var recording: RecordingTarget?
+        /// What takes the place of the vendor; nil for nothing.
+        package var vendor: SimulatedVendor?
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
@@ -35,6 +39,8 @@ extension GateServices {
             gates: UsedGates? = nil,
             propagatesTrace: Bool = false,
             cacheBytes: Int = 0,
+            recording: RecordingTarget? = nil,
+            vendor: SimulatedVendor? = nil,
             logger: Logger
         ) {
             self.path = path
@@ -45,6 +51,8 @@ extension GateServices {
             self.gates = gates
             self.propagatesTrace = propagatesTrace
             self.cacheBytes = cacheBytes
+            self.recording = recording
+            self.vendor = vendor
             self.logger = logger
         }
     }

@@ -72,7 +72,13 @@ extension GateServices {
         let body =
             outgoing.isBodyInParts
             ? BodyParts(length: request.length) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
-        let parts = silence.map { _ in ResponseParts(limit: options.responseLimit) { self.receivePart(id, $0) } }
+        let recorded = silence == nil || context.recording == nil ? nil : RecordedParts()
+        let parts = silence.map { _ in
+            ResponseParts(limit: options.responseLimit) { part in
+                recorded?.add(part)
+                self.receivePart(id, part)
+            }
+        }
         let exchange = HTTPExchange(
             outgoing,
             egress: egress,
@@ -127,7 +133,23 @@ extension GateServices {
         }
         exchange.start { outcome in
             self.count(outcome)
-            self.completeRequest(id, isCaching ? self.remember(outcome, of: sent, cached) : outcome.result)
+            let refusal = (try? outcome.result.get()).flatMap(self.refusal)
+            let received =
+                refusal.map { .failure($0) } ?? (isCaching ? self.remember(outcome, of: sent, cached) : outcome.result)
+            guard let recording = self.recording else { return self.completeRequest(id, received) }
+            // Writing would block the event loop; the plugin waits, so that what it has received is in the file.
+            self.host.callbacks.run {
+                if let reply = recorded == nil ? try? received.get() : recorded?.collected {
+                    recording.add(
+                        reply,
+                        to: request,
+                        below: self.context.vendor?.path ?? "",
+                        self.context.redactor,
+                        self.logger
+                    )
+                }
+                self.completeRequest(id, received)
+            }
         }
     }
 
@@ -202,6 +224,7 @@ extension GateServices {
 
     /// Delivers a part of a response, unless the request has completed.
     private func receivePart(_ id: UInt64, _ part: HTTPResponse) {
+        if let refusal = refusal(by: part) { return completeRequest(id, .failure(refusal)) }
         let (isIdle, timers) = state.withLock { state -> (Bool, [HostTimer?]) in
             guard let request = state.requests[id] else { return (false, []) }
             state.counters.bytesReceived += UInt64(part.body.count)

@@ -75,6 +75,15 @@ package struct SecretTemplate: Sendable {
         return expansion
     }
 
+    /// The text with the mask of secrets in place of each secret and each function, for patterns that match it with any secret.
+    package var masked: String {
+        var bytes: [UInt8] = []
+        for part in parts {
+            if case .text(let range) = part { bytes += source[range] } else { bytes += Secret.mask.utf8 }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private func append(
         _ parts: [Part],
         to expansion: inout Expansion,

@@ -20,6 +20,7 @@ package final class HostServices: Sendable {
     /// Delivers plugins' events to listeners.
     package let events = EventBus()
     private let storages = Mutex<[String: GateStorage]>([:])
+    private let recordings = Mutex<[RecordingTarget: GateRecording]>([:])
 
     /// Creates the services without starting any.
     package convenience init(options: Options = Options()) {
@@ -37,6 +38,21 @@ package final class HostServices: Sendable {
     package func stop() async {
         events.finish()
         await http.stop()
+    }
+
+    /// The recording at a place, shared by all instances and gates that are recorded there.
+    func recording(of target: RecordingTarget) -> GateRecording {
+        recordings.withLock { recordings in
+            if let recording = recordings[target] { return recording }
+            let recording = GateRecording(target, clock: clock)
+            recordings[target] = recording
+            return recording
+        }
+    }
+
+    /// Records a call of a gate that has ended. Blocks on the disk.
+    package func record(_ call: GateCallEnd, at target: RecordingTarget, _ redactor: Redactor, logger: Logger) {
+        recording(of: target).add(call, redactor, logger)
     }
 
     /// The storage of a gate, shared by all its instances.

@@ -9,7 +9,7 @@ internal import ConnectorPlatform
 /// The `clock/1` service: see services/clock.h.
 package enum ClockTable {
     private static let wallTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in
-        unsafe GateServices.at(context)?.host.clock.wallTime().nanoseconds ?? SystemTime.wall()
+        unsafe GateServices.at(context)?.wallTime.nanoseconds ?? SystemTime.wall()
     }
 
     private static let monotonicTime: @convention(c) (UnsafeMutableRawPointer?) -> UInt64 = { context in

@@ -19,11 +19,27 @@ package enum AnswersSchema {
                 "version": [
                     "const": .integer(SimulatedWorld.formatVersion), "description": "The version of the format.",
                 ],
+                "exact": [
+                    "type": "boolean",
+                    "description":
+                        "Whether a request with more in its query or body gets no answer, and one without an answer fails instead of getting 404. True in recordings.",
+                ],
+                "time": [
+                    "type": "string",
+                    "description":
+                        "The time of day that the plugin reads on its clock, which stands still, such as 2026-01-31T09:30:00Z.",
+                ],
                 "answers": [
                     "type": "array",
                     "items": reference("answer"),
                     "description":
                         "The answers to the plugin's HTTP requests; the first that matches and is not used up counts.",
+                ],
+                "calls": [
+                    "type": "array",
+                    "items": reference("call"),
+                    "description":
+                        "The calls of a recording, and how each ended: connector-host test checks that they end so again.",
                 ],
                 "operations": [
                     "type": "array",
@@ -46,6 +62,7 @@ package enum AnswersSchema {
                 "kept": kept,
                 "error": failure,
                 "answer": answer,
+                "call": call,
                 "operation": operation,
                 "entry": entry,
             ],
@@ -139,7 +156,8 @@ package enum AnswersSchema {
                 "path": [
                     "type": "string",
                     "pattern": "^/[^?]*$",
-                    "description": "A text that ends with * matches every text with that prefix; so do texts in when.",
+                    "description":
+                        "Each * stands for any text; so it does in when, apart from the body, and in the body of a recording.",
                 ],
                 "when": [
                     "type": "object",
@@ -169,11 +187,38 @@ package enum AnswersSchema {
                 "headers": ["type": "object", "additionalProperties": ["type": "string"]],
                 "json": true,
                 "text": ["type": "string"],
+                "base64": ["type": "string", "description": "A body that is no text."],
             ],
             "patternProperties": annotations,
             "additionalProperties": false,
             "required": ["path"],
-            "not": ["required": ["json", "text"]],
+            "allOf": [
+                ["not": ["required": ["json", "text"]]], ["not": ["required": ["json", "base64"]]],
+                ["not": ["required": ["text", "base64"]]],
+            ],
+        ]
+    }
+
+    /// A call of a recording.
+    private static var call: JSONValue {
+        [
+            "type": "object",
+            "properties": [
+                "operation": ["type": "string", "description": "The operation, as capability/operation."],
+                "arguments": ["type": "object"],
+                "result": ["description": "What it returned; null if absent."],
+                "error": [
+                    "type": "object",
+                    "properties": ["code": ["type": "string"]],
+                    "patternProperties": annotations,
+                    "additionalProperties": false,
+                    "required": ["code"],
+                ],
+            ],
+            "patternProperties": annotations,
+            "additionalProperties": false,
+            "required": ["operation"],
+            "not": ["required": ["result", "error"]],
         ]
     }
 

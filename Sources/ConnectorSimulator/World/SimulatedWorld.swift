@@ -19,7 +19,7 @@ package import ConnectorManifest
 /// }
 /// ```
 ///
-/// `answers` are those of the vendor's HTTP API, see ``RecordedAnswers``. `operations` replace a plugin of which there is only the
+/// `answers` are those of the vendor's HTTP API, see ``RecordedAnswers``; those of a recording are `exact`, and its `time` stands still. `operations` replace a plugin of which there is only the
 /// manifest. `timeline` is what happens by itself, on the clock of the host.
 package struct SimulatedWorld: Sendable {
     /// The answers to HTTP requests; nil if the file has none.
@@ -28,11 +28,17 @@ package struct SimulatedWorld: Sendable {
     let operations: [OperationAnswer]?
     /// What happens by itself, in file order.
     let timeline: [TimelineEntry]
+    /// The time of day that the plugin reads on its clock, which stands still; nil for the host's.
+    package let time: Timestamp?
+    /// The calls that a recording has, each with its result or error, for a check that they end so again; empty for none.
+    package let calls: [SimulatedCall]
     /// The text, for the positions of faults that only a manifest reveals.
     private let text: JSONText
     /// Where the answers are in the text.
     private let root: JSONPath
 
+    /// What the object may have.
+    private static let members = ["version", "exact", "time", "answers", "calls", "operations", "timeline"]
     /// The version of the format.
     package static let formatVersion: Int64 = 1
 
@@ -70,7 +76,7 @@ package struct SimulatedWorld: Sendable {
     package init(_ value: JSONValue, at root: JSONPath, in text: JSONText) throws(Faults) {
         var reader = JSONReader([text])
         reader.origin = root
-        let object = reader.members(of: value, at: root, allowed: ["version", "answers", "operations", "timeline"])
+        let object = reader.members(of: value, at: root, allowed: Self.members)
         let members = object ?? JSONObject()
         if object != nil {
             let known = Self.formatVersion
@@ -83,7 +89,11 @@ package struct SimulatedWorld: Sendable {
                 )
             }
         }
-        answers = reader.answers(in: members, at: root).map { RecordedAnswers($0) }
+        let isExact = reader.bool("exact", in: members, at: root) ?? false
+        let kind = "a time such as \"2026-01-31T09:30:00Z\""
+        time = reader.value("time", in: members, at: root, kind: kind) { $0.string.flatMap(Timestamp.init(parsing:)) }
+        calls = reader.calls(in: members, at: root)
+        answers = reader.answers(in: members, at: root).map { RecordedAnswers($0, isExact: isExact) }
         operations = reader.operations(in: members, at: root)
         timeline = reader.timeline(in: members, at: root)
         reader.check(members["timeline"], members["operations"] != nil, members["answers"] != nil, at: root)

@@ -26,16 +26,20 @@ import Testing
         }
     }
 
-    @Test func `the first answer that matches method and path is given, and 404 for none`() throws {
+    @Test func `the first answer that matches method and path is given, and 404 for none, which names the nearest`()
+        throws
+    {
         let vendor = try vendor(
             #"{"path": "/a", "method": "post", "status": 201}, {"path": "/a*", "text": "any"}"#
         )
         #expect(vendor.respond(to: SimulatedRequest("POST", "/a?x=1")).status == 201)
         #expect(vendor.respond(to: SimulatedRequest("GET", "/a")).body == Array("any".utf8))
         #expect(vendor.respond(to: SimulatedRequest("POST", "/ab")).status == 200)
+        let nearest =
+            "no answer is recorded for GET /b; the nearest is answers[1], any method /a*: the path differs"
         let missing = vendor.respond(to: SimulatedRequest("GET", "/b"))
         #expect(missing.status == 404)
-        #expect(try JSONValue(parsing: missing.body)["error"] == "no answer is recorded for GET /b")
+        #expect(try JSONValue(parsing: missing.body)["error"] == .string(nearest))
     }
 
     @Test func `answers are chosen by header, query and body`() throws {
@@ -85,7 +89,7 @@ import Testing
                 "2:36 the delay is \"soon\"; it must be a duration such as \"250ms\" or \"5s\", at most \"1h\"",
                 "3:12 answers[1].method must be a string, not an integer",
                 "3:1 answers[1].path is missing; it must be a string",
-                "3:69 an answer has \"json\" or \"text\", never both",
+                "3:69 an answer has one of \"json\", \"text\" and \"base64\"",
                 "3:24 unknown key \"header\"",
                 "3:53 answers[1].when.query.a must be a string, not an integer",
                 "4:55 unknown key \"colour\"",

@@ -11,7 +11,7 @@ internal import ConnectorPlatform
 extension PluginConformance.Rule {
     static let operationRules: [Self] = [
         operationsAnswer, operationsOften, operationsConcurrent, operationsCancelled, operationsAfterReopen,
-        capability, deliverAnswers, fuzz, fuzzConfiguration,
+        capability, deliverAnswers, recordedCalls, fuzz, fuzzConfiguration,
     ]
 
     static let operationsAnswer: Self = Self(

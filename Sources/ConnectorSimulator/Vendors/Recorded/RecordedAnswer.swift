@@ -9,11 +9,11 @@ struct RecordedAnswer: Sendable {
     /// The method in upper case; nil for every method.
     var method: String?
     /// The path.
-    var path: Pattern
+    var path: TextPattern
     /// The header fields that the request must have.
-    var headers: [(name: String, value: Pattern)] = []
+    var headers: [(name: String, value: TextPattern)] = []
     /// The query items that the request must have.
-    var query: [(name: String, value: Pattern)] = []
+    var query: [(name: String, value: TextPattern)] = []
     /// What the body must contain; nil for any body.
     var body: JSONValue?
     /// How many requests get this answer; nil for all.
@@ -23,50 +23,58 @@ struct RecordedAnswer: Sendable {
     /// The response to send.
     var response: HTTPResponse
 
-    /// A text or, if it ends with `*`, every text with that prefix.
-    struct Pattern: Sendable {
-        private let text: Substring
-        private let isPrefix: Bool
-
-        init(_ text: String) {
-            isPrefix = text.hasSuffix("*")
-            self.text = text.dropLast(isPrefix ? 1 : 0)
-        }
-
-        func matches(_ other: String) -> Bool { isPrefix ? other.hasPrefix(text) : other == text }
-    }
-
     /// Whether a request gets this answer, if any is left.
-    func matches(_ request: SimulatedRequest) -> Bool {
-        let items = query.isEmpty ? [] : request.query.items
-        return (method ?? request.method) == request.method && path.matches(request.path)
-            && headers.allSatisfy { header in request.fields[header.name].map(header.value.matches) ?? false }
-            && query.allSatisfy { wanted in items.contains { $0.name == wanted.name && wanted.value.matches($0.value) }
-            }
-            && isContained(in: request)
+    ///
+    /// - Parameter isExact: Whether the request may have nothing else in its query and its body.
+    func matches(_ request: AnsweredRequest, isExact: Bool) -> Bool {
+        hasMethod(of: request) && path.matches(request.path) && differences(from: request, isExact: isExact).isEmpty
     }
 
-    /// Whether the request's body has what this answer asks for: a text anywhere, or the members of a JSON object.
-    private func isContained(in request: SimulatedRequest) -> Bool {
-        switch body {
-        case nil: return true
-        case .string(let text): return request.text.contains(text)
-        case .some(let part): return (try? request.json()).map(part.isContained) ?? false
-        }
+    /// Whether the method fits. An answer to GET is one to HEAD, too, of which only the head is sent.
+    func hasMethod(of request: AnsweredRequest) -> Bool {
+        guard let method else { return true }
+        return method == request.method || method == request.request.method
     }
-}
 
-extension JSONValue {
-    /// Whether another value equals this one, apart from further members of its objects.
-    func isContained(in other: JSONValue) -> Bool {
-        switch (self, other) {
-        case (.object(let object), _):
-            object.members.allSatisfy { member in other[member.name].map(member.value.isContained) ?? false }
-        case (.array(let elements), .array(let others)):
-            elements.count == others.count && zip(elements, others).allSatisfy { $0.isContained(in: $1) }
-        // An f64 of 1 is the number 1.0, which a person writes as 1.
-        case (.integer, .number), (.number, .integer): number == other.number
-        default: self == other
+    /// What a request with the right method and path lacks, has besides, or has otherwise; empty if it gets this answer.
+    func differences(from request: AnsweredRequest, isExact: Bool) -> [AnswerDifference] {
+        var differences: [AnswerDifference] = []
+        for (name, value) in headers {
+            let given = request.request.fields[name]
+            if given.map(value.matches) ?? false { continue }
+            differences.append(
+                AnswerDifference(.header(name), wanted: .string(value.text), given: given.map(JSONValue.string))
+            )
         }
+        if !query.isEmpty || isExact { differences += queryDifferences(request.query, isExact: isExact) }
+        if let body, let difference = bodyDifference(body, request, isExact: isExact) { differences.append(difference) }
+        return differences
+    }
+
+    private func queryDifferences(_ items: [QueryItems.Item], isExact: Bool) -> [AnswerDifference] {
+        var differences: [AnswerDifference] = []
+        for (name, value) in query where !items.contains(where: { $0.name == name && value.matches($0.value) }) {
+            let given = items.first { $0.name == name }?.value
+            differences.append(
+                AnswerDifference(.query(name), wanted: .string(value.text), given: given.map(JSONValue.string))
+            )
+        }
+        guard isExact else { return differences }
+        for item in items where !query.contains(where: { $0.name == item.name }) {
+            differences.append(AnswerDifference(.query(item.name), wanted: nil, given: .string(item.value)))
+        }
+        return differences
+    }
+
+    /// A text is contained anywhere, or is the whole body; of JSON, the members are contained, or are all there are.
+    private func bodyDifference(_ body: JSONValue, _ request: AnsweredRequest, isExact: Bool) -> AnswerDifference? {
+        if let text = body.string {
+            let isSame = isExact ? TextPattern(text).matches(request.text) : request.text.contains(text)
+            return isSame ? nil : AnswerDifference(.body(nil), wanted: body, given: .string(request.text))
+        }
+        guard let json = request.json else {
+            return AnswerDifference(.body(nil), wanted: body, given: .string(request.text))
+        }
+        return JSONExpectation(isExact: isExact).difference(body, json, at: JSONPath())
     }
 }

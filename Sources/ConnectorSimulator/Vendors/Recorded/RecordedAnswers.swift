@@ -18,16 +18,21 @@ internal import ConnectorHTTPServer
 /// }
 /// ```
 ///
-/// Every request gets the first answer that matches it and is not used up. An answer without a method matches every method; a path or
-/// another text that ends with `*` matches every text with that prefix. `when` names what else the request must have: `headers`, `query`,
-/// and a `body`, which is a text that the body contains, or JSON of which the body has at least every member.
+/// Every request gets the first answer that matches it and is not used up. An answer without a method matches every method; in a path or
+/// another text, each `*` stands for any text. `when` names what else the request must have: `headers`, `query`, and a `body`, which is a
+/// text that the body contains, or JSON of which the body has at least every member.
+///
+/// A recording is `exact`: the request has nothing else in its query and its body, and one without an answer fails.
 package struct RecordedAnswers: Sendable {
     /// The answers, in file order.
     let answers: [RecordedAnswer]
+    /// Whether requests must be as recorded, and fail if none is.
+    let isExact: Bool
 
     /// Creates a set of answers.
-    init(_ answers: [RecordedAnswer] = []) {
+    init(_ answers: [RecordedAnswer] = [], isExact: Bool = false) {
         self.answers = answers
+        self.isExact = isExact
     }
 }
 
@@ -39,7 +44,7 @@ extension JSONReader {
     }
 
     private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswer? {
-        let allowed = ["method", "path", "when", "times", "delay", "status", "headers", "json", "text"]
+        let allowed = ["method", "path", "when", "times", "delay", "status", "headers", "json", "text", "base64"]
         guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
         let method = string("method", in: object, at: place)?.uppercased()
         if let method, method.isEmpty || !method.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }) {
@@ -80,13 +85,22 @@ extension JSONReader {
 
     private mutating func response(in object: JSONObject, at place: JSONPath) -> HTTPResponse {
         let status = Int(integer("status", in: object, at: place, within: 200...599) ?? 200)
-        if object["json"] != nil, object["text"] != nil {
-            report(.invalidValue, "an answer has \"json\" or \"text\", never both", at: place.appending("text"), .name)
+        let bodies = ["json", "text", "base64"].filter { object[$0] != nil }
+        if bodies.count > 1 {
+            report(
+                .invalidValue,
+                "an answer has one of \"json\", \"text\" and \"base64\"",
+                at: place.appending(bodies[1]),
+                .name
+            )
         }
         var response =
             object["json"].map { HTTPResponse(status: status, json: $0) }
             ?? string("text", in: object, at: place).map { HTTPResponse(status: status, text: $0) }
             ?? HTTPResponse(status: status)
+        if let body = value("base64", in: object, at: place, kind: "Base64", { $0.string.flatMap(Base64.decode) }) {
+            response.body = body
+        }
         for (name, value) in texts("headers", in: object, at: place) {
             guard Self.isField(name, value) else {
                 let here = place.appending("headers").appending(name)

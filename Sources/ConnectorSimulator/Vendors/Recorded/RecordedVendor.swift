@@ -5,7 +5,7 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// A vendor that sends recorded answers, and 404 to every request without one.
+/// A vendor that sends recorded answers. A request without one gets 404 or, from a recording, what makes it fail in the host.
 package final class RecordedVendor: Vendor {
     package static let name = "recorded"
     package static let demoCredentials: [String: String] = [:]
@@ -30,8 +30,11 @@ package final class RecordedVendor: Vendor {
 
     package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         if let exchange = recorded(for: request) { return exchange }
-        let text = "no answer is recorded for \(request.method) \(request.path.excerpt)"
-        return SimulatedExchange(response: failure(status: 404, code: nil, message: text))
+        let reason = answers.refusal(of: AnsweredRequest(request))
+        return SimulatedExchange(
+            response: answers.isExact
+                ? HTTPResponse(unanswered: reason) : failure(status: 404, code: nil, message: reason)
+        )
     }
 
     /// Gives the first answer that matches a request and is not used up; nil if there is none.
@@ -41,7 +44,8 @@ package final class RecordedVendor: Vendor {
 
     /// Takes the next answer to a request; nil if none is left.
     private func next(for request: SimulatedRequest) -> RecordedAnswer? {
-        let matching = answers.answers.indices.filter { answers.answers[$0].matches(request) }
+        let asked = AnsweredRequest(request)
+        let matching = answers.answers.indices.filter { answers.answers[$0].matches(asked, isExact: answers.isExact) }
         return counts.withLock { counts in
             guard let index = matching.first(where: { counts[$0] < answers.answers[$0].times ?? .max }) else {
                 return nil

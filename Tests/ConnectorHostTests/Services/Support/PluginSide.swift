@@ -29,7 +29,9 @@ final class PluginSide: Sendable {
         secrets: [String: String] = ["key": "s3cr3t/+"],
         level: Logger.Level = .trace,
         propagatesTrace: Bool = false,
-        cacheBytes: Int = 0
+        cacheBytes: Int = 0,
+        recording: RecordingTarget? = nil,
+        vendor: SimulatedVendor? = nil
     ) {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in handler }
@@ -46,6 +48,8 @@ final class PluginSide: Sendable {
                 redactor: Redactor(secrets.values.map { Secret($0) }),
                 propagatesTrace: propagatesTrace,
                 cacheBytes: cacheBytes,
+                recording: recording,
+                vendor: vendor,
                 logger: logger
             )
         )

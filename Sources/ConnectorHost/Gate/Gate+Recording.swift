@@ -1,0 +1,68 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorManifest
+internal import ConnectorPlatform
+internal import ConnectorServices
+internal import Synchronization
+
+/// Calls that are recorded.
+extension Gate {
+    /// Calls an operation, and records how the call ended if the gate is recorded.
+    func recordedCall(
+        _ name: String,
+        _ arguments: CallArguments,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> CallResult {
+        guard let target = planned.withLock(\.recording), let definition = manifest?.operation(named: name),
+            let given = arguments.json(for: definition.operation.signature)
+        else { return try await callThroughBreaker(name, arguments, options) }
+        let operation = "\(definition.capability.id.name)/\(definition.operation.name)"
+        do throws(ConnectorError) {
+            let result = try await callThroughBreaker(name, arguments, options)
+            if let value = try? result.json() {
+                await record(GateCallEnd(operation: operation, arguments: given, result: .success(value)), at: target)
+            }
+            return result
+        } catch {
+            // What says nothing of the vendor is no part of a case.
+            if ![.cancelled, .timedOut, .notOpen].contains(error.code) {
+                await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
+            }
+            throw error
+        }
+    }
+
+    private func record(_ call: GateCallEnd, at target: RecordingTarget) async {
+        let written = OneShot<Void>()
+        environment.services.callbacks.run { [environment, logger] in
+            environment.services.record(call, at: target, environment.redactor, logger: logger)
+            written.send()
+        }
+        await written.wait()
+    }
+}
+
+extension CallArguments {
+    /// The arguments as JSON, by name; nil if one is a handle, which means nothing to another process.
+    fileprivate func json(for signature: Signature) -> JSONObject? {
+        let inputs = signature.parameters.filter { $0.direction == .in }
+        guard !(inputs.map(\.type) + signature.results.map(\.type)).contains(.handle) else { return nil }
+        switch storage {
+        case .json(let object): return object
+        case .positional(let values): return JSONObject(zip(inputs, values).map { ($0.name, $1) })
+        case .encoded(let values):
+            var object = JSONObject()
+            for input in inputs {
+                guard let value = values.first(where: { $0.name == input.name })?.value, value != .none else {
+                    continue
+                }
+                guard let json = try? value.json(as: input.type, handles: nil) else { return nil }
+                object[input.name] = json
+            }
+            return object
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorHost
+internal import ConnectorPlatform
+
+/// `connector-host record`: runs a command, and keeps what one gate and its vendor say meanwhile.
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Run a command, and keep what a gate and its vendor say in a file that replays it.",
+        discussion: """
+            COMMAND is connector-host call, send or run, a script with several of them, or an application built on the library. Every host
+            in it records the connector, and opens its own gates even if another host runs on the same file. With --simulate in COMMAND,
+            the simulator is recorded in place of the vendor.
+
+            The file is a file of answers: name it in the connector's "simulate", in --answers of a command with --simulate, or in
+            connector-host test --answers. It has no secret, nor anything that differs each time. While it is recorded, as in its
+            replay, the plugin's clock stands still. docs/recording.md says more.
+
+            Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 64 for wrong usage.
+
+            Examples:
+              connector-host record geocoder -- connector-host call geocoder geocode query=Berlin limit=1
+              connector-host record database/kinto --into kinto.json --replace -- ./session.sh
+              connector-host call geocoder geocode query=Berlin limit=1 --simulate --answers geocoder=geocoder.recording.json
+            """
+    )
+
+    @Argument(help: "The connector, a leaf such as analytics/segment.", completion: ConnectorCompletion.paths)
+    var path: String
+
+    @Option(
+        help: ArgumentHelp("The file. (default: NAME.recording.json, in the working directory)", valueName: "file"),
+        completion: .file(extensions: ["json"])
+    )
+    var into: String?
+
+    @Flag(help: "Replace the file if it exists, once something is recorded.")
+    var replace = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The time on the plugin's clock, such as 2026-01-31T09:30:00Z. (default: now, in full seconds)",
+            valueName: "time"
+        ),
+        transform: Self.time
+    )
+    var time: Timestamp?
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("What to run, and its arguments.", valueName: "command"))
+    var command: [String] = []
+
+    func validate() throws {
+        guard command.isEmpty else { return }
+        throw ValidationError(
+            "COMMAND is missing: what runs while \(path.excerpt) is recorded, such as: connector-host record \(path.excerpt) "
+                + "-- connector-host call \(path.excerpt) OPERATION"
+        )
+    }
+
+    /// The path of the file.
+    private var file: String { into ?? "\(path.lastPathComponent).recording.json" }
+
+    func run() async throws {
+        let status: Int32
+        do throws(ConnectorError) {
+            status = try await record()
+        } catch {
+            var answer = OutputOptions()
+            answer.isJSON = false
+            answer.report([error])
+            throw ExitStatus.failed
+        }
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    /// Runs the command, and writes the file.
+    ///
+    /// - Returns: The exit status of the command.
+    private func record() async throws(ConnectorError) -> Int32 {
+        try RecordingSession.check(file, replaces: replace)
+        let session = try RecordingSession(of: path, time: time)
+        defer { session.remove() }
+        let status = try await session.run(command)
+        let answers = try session.answers()
+        guard answers.count > 0 else {
+            throw ConnectorError(
+                .failed,
+                "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) had no answer to a request",
+                fix: "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record"
+            )
+        }
+        try RecordingSession.write(answers, to: file, replaces: replace)
+        let count = "\(answers.count) \(answers.count == 1 ? "answer" : "answers")"
+        StandardStream.error.writeLine("recorded \(count) to \(path) in \(file)")
+        return status
+    }
+
+    /// Parses an argument such as `2026-01-31T09:30:00Z`.
+    private static func time(_ text: String) throws -> Timestamp {
+        guard let time = Timestamp(parsing: text) else {
+            throw ValidationError("'\(text)' is not a time: write it as 2026-01-31T09:30:00Z.")
+        }
+        return time
+    }
+}

@@ -1,0 +1,140 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorPlatform
+internal import ConnectorServices
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// One run of a command in which hosts record a connector, each process in a file of its own.
+struct RecordingSession: Sendable {
+    private let request: RecordingRequest
+
+    /// The signals that the command gets from here: Ctrl-C reaches it from the terminal.
+    private static let forwarded = [SIGTERM, SIGHUP]
+
+    /// Makes the directory of the files, which ``remove()`` removes.
+    ///
+    /// - Parameter time: The time on the plugin's clock; nil for now.
+    init(of connector: String, time: Timestamp?) throws(ConnectorError) {
+        let now = Timestamp.now.nanoseconds
+        do throws(SystemError) {
+            request = RecordingRequest(
+                connector: connector,
+                directory: try TemporaryDirectory.make("connector-record"),
+                time: time ?? Timestamp(nanoseconds: now - now % 1_000_000_000)
+            )
+        } catch {
+            throw ConnectorError(
+                .failed,
+                "no directory can be made in \(TemporaryDirectory.parent)",
+                fix: "set TMPDIR to a directory that may be written",
+                cause: error.description
+            )
+        }
+    }
+
+    /// Removes what the processes wrote.
+    func remove() { TemporaryDirectory.remove(request.directory) }
+
+    /// Runs the command to its end.
+    ///
+    /// - Returns: Its exit status.
+    func run(_ command: [String]) async throws(ConnectorError) -> Int32 {
+        var variables = ProcessEnvironment.variables
+        variables[RecordingRequest.variable] = request.text
+        // Before the command runs: Ctrl-C ends it, and what it said until then is kept.
+        let child = OneShot<ForegroundProcess>()
+        Interruption.handle([SIGINT] + Self.forwarded) { number in
+            guard Self.forwarded.contains(number), let child = child.value else { return }
+            kill(child.id, number)
+        }
+        let process: ForegroundProcess
+        do throws(SystemError) {
+            process = try ForegroundProcess(
+                command,
+                environment: variables,
+                output: StandardStream.output.descriptor
+            )
+        } catch {
+            throw ConnectorError(
+                .notFound,
+                "\(command.first?.excerpt ?? "the command") cannot be run",
+                fix: "write a program's path, or a name in PATH, after --",
+                cause: error.description
+            )
+        }
+        child.send(process)
+        let ended = OneShot<Int32>()
+        guard HostThread.start("record", { ended.send(process.status()) }) else { return process.status() }
+        return await ended.wait()
+    }
+
+    /// What all processes recorded, in the order in which they began.
+    func answers() throws(ConnectorError) -> RecordedAnswerList {
+        let names = (try? Directory.entries(of: request.directory))?.map(\.name) ?? []
+        var answers = RecordedAnswerList()
+        for number in names.compactMap({ $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }).sorted() {
+            let path = "\(request.directory)/\(number).json"
+            let text = try SmallFile(reading: path, limit: SimulatorReference.sizeLimit).bytes
+            // A process that was killed before its first answer was written leaves an empty file.
+            if !text.isEmpty { answers.add(part: try JSONValue(parsing: text, file: path)) }
+        }
+        return answers
+    }
+
+    // MARK: The file
+
+    /// Checks before anything runs that the file can be written, and that none is lost.
+    static func check(_ file: String, replaces: Bool) throws(ConnectorError) {
+        if !replaces, unsafe access(file, F_OK) == 0 { throw exists(file) }
+        let directory = file.parentPath
+        guard unsafe access(directory, W_OK) == 0 else {
+            throw ConnectorError(
+                .storage,
+                "\(file.excerpt) cannot be written",
+                fix: "make the directory \(directory.excerpt), or name another file with --into",
+                cause: SystemError().description
+            )
+        }
+    }
+
+    /// Writes the file, as a whole; only its owner may read it.
+    static func write(_ answers: RecordedAnswerList, to file: String, replaces: Bool) throws(ConnectorError) {
+        let text = answers.document().utf8(pretty: true) + [UInt8(ascii: "\n")]
+        guard text.count <= SimulatorReference.sizeLimit else {
+            throw ConnectorError(
+                .tooLarge,
+                "the recording has more than \(SimulatorReference.sizeLimit >> 20) MiB, which no simulation reads",
+                fix: "record a shorter session"
+            )
+        }
+        do throws(SystemError) {
+            var target = RecordingFile(RecordingTarget(file))
+            if replaces {
+                try OutputFile.replace(file, with: text, mode: 0o600)
+            } else {
+                try target.replace(with: text)
+            }
+        } catch {
+            if error.number == EEXIST { throw exists(file) }
+            throw ConnectorError(.storage, "\(file.excerpt) cannot be written", cause: error.description)
+        }
+    }
+
+    private static func exists(_ file: String) -> ConnectorError {
+        ConnectorError(
+            .conflict,
+            "\(file.excerpt) exists, and is kept",
+            fix: "name another file with --into, or replace this one with --replace"
+        )
+    }
+}

@@ -1,0 +1,108 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// What a recorded answer asks of a request: the plugin's own request, before its secrets are inserted, with `*` where a secret is.
+struct RecordedRequestMatch: Sendable, Hashable, Comparable {
+    private let method: String
+    private let path: String
+    /// The members of `when`; empty for none.
+    private let conditions: JSONObject
+    /// The conditions as text, by which matches are compared.
+    private let text: String
+
+    /// The header fields that choose between answers. Others are about the connection, or are credentials.
+    private static let headers: Set<String> = [
+        "accept", "accept-language", "depth", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "overwrite", "prefer", "range",
+    ]
+    /// The most bytes of a body that are compared.
+    private static let bodyLimit = 64 << 10
+
+    /// Describes a plugin's request.
+    ///
+    /// - Parameter root: The beginning of the path that is left out.
+    init(_ request: RequestTemplate, below root: String, _ texts: RecordedTexts) {
+        method = request.method
+        let target = texts.pattern(Self.target(request.url))
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = Self.path(parts[0], below: root)
+        var conditions = JSONObject()
+        var query = JSONObject()
+        for item in QueryItems(parsing: parts.count > 1 ? parts[1] : "").items where query[item.name] == nil {
+            query[item.name] = .string(texts.pattern(item.value))
+        }
+        if !query.isEmpty { conditions["query"] = .object(query) }
+        var headers = JSONObject()
+        for field in request.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
+            let name = field.name.lowercased()
+            guard Self.headers.contains(name), headers[name] == nil else { continue }
+            headers[name] = .string(texts.pattern(field.value))
+        }
+        if !headers.isEmpty { conditions["headers"] = .object(headers) }
+        if let body = Self.body(of: request, texts) { conditions["body"] = body }
+        self.conditions = conditions
+        text = JSONValue.object(conditions).serialized()
+    }
+
+    /// Reads what an answer of a recording asks for; nil if it is none.
+    init?(of answer: JSONObject) {
+        guard let method = answer["method"]?.string, let path = answer["path"]?.string else { return nil }
+        (self.method, self.path) = (method, path)
+        conditions = answer["when"]?.object ?? JSONObject()
+        text = JSONValue.object(conditions).serialized()
+    }
+
+    /// The members of the answer that say which requests get it.
+    var members: [JSONObject.Member] {
+        [.init(name: "method", value: .string(method)), .init(name: "path", value: .string(path))]
+            + (conditions.isEmpty ? [] : [.init(name: "when", value: .object(conditions))])
+    }
+
+    static func == (one: Self, other: Self) -> Bool { one.rank == other.rank }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(path)
+        hasher.combine(text)
+    }
+
+    /// The first answer that fits a request counts, so what could fit more requests comes later.
+    static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
+
+    /// An answer to GET fits HEAD, too.
+    private var rank: (Int, Int, Int, String, String, String) {
+        (method == "HEAD" ? 0 : 1, Self.stars(in: path), Self.stars(in: text), path, method, text)
+    }
+
+    private static func stars(in text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "*") } }
+
+    /// Path and query as they are sent, with `*` where a secret is.
+    private static func target(_ url: String) -> String {
+        let masked = SecretTemplate(Array(url.utf8)).masked.replacing(Secret.mask, with: "*")
+        if let url = try? HTTPTarget.parse(masked) { return url.rest }
+        // Scheme or host are secret.
+        let rest = masked.split(separator: "*", omittingEmptySubsequences: false).last ?? ""
+        return (try? HTTPTarget.parse("http://localhost/*\(rest)"))?.rest ?? "/*"
+    }
+
+    private static func path(_ path: Substring, below root: String) -> String {
+        guard path == root || path.hasPrefix(root + "/") else { return String(path) }
+        let rest = path.dropFirst(root.count)
+        return rest.isEmpty ? "/" : String(rest)
+    }
+
+    /// What the body must be; nil for any: it is long, no text, or has boundaries that differ each time.
+    private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONValue? {
+        let type = request.headers["Content-Type"]?.lowercased() ?? ""
+        guard !request.body.isEmpty, request.body.count <= bodyLimit, !type.hasPrefix("multipart/"),
+            let text = String(validating: request.body, as: UTF8.self)
+        else { return nil }
+        let masked = SecretTemplate(request.body).masked
+        guard let value = try? JSONValue(parsing: Array(masked.utf8)), value.string == nil else {
+            return .string(texts.pattern(text))
+        }
+        return texts.pattern(value)
+    }
+}

@@ -1,0 +1,86 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// Texts without secrets, as recordings keep them.
+struct RecordedTexts {
+    let redactor: Redactor
+
+    /// What stands for a secret in a response. It is plain ASCII: a plugin may send it back in a header.
+    private static let placeholder = "redacted"
+
+    /// A part of a request, in which each `*` stands for anything.
+    ///
+    /// - Parameter template: The plugin's own text, before its secrets are inserted.
+    func pattern(_ template: String) -> String {
+        Self.pattern(redactor.redact(SecretTemplate(Array(template.utf8)).masked))
+    }
+
+    private static func pattern(_ clean: String) -> String {
+        clean.replacing(Secret.mask, with: "*")
+    }
+
+    /// The texts of JSON as patterns; nil if a secret spans several of them.
+    ///
+    /// - Parameter value: Parsed from a template whose secrets are masked.
+    func pattern(_ value: JSONValue) -> JSONValue? {
+        let clean = redactor.redact(value)
+        guard clean.string == nil || value.string != nil else { return nil }
+        return clean.mappingTexts { Self.pattern($0) }
+    }
+
+    /// A text of a response.
+    func response(_ text: String) -> String {
+        redactor.redact(text).replacing(Secret.mask, with: Self.placeholder)
+    }
+
+    /// JSON of a response. What it says are tokens counts as secret from now on.
+    func response(_ value: JSONValue) -> JSONValue {
+        var issued: [Secret] = []
+        Self.collectIssued(in: value, into: &issued)
+        redactor.add(issued)
+        return redactor.redact(value).mappingTexts { $0.replacing(Secret.mask, with: Self.placeholder) }
+    }
+
+    /// Whether a finished part of a recording has no secret, not even one that spans several texts.
+    func isClean(_ text: String) -> Bool { redactor.redact(text) == text }
+
+    /// The names under which vendors hand out credentials, in lower case, without separators.
+    private static let issuedNames: Set<String> = [
+        "accesstoken", "apikey", "authtoken", "clientsecret", "idtoken", "password", "privatekey", "refreshtoken",
+        "secret", "secretkey", "sessionkey", "sessiontoken", "token",
+    ]
+    /// The fewest bytes of a credential: shorter ones would hide ordinary words.
+    private static let shortestIssued = 8
+
+    private static func collectIssued(in value: JSONValue, into secrets: inout [Secret]) {
+        for element in value.array ?? [] { collectIssued(in: element, into: &secrets) }
+        for member in value.object?.members ?? [] {
+            let name = member.name.lowercased().filter { $0 != "_" && $0 != "-" }
+            if let text = member.value.string, issuedNames.contains(name), text.utf8.count >= shortestIssued {
+                secrets.append(Secret(text))
+            }
+            collectIssued(in: member.value, into: &secrets)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value with other texts; names stay.
+    ///
+    /// - Note: JSON that was parsed has a bounded depth.
+    fileprivate func mappingTexts(_ map: (String) -> String) -> JSONValue {
+        switch self {
+        case .null, .bool, .integer, .number: self
+        case .string(let text): .string(map(text))
+        case .array(let elements): .array(elements.map { $0.mappingTexts(map) })
+        case .object(let object):
+            .object(
+                JSONObject(
+                    unique: object.members.map { JSONObject.Member(name: $0.name, value: $0.value.mappingTexts(map)) }
+                )
+            )
+        }
+    }
+}

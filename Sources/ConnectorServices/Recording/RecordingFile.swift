@@ -1,0 +1,55 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file of a recording, which only its owner may read. It is made once there is something to write; one that exists is left alone.
+package struct RecordingFile: Sendable {
+    private let target: RecordingTarget
+    /// The path, once the file is made.
+    package private(set) var path: String?
+
+    /// Who may read and write it.
+    private static let mode: UInt32 = 0o600
+    /// The most processes of a session.
+    private static let partLimit = 10_000
+
+    /// Names the file; nothing is made yet.
+    package init(_ target: RecordingTarget) {
+        self.target = target
+    }
+
+    /// Whether the file was there before the recording, which is why nothing could be written.
+    func existed(_ error: SystemError) -> Bool { path == nil && error.number == EEXIST }
+
+    /// Replaces the text, as a whole. Blocks on the disk.
+    ///
+    /// - Throws: `EEXIST` if the file was there before the recording.
+    package mutating func replace(with text: [UInt8]) throws(SystemError) {
+        let path = try made()
+        try OutputFile.replace(path, with: text, mode: Self.mode)
+    }
+
+    private mutating func made() throws(SystemError) -> String {
+        if let path { return path }
+        for number in 1...Self.partLimit {
+            let path = target.isSession ? "\(target.path)/\(number).json" : target.path
+            let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(Self.mode))
+            if descriptor >= 0 {
+                close(descriptor)
+                self.path = path
+                return path
+            }
+            guard errno == EEXIST, target.isSession else { throw SystemError() }
+        }
+        throw SystemError(EEXIST)
+    }
+}

@@ -1,0 +1,23 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorHTTPServer
+
+/// A request that is compared with answers: each part is parsed once, when an answer first asks for it.
+final class AnsweredRequest {
+    let request: SimulatedRequest
+    /// Path below the vendor's root, percent-encoded.
+    private(set) lazy var path = request.path
+    private(set) lazy var query = request.query.items
+    private(set) lazy var text = request.text
+    /// The body as JSON; nil if it is none.
+    private(set) lazy var json = try? request.json()
+
+    init(_ request: SimulatedRequest) {
+        self.request = request
+    }
+
+    /// The method as the client sent it.
+    var method: String { request.isHead ? "HEAD" : request.method }
+}

@@ -1,0 +1,44 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text in which each `*` stands for any text.
+struct TextPattern: Sendable {
+    /// The pattern as written.
+    let text: String
+    /// What stands between the stars, in order; one element without a star.
+    private let pieces: [Substring]
+
+    init(_ text: String) {
+        self.text = text
+        pieces = text.split(separator: "*", omittingEmptySubsequences: false)
+    }
+
+    /// Whether a text has all pieces in order, the first at its start and the last at its end. Takes time linear in the text for each piece.
+    func matches(_ other: String) -> Bool {
+        guard let first = pieces.first, let last = pieces.last, pieces.count > 1 else { return other == text }
+        guard other.utf8.count >= first.utf8.count + last.utf8.count, other.hasPrefix(first), other.hasSuffix(last)
+        else {
+            return false
+        }
+        var rest = other.utf8.dropFirst(first.utf8.count).dropLast(last.utf8.count)
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let range = Self.firstRange(of: piece.utf8, in: rest) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
+    private static func firstRange(
+        of piece: Substring.UTF8View,
+        in text: Substring.UTF8View
+    ) -> Range<String.Index>? {
+        var start = text.startIndex
+        while let found = text[start...].firstIndex(of: piece.first ?? 0) {
+            let candidate = text[found...]
+            guard candidate.count >= piece.count else { return nil }
+            if candidate.starts(with: piece) { return found..<text.index(found, offsetBy: piece.count) }
+            start = text.index(after: found)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,130 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+/// What a gate and its vendor say, as a file.
+@Suite(.timeLimit(.minutes(5))) struct GateRecordingTests {
+    private func vendor() -> LoopbackServer {
+        LoopbackServer { request in
+            let date = ("Date", "Wed, 25 Nov 2026 10:00:0\(request.text.count % 10) GMT")
+            let id = ("X-Request-Id", "\(UInt64.random(in: .min ... .max))")
+            let body = #"{"asked":"\#(request.line)","n":1.50}"#
+            return .response(
+                200,
+                [date, id, ("Content-Type", "application/json"), ("ETag", "\"7\"")],
+                Array(body.utf8)
+            )
+        }
+    }
+
+    @Test func `two recordings of the same are equal byte for byte, in whatever order the requests came`() async throws
+    {
+        let server = vendor()
+        defer { server.stop() }
+        let requests = [
+            "/v1/b", "/v1/a?key={{secret:key}}&page=2", "/v1/a?page=2", "/v1/b?x=1", "/v1/{{secret:key}}/c",
+        ]
+        let (one, two) = (RecordingBench(), RecordingBench())
+        let (first, second) = (one.plugin(), two.plugin())
+        for path in requests { #expect(await first.request("GET", server.url(path)).code == 200) }
+        let url = server.url("")
+        await withTaskGroup(of: Void.self) { group in
+            for path in requests.reversed() + requests {
+                group.addTask { #expect(await second.request("GET", url + path).code == 200) }
+            }
+        }
+        #expect(one.text == two.text)
+        #expect(one.answers.count == requests.count)
+        #expect(one.answers.first?["headers"] == ["content-type": "application/json", "etag": "\"7\""])
+        #expect(!one.text.contains("time"))
+        #expect(one.directory.permissions(of: "vendor.json") == 0o600)
+        #expect(one.directory.names() == ["vendor.json"])
+    }
+
+    @Test func `equal requests keep their answers in order, each as often as it came`() async throws {
+        let count = CallCounter()
+        let server = LoopbackServer { _ in
+            count.add()
+            return .response(200, [], Array((count.count < 3 ? "pending" : "done").utf8))
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        for _ in 1...5 { _ = await plugin.request("GET", server.url("/job")) }
+        #expect(session.answers.map { $0["text"] } == ["pending", "done"])
+        #expect(session.answers.map { $0["times"] } == [2, nil])
+        try await session.replay { plugin, url in
+            var texts: [String] = []
+            for _ in 1...5 { texts.append(await plugin.request("GET", url + "/job").text) }
+            #expect(texts == ["pending", "pending", "done", "done", "done"])
+        }
+    }
+
+    @Test func `a file that exists is kept, and the log says so once`() async throws {
+        let server = vendor()
+        defer { server.stop() }
+        let session = RecordingBench()
+        session.directory.write(Array("mine".utf8), to: "vendor.json")
+        let plugin = session.plugin()
+        for _ in 1...2 { #expect(await plugin.request("GET", server.url("/a")).code == 200) }
+        #expect(session.text == "mine")
+        let entries = plugin.log.entries.filter { "\($0.message)".contains("recording") }
+        #expect(entries.count == 1)
+        let fix = entries.first?.metadata["fix"].map { "\($0)" }
+        #expect(fix?.contains("the file exists and is kept") == true)
+    }
+
+    @Test func `a full recording ends with what fits, and so does one of more than ten minutes`() async throws {
+        let server = LoopbackServer { _ in .response(200, [], Array(repeating: 0x61, count: 300 << 10)) }
+        defer { server.stop() }
+        let full = RecordingBench()
+        var plugin = full.plugin()
+        for path in ["/1", "/2", "/3", "/4"] { #expect(await plugin.request("GET", server.url(path)).code == 200) }
+        #expect(full.answers.map { $0["path"] } == ["/1", "/2", "/3"])
+        #expect(full.text.utf8.count < GateRecording.sizeLimit)
+        let late = RecordingBench()
+        plugin = late.plugin()
+        #expect(await plugin.request("GET", server.url("/1")).code == 200)
+        late.clock.advance(by: .seconds(601))
+        #expect(await plugin.request("GET", server.url("/2")).code == 200)
+        #expect(late.answers.map { $0["path"] } == ["/1"])
+        #expect(plugin.log.entries.contains { "\($0.message)".contains("the recording has ended") })
+    }
+
+    @Test func `bodies that are no text, answers to HEAD, and responses in parts come back`() async throws {
+        let server = LoopbackServer { request in
+            switch request.line.split(separator: " ").dropFirst().first {
+            case "/raw": .response(200, [("Content-Type", "image/png")], [0x89, 0x50, 0, 0xFF, 0x0D])
+            case "/head": .raw("HTTP/1.1 200 OK\r\nContent-Length: 123456789\r\nETag: \"x\"\r\n\r\n")
+            default:
+                .written { write in
+                    write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
+                    for part in ["one,", "two"] { write(Array("\(part.utf8.count)\r\n\(part)\r\n".utf8)) }
+                    write(Array("0\r\n\r\n".utf8))
+                }
+            }
+        }
+        defer { server.stop() }
+        let session = RecordingBench()
+        func ask(_ plugin: PluginSide, _ url: String) async throws {
+            #expect(await plugin.request("GET", url + "/raw").body == [0x89, 0x50, 0, 0xFF, 0x0D])
+            let head = await plugin.request("HEAD", url + "/head")
+            #expect(head.fields["content-length"] == "123456789" && head.fields["etag"] == "\"x\"" && head.body.isEmpty)
+            let parts = try plugin.stream("GET", url + "/parts")
+            #expect(await parts.next()?.code == 200)
+            var text = ""
+            while let part = await parts.part(), !part.isDone { text += part.text }
+            #expect(text == "one,two")
+        }
+        try await ask(session.plugin(), server.url(""))
+        #expect(session.answers.count == 3)
+        try await session.replay { try await ask($0, $1) }
+    }
+}
