@@ -36,7 +36,7 @@ import Testing
             "create-fails-clean": Mutant(image: FixturePlugins.contract("fails-badly")),
             "destroy-ends": Mutant(image: FixturePlugins.contract("completes-after-destroy")),
             "hosts-declared": Mutant(image: contracts.image, config: ["rule": "hosts-declared"]),
-            "secrets-hidden": contracts, "payloads": contracts, "deliver": contracts,
+            "secrets-hidden": contracts, "payloads": contracts, "deliver": contracts, "recorded-calls": contracts,
         ]
         for rule in ["documentation", "operations", "fields", "language", "services", "hosts", "secrets", "safe"] {
             mutants["manifest-" + rule] = Mutant(image: FixturePlugins.misbehaving("says-little"))
@@ -44,8 +44,13 @@ import Testing
         return mutants
     }()
 
-    /// What the vendor answers to the plugins that ask one.
-    private static let answers = #"{"version": 1, "answers": [{"path": "/*", "json": {}}]}"#
+    /// What the vendor answers to the plugins that ask one, and what a call returned when that was recorded.
+    private static let answers = """
+        {
+            "version": 1, "answers": [{"path": "/*", "json": {}}],
+            "calls": [{"operation": "settings/list", "result": {"theme": "dark"}}]
+        }
+        """
 
     @Test(arguments: PluginConformance.Rule.all.map(\.id))
     func `a rule catches the plugin that breaks it, and names the command that does so again`(_ rule: String)
@@ -58,7 +63,7 @@ import Testing
         ]
         if !mutant.config.members.isEmpty { arguments += ["--config", JSONValue.object(mutant.config).description] }
         let workspace = try Workspace()
-        if ["payloads", "deliver"].contains(rule) {
+        if ["payloads", "deliver", "recorded-calls"].contains(rule) {
             try workspace.write(Self.answers, to: "answers.json")
             arguments += ["--answers", "answers.json"]
         }
