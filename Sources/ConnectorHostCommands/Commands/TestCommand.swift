@@ -112,9 +112,7 @@ struct TestCommand: AsyncParsableCommand {
             path = try ConformanceSubject.path(of: plugin)
             options = try conformanceOptions()
         } catch {
-            var answer = OutputOptions()
-            answer.isJSON = format == .json
-            answer.report([error])
+            fail(error)
             throw ExitStatus.failed
         }
         if let report { return await checkOne(path, options, report: report) }
@@ -138,6 +136,13 @@ struct TestCommand: AsyncParsableCommand {
         }
     }
 
+    /// Shows why the command could not do something.
+    private func fail(_ error: ConnectorError) {
+        var answer = OutputOptions()
+        answer.isJSON = format == .json
+        answer.report([error])
+    }
+
     /// Shows the report, and writes the certificate if it was asked for.
     private func show(_ report: ConformanceReport, _ output: Output) {
         let document = ConformanceDocument(report: report, again: rerunArguments, command: plugin)
@@ -157,7 +162,7 @@ struct TestCommand: AsyncParsableCommand {
         do throws(ConnectorError) {
             try certificate.write(beside: report.path)
         } catch {
-            OutputOptions().report([error])
+            fail(error)
         }
     }
 
