@@ -80,9 +80,7 @@ public enum CommandLineProgram {
 
     /// The output options in these arguments.
     private static func output(of arguments: [String]) -> OutputOptions {
-        var options = OutputOptions()
-        options.isJSON = wantsJSON(arguments)
-        return options
+        OutputOptions(isJSON: wantsJSON(arguments))
     }
 
     private static func wantsJSON(_ arguments: [String]) -> Bool {

@@ -54,6 +54,14 @@ import Testing
         #expect(result.output.contains("\"sync\""))
     }
 
+    @Test func `a schema of a damaged file is refused with the fault`() async throws {
+        let workspace = try Workspace()
+        try workspace.write("{", to: "connectors.json")
+        let result = try await workspace.program.run("schema")
+        #expect(result.status == 2)
+        #expect(result.error.contains("connectors.json:1:2: error: "), "\(result.error)")
+    }
+
     @Test func `the schema beside the example is the one that is printed`() async throws {
         let program = Program(directory: FixturePlugins.root)
         let result = try await program.run("schema")

@@ -85,9 +85,9 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var (log, answer) = (log, OutputOptions())
+        var log = log
         log.logLevel = log.logLevel ?? .info
-        answer.isJSON = false
+        let answer = OutputOptions(isJSON: false)
         let web = try answer.checked(web) { address throws(ConnectorError) in
             try console.options(at: address, route: route ?? .gates)
         }

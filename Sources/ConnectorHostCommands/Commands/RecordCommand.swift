@@ -70,9 +70,7 @@ struct RecordCommand: AsyncParsableCommand {
         do throws(ConnectorError) {
             status = try await record()
         } catch {
-            var answer = OutputOptions()
-            answer.isJSON = false
-            answer.report([error])
+            OutputOptions(isJSON: false).report([error])
             throw ExitStatus.failed
         }
         if status != 0 { throw ExitCode(status) }

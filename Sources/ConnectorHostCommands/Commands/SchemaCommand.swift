@@ -50,7 +50,7 @@ struct SchemaCommand: AsyncParsableCommand {
     }
 
     private func configurationSchema() throws -> JSONValue {
-        let catalog = try file.catalog(ConnectorHost.Options(), answer: OutputOptions())
+        let catalog = try file.catalog(ConnectorHost.Options(), answer: OutputOptions(isJSON: false))
         let manifests = catalog.entries.compactMap(\.candidate?.manifest)
         let answers = AnswersSchema.json(at: ConfigurationSchema.answersPlace)
         return ConfigurationSchema(manifests: manifests, answers: answers).json

@@ -138,9 +138,7 @@ struct TestCommand: AsyncParsableCommand {
 
     /// Shows why the command could not do something.
     private func fail(_ error: ConnectorError) {
-        var answer = OutputOptions()
-        answer.isJSON = format == .json
-        answer.report([error])
+        OutputOptions(isJSON: format == .json).report([error])
     }
 
     /// Shows the report, and writes the certificate if it was asked for.

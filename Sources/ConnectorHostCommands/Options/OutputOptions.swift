@@ -9,6 +9,14 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print one JSON document on standard output.")
     var isJSON = false
 
+    /// For the parser, which sets the options: until then they cannot be read.
+    init() {}
+
+    /// The options of a command that does not have them on its command line.
+    init(isJSON: Bool) {
+        self.isJSON = isJSON
+    }
+
     /// Writes the answers of the command.
     var output: Output { Output(format: isJSON ? .json : .text, style: .detected(for: .output)) }
 }
