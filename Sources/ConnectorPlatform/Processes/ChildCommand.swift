@@ -61,49 +61,24 @@ package struct ChildCommand: Sendable, Hashable {
 
     /// Starts the child in a process group of its own.
     private func start(writingTo target: Int32) throws(Failure) -> pid_t {
-        guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
-            throw .notStarted(ENOENT)
-        }
-        #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #else
-            var actions = unsafe posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
-        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        #if os(Linux)
-            // What the application opened without O_CLOEXEC. The closing of what is gone meanwhile is no error.
-            for entry in (try? Directory.entries(of: "/proc/self/fd")) ?? [] {
-                guard let descriptor = Int32(entry.name), descriptor > STDERR_FILENO,
-                    fcntl(descriptor, F_GETFD) == 0
-                else { continue }
-                unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+        do throws(SystemError) {
+            return try unsafe ChildProcess.start(arguments, environment: environment, ownsGroup: true) { actions in
+                unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+                unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
+                unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+                #if os(Linux)
+                    // What the application opened without O_CLOEXEC. The closing of what is gone meanwhile is no error.
+                    for entry in (try? Directory.entries(of: "/proc/self/fd")) ?? [] {
+                        guard let descriptor = Int32(entry.name), descriptor > STDERR_FILENO,
+                            fcntl(descriptor, F_GETFD) == 0
+                        else { continue }
+                        unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+                    }
+                #endif
             }
-        #endif
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        #if canImport(Darwin)
-            flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
-        #endif
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        unsafe posix_spawnattr_setpgroup(&attributes, 0)
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        unsafe sigfillset(&signals)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        let words = CStrings(arguments)
-        let variables = CStrings(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
-        var child: pid_t = 0
-        let number = unsafe posix_spawnp(&child, program, &actions, &attributes, words.pointers, variables.pointers)
-        guard number == 0 else { throw .notStarted(number) }
-        return child
+        } catch {
+            throw .notStarted(error.number)
+        }
     }
 
     /// Reads until the child has ended, or must not go on, and reaps it.
@@ -123,13 +98,13 @@ package struct ChildCommand: Sendable, Hashable {
             #else
                 _ = Darwin.kill(-child, SIGKILL)
             #endif
-            if status == nil { _ = Self.wait(for: child, 0) }
+            if status == nil { _ = ChildProcess.wait(for: child, 0) }
             return failure
         }
         while true {
             if isOpen { isOpen = Self.read(source, into: &output, limit: limit) }
             guard output.count <= limit else { throw kill(.tooLong) }
-            if status == nil { status = Self.wait(for: child, WNOHANG) }
+            if status == nil { status = ChildProcess.wait(for: child, WNOHANG) }
             // A child of the child that holds the pipe delays nothing.
             if let status {
                 if isOpen { _ = Self.read(source, into: &output, limit: limit) }
@@ -162,36 +137,10 @@ package struct ChildCommand: Sendable, Hashable {
         return true
     }
 
-    /// Reaps the child; nil if it has not ended. Somebody else may have reaped it: then it counts as ended well.
-    private static func wait(for child: pid_t, _ options: Int32) -> Int32? {
-        var status: Int32 = 0
-        while true {
-            let result = unsafe waitpid(child, &status, options)
-            if result == child { return status }
-            if result == 0 { return nil }
-            guard errno == EINTR else { return 0 }
-        }
-    }
-
     private static func check(_ status: Int32) throws(Failure) {
         let signal = status & 0x7F
         guard signal == 0 else { throw .signal(signal) }
         let code = status >> 8 & 0xFF
         guard code == 0 else { throw .status(code) }
-    }
-}
-
-/// C strings that end with a null pointer, as exec(3) takes them.
-@safe
-final class CStrings {
-    /// The strings, freed with this object.
-    let pointers: [UnsafeMutablePointer<CChar>?]
-
-    init(_ texts: [String]) {
-        unsafe pointers = texts.map { unsafe strdup($0) } + [nil]
-    }
-
-    deinit {
-        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
     }
 }

@@ -1,0 +1,98 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// How children of this process begin and end.
+enum ChildProcess {
+    #if canImport(Darwin)
+        typealias FileActions = posix_spawn_file_actions_t?
+    #else
+        typealias FileActions = posix_spawn_file_actions_t
+    #endif
+
+    /// Starts a program. No signal is blocked or handled in it: those that this process receives by other means are blocked here.
+    ///
+    /// - Parameters:
+    ///   - arguments: The program, a path or a name that is searched in `PATH`, and its arguments; at least one.
+    ///   - environment: The variables that the child gets, and no others.
+    ///   - ownsGroup: Whether it has a process group of its own; on macOS it then inherits no descriptor but those that are added.
+    ///   - add: Says which descriptors it has.
+    /// - Returns: Its id, valid until somebody has waited for its end.
+    static func start(
+        _ arguments: [String],
+        environment: [String: String],
+        ownsGroup: Bool,
+        _ add: (inout FileActions) -> Void
+    ) throws(SystemError) -> pid_t {
+        guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
+            throw SystemError(ENOENT)
+        }
+        #if canImport(Darwin)
+            var actions: FileActions
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = unsafe FileActions()
+            var attributes = posix_spawnattr_t()
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe add(&actions)
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        if ownsGroup {
+            flags |= POSIX_SPAWN_SETPGROUP
+            #if canImport(Darwin)
+                flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+            #endif
+            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        }
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        let words = CStrings(arguments)
+        let variables = CStrings(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+        var child: pid_t = 0
+        let number = unsafe posix_spawnp(&child, program, &actions, &attributes, words.pointers, variables.pointers)
+        guard number == 0 else { throw SystemError(number) }
+        return child
+    }
+
+    /// Reaps a child; nil if it has not ended. Somebody else may have reaped it: then it counts as ended well.
+    ///
+    /// - Parameter options: Those of waitpid(2).
+    static func wait(for child: pid_t, _ options: Int32) -> Int32? {
+        var status: Int32 = 0
+        while true {
+            let result = unsafe waitpid(child, &status, options)
+            if result == child { return status }
+            if result == 0 { return nil }
+            guard errno == EINTR else { return 0 }
+        }
+    }
+}
+
+/// C strings that end with a null pointer, as exec(3) takes them.
+@safe
+private final class CStrings {
+    /// The strings, freed with this object.
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String]) {
+        unsafe pointers = texts.map { unsafe strdup($0) } + [nil]
+    }
+
+    deinit {
+        for index in unsafe pointers.indices { unsafe free(pointers[index]) }
+    }
+}
