@@ -23,19 +23,21 @@ package struct PluginListing: Sendable {
     package init(_ catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
-        let inspections = catalog.entries.map { PluginInspection(path: $0.sidecar ?? $0.path) }
+        let inspections = catalog.entries.map {
+            $0.candidate == nil ? nil : PluginInspection(path: $0.sidecar ?? $0.path)
+        }
         problems = zip(catalog.entries, inspections).map { Self.problems(of: $0, $1, in: catalog) }
-        certificates = inspections.map(\.certificate)
+        certificates = inspections.map { $0?.certificate }
         warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
 
     /// The problems that prevent a file from loading, including another file with the same plugin.
     private static func problems(
         of entry: PluginEntry,
-        _ inspection: PluginInspection,
+        _ inspection: PluginInspection?,
         in catalog: PluginCatalog
     ) -> [ConnectorError] {
-        guard let candidate = entry.candidate else { return [entry.error].compactMap(\.self) }
+        guard let candidate = entry.candidate, let inspection else { return [entry.error].compactMap(\.self) }
         var problems = inspection.problems
         do throws(ConnectorError) {
             _ = try catalog.find(candidate.manifest.id, version: candidate.manifest.version)

@@ -14,20 +14,7 @@ extension Gate {
         _ options: CallOptions
     ) async throws(ConnectorError) -> CallResult {
         guard breaker.isInvolved else { return try await call(name, arguments, options) }
-        let ticket: CallTicket
-        do throws(ConnectorError) {
-            ticket = try beginWatched()
-        } catch {
-            throw shown(error)
-        }
-        do throws(ConnectorError) {
-            let result = try await call(name, arguments, options)
-            endWatched(ticket, nil)
-            return result
-        } catch {
-            endWatched(ticket, error)
-            throw error
-        }
+        return try await watched { () async throws(ConnectorError) in try await call(name, arguments, options) }
     }
 
     /// Whether typed calls have to ask.

@@ -31,6 +31,28 @@ package protocol CalledGate: AnyObject, Sendable {
 }
 
 extension CalledGate {
+    /// Makes a call of a gate that watches its calls: it is admitted before, and its end is noted.
+    ///
+    /// - Throws: `not-open` if the gate wants none at present; what `body` throws.
+    package func watched<Value>(
+        _ body: () async throws(ConnectorError) -> Value
+    ) async throws(ConnectorError) -> Value {
+        let ticket: CallTicket
+        do throws(ConnectorError) {
+            ticket = try beginWatched()
+        } catch {
+            throw described(error)
+        }
+        do throws(ConnectorError) {
+            let value = try await body()
+            endWatched(ticket, nil)
+            return value
+        } catch {
+            endWatched(ticket, error)
+            throw error
+        }
+    }
+
     /// Calls an operation.
     ///
     /// The call is validated before any plugin code runs. One that an instance has not taken before it was lost goes to the instance that

@@ -65,8 +65,9 @@ package struct OperationHandle: Sendable {
     /// - Parameter options: The timeout of the wait for a turn.
     @usableFromInline
     package func admit(_ options: CallOptions) async throws(ConnectorError) -> Target {
+        var watched: WatchedCaller?
         do throws(ConnectorError) {
-            let watched = watch.isOn ? try WatchedCaller(leaseOf: gate) : nil
+            if watch.isOn { watched = try WatchedCaller(leaseOf: gate) }
             let admission =
                 if let admission = rundown.admitNow(.typed) {
                     admission
@@ -78,6 +79,7 @@ package struct OperationHandle: Sendable {
             }
             return unsafe Target(admission: admission, function: function, instance: pointer, watched: watched)
         } catch {
+            watched?.failed(error)
             throw described(error)
         }
     }
@@ -93,20 +95,7 @@ package struct OperationHandle: Sendable {
 
     private func makeWatchedCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {
         guard watch.isOn else { return unsafe try await makeCall(options, start) }
-        let ticket: CallTicket
-        do throws(ConnectorError) {
-            ticket = try gate.beginWatched()
-        } catch {
-            throw described(error)
-        }
-        do throws(ConnectorError) {
-            let result = unsafe try await makeCall(options, start)
-            gate.endWatched(ticket, nil)
-            return result
-        } catch {
-            gate.endWatched(ticket, error)
-            throw error
-        }
+        return try await gate.watched { () async throws(ConnectorError) in unsafe try await makeCall(options, start) }
     }
 
     private func makeCall(_ options: CallOptions, _ start: Start) async throws(ConnectorError) -> [UInt8] {

@@ -57,6 +57,18 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a lease that is not admitted closes no breaker`() async throws {
+        let test = try await opened(.here)
+        let judge = try judge(test)
+        for _ in 0..<2 { _ = try await failure { () throws(ConnectorError) in try await judge(Self.unavailable) } }
+        test.clock.advance(by: .seconds(10))
+        try await test.host.close("gate")
+        let error = try await failure { () throws(ConnectorError) in try await judge(0) }
+        #expect(error.code == .notOpen && !error.message.contains("circuit breaker"))
+        #expect(try test.gate("gate").breaker?.state != .closed)
+        await test.host.close()
+    }
+
     @Test func `what callers are to blame for does not count`() async throws {
         let test = try await opened(.here)
         let judge = try judge(test)
