@@ -36,6 +36,13 @@ package final class ImageContent: Sendable {
         }
     #endif
 
+    deinit {
+        state.withLock { state in
+            guard case .mapped(let address, let count) = state else { return }
+            unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), count)
+        }
+    }
+
     /// The SHA-256, computed on first use.
     package var digest: SHA256Digest {
         state.withLock { state in
