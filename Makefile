@@ -93,8 +93,8 @@ fixtures: packages
 # The applications in Examples/ depend on this package by path, as any application does. They share a scratch directory, in which
 # the dependencies are compiled a second time: some minutes, once. Each of them replans the build. Neither may resolve what only
 # the command needs.
-EXAMPLE := scripts/swift build --disable-build-manifest-caching --disable-index-store --scratch-path .build-example --package-path Examples
-EXAMPLE_TEST := scripts/run-tests scripts/swift test --skip-build --disable-build-manifest-caching --disable-index-store --scratch-path .build-example --package-path Examples
+EXAMPLE := scripts/swift build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
+EXAMPLE_TEST := scripts/run-tests scripts/swift test --skip-build --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
