@@ -35,4 +35,13 @@ package struct PluginOperations: Sendable {
         guard let found else { throw plugin.manifest.unknownOperation(name) }
         return try found.get()
     }
+
+    /// An operation, resolved and ready to call.
+    ///
+    /// - Parameter position: Its position among all operations of the manifest, in its order.
+    package func operation(at position: Int) throws(ConnectorError) -> ResolvedOperation {
+        let found = operations.with({ ResolvedOperations(of: plugin) }) { $0[position] }
+        guard let found else { throw plugin.manifest.unknownOperation("\(position)") }
+        return try found.get()
+    }
 }

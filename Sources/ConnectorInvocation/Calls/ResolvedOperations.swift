@@ -50,6 +50,11 @@ package final class ResolvedOperations: Sendable {
         return entries[index].operation
     }
 
+    /// An operation by its position in the manifest, or why it cannot be called; nil beyond the last one.
+    package subscript(position: Int) -> Result<ResolvedOperation, ConnectorError>? {
+        entries.indices.contains(position) ? entries[position].operation : nil
+    }
+
     private func index(of name: String) -> Int? {
         for index in entries.indices where entries[index].name == name { return index }
         for index in entries.indices where entries[index].qualifiedName == name { return index }

@@ -104,18 +104,49 @@ package struct CallFrame: ~Copyable {
         for (index, value) in zip(unsafe inputs.indices, values) { unsafe set(value, for: inputs[index]) }
     }
 
+    /// Stores an input: a scalar, as ``ValueType/word(at:)`` reads it.
+    package func set(word: UInt64, for location: CallLayout.Location) {
+        unsafe location.type.store(word: word, at: slots + location.offset)
+        guard let argument = location.argument, let storage = location.storage else { return }
+        unsafe setPointer(slots + storage, at: argument)
+    }
+
+    /// Stores an input: bytes, which the body writes to the frame's own memory.
+    package mutating func setBytes(
+        _ count: Int,
+        for location: CallLayout.Location,
+        _ fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) {
+        guard let argument = location.argument else { return }
+        unsafe setBytes(count, of: location.type, at: argument, fill)
+    }
+
+    /// A scalar output, as ``ValueType/word(at:)`` reads it.
+    package func word(of location: CallLayout.Location) -> UInt64 {
+        unsafe location.type.word(at: slots + location.offset)
+    }
+
     private mutating func setBytes(_ bytes: [UInt8], of type: ValueType, at argument: Int) {
-        let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 1)
-        unsafe bytes.withUnsafeBytes { source in
-            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
+        unsafe setBytes(bytes.count, of: type, at: argument) { copy in
+            unsafe bytes.withUnsafeBytes { unsafe copy.copyMemory(from: $0) }
         }
-        unsafe copy.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+    }
+
+    private mutating func setBytes(
+        _ count: Int,
+        of type: ValueType,
+        at argument: Int,
+        _ fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) {
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: count + 1, alignment: 1)
+        unsafe fill(UnsafeMutableRawBufferPointer(start: copy, count: count))
+        unsafe copy.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
         unsafe keep(copy, at: argument)
         unsafe setPointer(copy, at: argument)
         switch type {
         case .cstring: break
-        case .bytes32: set(UInt32(truncatingIfNeeded: bytes.count), at: argument + 1)
-        default: set(UInt64(bytes.count), at: argument + 1)
+        case .bytes32: set(UInt32(truncatingIfNeeded: count), at: argument + 1)
+        default: set(UInt64(count), at: argument + 1)
         }
     }
 
@@ -208,17 +239,28 @@ package struct CallFrame: ~Copyable {
     package func answer(_ location: CallLayout.Location, returned: CallValue = .none) throws(ConnectorError)
         -> CallValue
     {
-        switch location.role {
-        case .owned: return .bytes(try owned(location))
-        case .buffer: return .bytes(try buffer(location, returned))
-        case .scalar: return unsafe Self.load(location.type, from: slots + location.offset)
+        guard location.role != .scalar else {
+            return unsafe Self.load(location.type, from: slots + location.offset)
         }
+        return unsafe .bytes([UInt8](try bytes(of: location, returned: returned)))
     }
 
-    private func buffer(_ location: CallLayout.Location, _ returned: CallValue) throws(ConnectorError) -> [UInt8] {
-        guard let argument = location.argument else { return [] }
+    /// The bytes of an output, valid until the next call.
+    ///
+    /// - Throws: as ``answer(_:returned:)``.
+    package func bytes(of location: CallLayout.Location, returned: CallValue = .none) throws(ConnectorError)
+        -> UnsafeRawBufferPointer
+    {
+        unsafe location.role == .owned ? try owned(location) : try buffer(location, returned)
+    }
+
+    private func buffer(_ location: CallLayout.Location, _ returned: CallValue) throws(ConnectorError)
+        -> UnsafeRawBufferPointer
+    {
+        let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let argument = location.argument else { return unsafe none }
         let start = unsafe slots.load(fromByteOffset: 8 * argument, as: UnsafeRawPointer?.self)
-        guard let start = unsafe start else { return [] }
+        guard let start = unsafe start else { return unsafe none }
         let length: UInt64
         if let offset = location.storage {
             length = unsafe slots.load(fromByteOffset: offset, as: UInt64.self)
@@ -235,14 +277,15 @@ package struct CallFrame: ~Copyable {
                 "\(location.name) has \(length) bytes, more than the buffer's \(Self.bufferSize)"
             )
         }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
+        return unsafe UnsafeRawBufferPointer(start: start, count: Int(length))
     }
 
-    private func owned(_ location: CallLayout.Location) throws(ConnectorError) -> [UInt8] {
-        guard let offset = location.storage else { return [] }
+    private func owned(_ location: CallLayout.Location) throws(ConnectorError) -> UnsafeRawBufferPointer {
+        let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let offset = location.storage else { return unsafe none }
         let result = unsafe slots.load(fromByteOffset: offset, as: connector_bytes_owned.self)
         let length = unsafe result.length
-        guard length > 0 else { return [] }
+        guard length > 0 else { return unsafe none }
         guard length <= UInt64(CallValue.sizeLimit) else {
             throw ConnectorError(
                 .tooLarge,
@@ -252,7 +295,7 @@ package struct CallFrame: ~Copyable {
         guard let data = unsafe result.data else {
             throw ConnectorError(.misbehaved, "the plugin's result has a length but no bytes")
         }
-        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(length)))
+        return unsafe UnsafeRawBufferPointer(start: data, count: Int(length))
     }
 
     /// Releases the callee's memory and clears the outputs, so that one the callee does not write reads as empty.

@@ -11,16 +11,29 @@ final class Forwarder: Sendable {
     typealias Call =
         @Sendable (_ name: String, CallArguments, CallOptions, UInt64) async throws(ConnectorError) -> CallResult
 
+    /// Makes a call while its thread waits.
+    ///
+    /// - Returns: The status of the function; nil if the call has to take the other way.
+    typealias Exchange = @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?
+
     private let environment: CallEnvironment
     private let owner: UInt64
     private let call: Call
+    /// The short way of calls that are answered at once.
+    let exchange: Exchange
     /// The asynchronous calls that have no answer yet, by operation.
     private let tasks = Mutex<[UInt64: Task<Void, Never>]>([:])
 
     /// - Parameter owner: The instance that the operations belong to.
-    init(_ environment: CallEnvironment, owner: UInt64, _ call: @escaping Call) {
+    init(
+        _ environment: CallEnvironment,
+        owner: UInt64,
+        exchange: @escaping Exchange,
+        _ call: @escaping Call
+    ) {
         self.environment = environment
         self.owner = owner
+        self.exchange = exchange
         self.call = call
     }
 

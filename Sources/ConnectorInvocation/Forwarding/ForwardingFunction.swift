@@ -14,15 +14,18 @@ enum ForwardingFunction {
 
     /// The address of an operation's function, which exists until the process ends.
     ///
-    /// - Parameter name: The name to call the operation by.
+    /// - Parameters:
+    ///   - name: The name to call the operation by.
+    ///   - position: The operation's position among all operations of the manifest.
     /// - Throws: `unsupported` if this system lets no process make code.
-    static func address(of operation: Operation, as name: String) throws(ConnectorError) -> UInt {
+    static func address(of operation: Operation, as name: String, at position: Int) throws(ConnectorError) -> UInt {
         try made.withLock { made throws(ConnectorError) in
-            let key = "\(name)\(operation.signature)"
+            let key = "\(position) \(name)\(operation.signature)"
             if let address = made[key] { return address }
             let layout = try CallLayout(operation.signature)
             let address = try MadeFunction.make(layout) { arguments in
-                UInt64(bitPattern: Int64(call(name, layout, arguments)))
+                let call = ForwardedCall(position: position, name: name, layout: layout, arguments: arguments)
+                return UInt64(bitPattern: Int64(forward(call)))
             }
             made[key] = address
             return address
@@ -30,13 +33,15 @@ enum ForwardingFunction {
     }
 
     /// Forwards a call; the status of the function.
-    private static func call(_ name: String, _ layout: CallLayout, _ arguments: MadeFunction.Arguments) -> Int32 {
+    private static func forward(_ call: ForwardedCall) -> Int32 {
+        let (name, layout, arguments) = (call.name, call.layout, call.arguments)
         guard let index = layout.instanceArgument, let pointer = unsafe arguments.pointer(at: index) else {
             return Int32(CONNECTOR_MISUSE)
         }
         let forwarder = unsafe Unmanaged<Forwarder>.fromOpaque(pointer).takeUnretainedValue()
         let object = unsafe layout.errorArgument.flatMap { unsafe arguments.pointer(at: $0) }
         do throws(ConnectorError) {
+            if layout.callArgument == nil, let status = try forwarder.exchange(call) { return status }
             var inputs: [(name: String, value: CallValue)] = []
             for index in unsafe layout.inputs.indices {
                 let value = unsafe arguments.value(of: layout.inputs[index])

@@ -19,6 +19,7 @@ package final class ForwardingInstance: Sendable {
     ///
     /// - Parameters:
     ///   - context: That of the instance elsewhere, to which the calls belong.
+    ///   - exchange: Makes a call that is answered at once, while its thread waits; nil if it cannot, so `call` makes it.
     ///   - call: Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
     /// - Throws: `unsupported` if this system lets no process make code.
     package init(
@@ -26,11 +27,13 @@ package final class ForwardingInstance: Sendable {
         environment: CallEnvironment,
         context: HostContext,
         services: any InstanceServices,
+        exchange: @escaping @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?,
         _ call:
             @escaping @Sendable (_ name: String, CallArguments, CallOptions, UInt64)
             async throws(ConnectorError) -> CallResult
     ) throws(ConnectorError) {
         var (described, functions) = (manifest, [String: UInt]())
+        var position = 0
         for index in manifest.capabilities.indices {
             let capability = manifest.capabilities[index]
             for (place, operation) in capability.operations.enumerated() {
@@ -39,7 +42,8 @@ package final class ForwardingInstance: Sendable {
                 let isFirst = manifest.operation(named: operation.name)?.operation == operation
                 let name = isFirst ? operation.name : label
                 // Operations may share a symbol; each has a function of its own here.
-                functions[label] = try ForwardingFunction.address(of: operation, as: name)
+                functions[label] = try ForwardingFunction.address(of: operation, as: name, at: position)
+                position += 1
                 described.capabilities[index].operations[place].symbol = label
             }
         }
@@ -52,7 +56,7 @@ package final class ForwardingInstance: Sendable {
                 unsafe Unmanaged<Forwarder>.fromOpaque(instance).takeUnretainedValue().cancel(operation)
             }
         )
-        forwarder = Forwarder(environment, owner: context.owner, call)
+        forwarder = Forwarder(environment, owner: context.owner, exchange: exchange, call)
         instance = unsafe PluginInstance(
             forwarding: plugin,
             to: Unmanaged.passUnretained(forwarder).toOpaque(),

@@ -184,6 +184,11 @@ package final class PluginInstance: @unchecked Sendable {
         try resolved.operation(named: name)
     }
 
+    /// An operation by its position among all operations of the manifest, resolved and ready to call.
+    package func operation(at position: Int) throws(ConnectorError) -> ResolvedOperation {
+        try resolved.operation(at: position)
+    }
+
     /// The function of an operation whose signature the caller knows.
     package func function(of name: String) throws(ConnectorError) -> UnsafeMutableRawPointer {
         unsafe try resolved.function(of: name)

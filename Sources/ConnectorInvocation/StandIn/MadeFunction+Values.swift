@@ -16,14 +16,22 @@ internal import ConnectorManifest
 extension MadeFunction.Arguments {
     /// The value of an input.
     func value(of input: CallLayout.Location) -> CallValue {
-        guard let argument = input.argument else { return .none }
         guard !input.type.isScalar else {
-            let address = input.storage == nil ? unsafe address(at: argument) : unsafe pointer(at: argument)
-            return unsafe address.map { unsafe CallFrame.load(input.type, from: $0) } ?? .none
+            return unsafe scalar(of: input).map { unsafe CallFrame.load(input.type, from: $0) } ?? .none
         }
-        guard let start = unsafe pointer(at: argument) else { return .none }
-        let count = Int(clamping: number(at: argument + 1))
-        return unsafe .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
+        return unsafe bytes(of: input).map { unsafe .bytes([UInt8]($0)) } ?? .none
+    }
+
+    /// Where the number of an input is; nil for none.
+    package func scalar(of input: CallLayout.Location) -> UnsafeRawPointer? {
+        guard let argument = input.argument else { return nil }
+        return unsafe UnsafeRawPointer(input.storage == nil ? address(at: argument) : pointer(at: argument))
+    }
+
+    /// The bytes of an input; nil for none.
+    package func bytes(of input: CallLayout.Location) -> UnsafeRawBufferPointer? {
+        guard let argument = input.argument, let start = unsafe pointer(at: argument) else { return nil }
+        return unsafe UnsafeRawBufferPointer(start: start, count: Int(clamping: number(at: argument + 1)))
     }
 
     /// Writes the outputs of a call.
@@ -36,35 +44,58 @@ extension MadeFunction.Arguments {
             guard let argument = output.argument, let address = unsafe pointer(at: argument) else { continue }
             switch (output.role, value) {
             case (.scalar, _): unsafe CallFrame.store(value, as: output.type, to: address)
-            case (.owned, .bytes(let bytes)):
-                unsafe address.storeBytes(of: connector_bytes_owned(copying: bytes), as: connector_bytes_owned.self)
-            case (.buffer, .bytes(let bytes)):
-                let length = unsafe pointer(at: argument + 2)
-                unsafe length?.storeBytes(of: UInt64(bytes.count), as: UInt64.self)
-                guard UInt64(bytes.count) <= number(at: argument + 1) else { return Int32(CONNECTOR_TOO_LARGE) }
-                unsafe bytes.withUnsafeBytes { source in
-                    if let start = source.baseAddress {
-                        unsafe address.copyMemory(from: start, byteCount: source.count)
-                    }
+            case (_, .bytes(let bytes)):
+                let isWritten = unsafe write(bytes.count, to: output) { memory in
+                    unsafe bytes.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
                 }
+                guard isWritten else { return Int32(CONNECTOR_TOO_LARGE) }
             default: break
             }
         }
         return Int32(CONNECTOR_OK)
     }
+
+    /// Writes an output of bytes, which the body puts into their memory.
+    ///
+    /// - Returns: False if the buffer of the caller's is too small; then it has the length, and the body is not called.
+    package func write(
+        _ count: Int,
+        to output: CallLayout.Location,
+        _ fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) -> Bool {
+        guard let argument = output.argument, let address = unsafe pointer(at: argument) else { return true }
+        guard output.role == .buffer else {
+            let owned = unsafe connector_bytes_owned(count, fill)
+            unsafe address.storeBytes(of: owned, as: connector_bytes_owned.self)
+            return true
+        }
+        let length = unsafe pointer(at: argument + 2)
+        unsafe length?.storeBytes(of: UInt64(count), as: UInt64.self)
+        guard UInt64(count) <= number(at: argument + 1) else { return false }
+        unsafe fill(UnsafeMutableRawBufferPointer(start: address, count: count))
+        return true
+    }
+
+    /// Releases what was written to an output, for a call that fails after all.
+    package func takeBack(_ output: CallLayout.Location) {
+        guard output.role == .owned, let argument = output.argument, let address = unsafe pointer(at: argument) else {
+            return
+        }
+        let owned = unsafe address.load(as: connector_bytes_owned.self)
+        unsafe address.storeBytes(of: connector_bytes_owned(0) { _ in }, as: connector_bytes_owned.self)
+        unsafe owned.release?(owned.context)
+    }
 }
 
 extension connector_bytes_owned {
-    /// Copies bytes for the caller, who releases them.
-    fileprivate init(copying bytes: [UInt8]) {
+    /// Makes bytes for the caller, who releases them.
+    fileprivate init(_ count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
         unsafe self.init()
         unsafe struct_size = UInt32(MemoryLayout<connector_bytes_owned>.size)
-        guard !bytes.isEmpty, let copy = unsafe malloc(bytes.count) else { return }
-        unsafe bytes.withUnsafeBytes { source in
-            if let start = source.baseAddress { unsafe copy.copyMemory(from: start, byteCount: source.count) }
-        }
+        guard count > 0, let copy = unsafe malloc(count) else { return }
+        unsafe fill(UnsafeMutableRawBufferPointer(start: copy, count: count))
         unsafe data = UnsafePointer(copy.assumingMemoryBound(to: UInt8.self))
-        unsafe length = UInt64(bytes.count)
+        unsafe length = UInt64(count)
         unsafe context = copy
         unsafe release = { memory in unsafe free(memory) }
     }

@@ -9,10 +9,10 @@ internal import ConnectorManifest
 ///
 /// libffi writes the code, in memory that it has approved for that ("The Closure API"). Functions of plugins are never freed, so
 /// these are not either: make one per operation of a plugin, not one per call.
-enum MadeFunction {
+package enum MadeFunction {
     /// The addresses of the arguments of one call, valid until the function returns.
     @safe
-    struct Arguments {
+    package struct Arguments {
         private let addresses: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
         init(_ addresses: UnsafeMutablePointer<UnsafeMutableRawPointer?>) {
@@ -22,15 +22,15 @@ enum MadeFunction {
         /// The address of a C argument.
         ///
         /// - Parameter index: The index of the argument; the layout has it.
-        func address(at index: Int) -> UnsafeMutableRawPointer? { unsafe addresses[index] }
+        package func address(at index: Int) -> UnsafeMutableRawPointer? { unsafe addresses[index] }
 
         /// The pointer that is passed as a C argument; nil for null.
-        func pointer(at index: Int) -> UnsafeMutableRawPointer? {
+        package func pointer(at index: Int) -> UnsafeMutableRawPointer? {
             unsafe address(at: index)?.load(as: UnsafeMutableRawPointer?.self)
         }
 
         /// The number that is passed as a C argument; 0 if there is none.
-        func number(at index: Int) -> UInt64 { unsafe address(at: index)?.load(as: UInt64.self) ?? 0 }
+        package func number(at index: Int) -> UInt64 { unsafe address(at: index)?.load(as: UInt64.self) ?? 0 }
     }
 
     /// Answers a call: receives its arguments, and returns the function's value, widened to 64 bits.

@@ -117,7 +117,7 @@ extension RemoteChannel {
     }
 
     /// How long a runner with an overdue call may take to show that it lives, in nanoseconds.
-    private static let grace: UInt64 = 2_000_000_000
+    static let grace: UInt64 = 2_000_000_000
 
     /// The parameters that a foreign library's opening binds; the runner knows their values.
     private var bound: [String: CallValue] {

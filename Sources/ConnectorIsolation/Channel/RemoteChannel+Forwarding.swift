@@ -6,7 +6,7 @@ package import ConnectorInvocation
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Typed and prepared calls, which reach the runner as calls by name do.
+/// Typed and prepared calls: those that are answered at once go through a lane, the others as calls by name do.
 extension RemoteChannel {
     /// The functions that forward calls to the runner. A function that answers at once blocks its caller meanwhile.
     package func forwardingInstance() throws(ConnectorError) -> PluginInstance {
@@ -19,11 +19,16 @@ extension RemoteChannel {
         }
         return try forwarding.withLock { forwarding throws(ConnectorError) in
             if let forwarding { return forwarding.instance }
+            let number = state.withLock(\.number)
             let made = try ForwardingInstance(
                 manifest,
                 environment: environment,
                 context: context,
-                services: services
+                services: services,
+                exchange: { [weak self] call throws(ConnectorError) in
+                    guard let self else { throw ConnectorError(.notOpen, "the gate has closed") }
+                    return try exchange(call, with: number)
+                }
             ) { [weak self] name, arguments, options, deadline throws(ConnectorError) in
                 guard let self else { throw ConnectorError(.notOpen, "the gate has closed") }
                 return try await call(name, arguments, options, by: deadline)

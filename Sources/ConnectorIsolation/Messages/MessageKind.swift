@@ -26,6 +26,8 @@ package enum MessageKind: UInt16, Sendable {
     case stopped = 10
     /// Say that you are there.
     case ping = 11
+    /// Serve a lane; its memory comes as a descriptor.
+    case lane = 12
 
     // Runner to host.
     /// The answer to `hello`.

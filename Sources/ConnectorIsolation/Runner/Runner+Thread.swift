@@ -159,6 +159,7 @@ extension Runner {
             )
         )
         for client in clients { client.runnerIsLost(end) }
+        lanes.end(end)
         for client in clients { client.runnerEnded(end, taken: taken) }
         closeDescriptors()
         ended.send(())

@@ -33,6 +33,8 @@ package final class Runner: Sendable {
     let outgoing: OutgoingMessages
     /// What the thread of the ring has to say.
     let ringReading = RingReading()
+    /// The ways of calls whose callers wait for them.
+    let lanes = CallLanes()
     /// Wakes the thread: it reads one end of a pipe.
     let wake: (source: Int32, target: Int32)
     let onLine: Output

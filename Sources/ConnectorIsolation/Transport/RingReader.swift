@@ -34,6 +34,9 @@ package final class RingReader: @unchecked Sendable {
         return Int(available)
     }
 
+    /// Whether there is nothing to read.
+    var isEmpty: Bool { unsafe ring.tail.pointee.load(ordering: .relaxed) == taken }
+
     /// Copies as many bytes as are there, and tells a writer that waits for room; never waits.
     ///
     /// - Returns: How many, 0 if the ring is empty.
@@ -57,7 +60,7 @@ package final class RingReader: @unchecked Sendable {
     ///   - nanoseconds: The longest time to sleep; `UInt64.max` for any.
     ///   - isOver: Whether nobody will write any more. Whoever makes it true calls ``wake()`` afterwards.
     package func wait(_ nanoseconds: UInt64 = .max, unless isOver: () -> Bool = { false }) throws(ConnectorError) {
-        if spin.spin(until: { unsafe ring.tail.pointee.load(ordering: .relaxed) != taken }) { return }
+        if spin.spin(until: { !isEmpty }) { return }
         unsafe ring.readerSleeps.pointee.store(1, ordering: .sequentiallyConsistent)
         if try available() == 0, !isOver() { _ = unsafe runner_wait(ring.readerSleeps, 1, nanoseconds) }
         unsafe ring.readerSleeps.pointee.store(0, ordering: .sequentiallyConsistent)

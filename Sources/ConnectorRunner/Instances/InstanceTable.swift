@@ -30,6 +30,7 @@ final class InstanceTable: Sendable {
     /// Takes a message of the host, which is not malformed: both sides are of one build.
     func receive(_ frame: consuming Frame) {
         let number = frame.instance
+        if frame.kind == .lane { return openLane(frame) }
         if frame.kind == .create { return create(number, frame) }
         guard let instance = instances.withLock({ $0[number] }) else { return }
         var message = MessageReader(frame.payload)
@@ -48,6 +49,11 @@ final class InstanceTable: Sendable {
         } catch {
             instance.misbehaved("the host's message cannot be read: \(error.message)")
         }
+    }
+
+    private func openLane(_ frame: consuming Frame) {
+        guard let descriptor = frame.descriptor.take() else { return }
+        LaneThread.start(descriptor) { [self] number in instances.withLock { $0[number] } }
     }
 
     private func create(_ number: UInt32, _ frame: consuming Frame) {

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorPlatform
+
+/// A lane as its host sees it: a thread of the runner that answers one call after another, while the caller's thread waits.
+///
+/// `@unchecked Sendable`: one caller at a time has it, which ``CallLanes`` ensures; ``end()`` touches what is safe on any thread.
+package final class CallLane: @unchecked Sendable {
+    /// What the two sides say.
+    package var stream: LaneStream
+    private let reader: RingReader
+    private let writer: RingWriter
+    private let interruption = LaneInterruption()
+    private let timer: LaneTimer
+
+    /// The bytes that each of the two rings holds; longer messages pass through in pieces.
+    private static let capacity = 64 << 10
+    /// The size of the memory that a lane takes, in bytes.
+    package static let size = 2 * RingMemory.size(capacity: capacity)
+
+    /// The rings in a lane's memory: of calls, and of answers.
+    package static func rings(in memory: SharedMemory) -> (calls: RingMemory, answers: RingMemory) {
+        let answers = RingMemory.size(capacity: capacity)
+        return (
+            RingMemory(memory, at: 0, capacity: capacity), RingMemory(memory, at: answers, capacity: capacity)
+        )
+    }
+
+    /// Creates the host's end.
+    ///
+    /// - Parameter patience: How long a call may take, in nanoseconds.
+    package init(_ memory: SharedMemory, _ clock: any HostClock, patience: UInt64) {
+        let rings = Self.rings(in: memory)
+        let reader = RingReader(rings.answers), writer = RingWriter(rings.calls)
+        let timer = LaneTimer(clock, patience: patience, interruption, reader)
+        (self.reader, self.writer, self.timer) = (reader, writer, timer)
+        stream = LaneStream(reader, writer, interruption) { timer.start() }
+    }
+
+    /// How long a call may take, in nanoseconds.
+    package var patience: UInt64 { timer.patience }
+
+    /// Whether the runner has taken nothing of the last call.
+    ///
+    /// - Parameter count: The bytes of the call.
+    package func isUntouched(last count: Int) -> Bool { writer.isUntouched(last: count) }
+
+    /// The call has ended.
+    package func callEnds() { timer.end() }
+
+    /// Nobody answers any more; wakes the caller that waits. Its process may have passed the memory on to others, which may put the mark
+    /// of a sleeper back, so call it until the caller has gone.
+    package func end() {
+        interruption.set(.over)
+        reader.wake()
+        writer.wake()
+    }
+}

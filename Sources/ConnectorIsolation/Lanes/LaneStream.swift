@@ -1,0 +1,221 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// One end of a lane: messages of words and bytes through two rings, one in each direction in turn.
+///
+/// A message is a word with the count of the bytes that follow, and then words of 64 bits and bytes without padding. Words pass through a
+/// buffer, so a message of a few numbers is one write to the ring; bytes go from the caller's memory into the ring, and from the
+/// ring to where they are wanted, with one copy each.
+///
+/// Nothing here throws. Once the stream has stopped, words read as zero, bytes are left as they are, and what is written goes nowhere;
+/// so a message is read or written as a whole, and ``stop`` is asked once, at its end.
+@safe
+package struct LaneStream: ~Copyable {
+    private let reader: RingReader
+    private let writer: RingWriter
+    private let interruption: LaneInterruption
+    /// Called once for a message that is not there after ``briefly``.
+    private let onWait: (@Sendable () -> Void)?
+    private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    /// The bytes of ``incoming`` that are not taken yet.
+    private var unread = 0..<0
+    /// The bytes of ``outgoing`` that are not written to the ring yet.
+    private var unsent = 0
+
+    /// The bytes of the message that are not taken yet.
+    package private(set) var rest = 0
+    /// Why the stream has stopped; nil if it has not.
+    package private(set) var stop: LaneStop?
+    /// Whether the count of a message has not arrived.
+    private var awaitsCount = false
+    /// Whether a message is taken only if it is there.
+    private var isDiscarding = false
+
+    /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
+    static let briefly: UInt64 = 10_000_000
+
+    /// Creates the end of a lane that nobody has used.
+    package init(
+        _ reader: RingReader,
+        _ writer: RingWriter,
+        _ interruption: LaneInterruption = LaneInterruption(),
+        onWait: (@Sendable () -> Void)? = nil
+    ) {
+        self.reader = reader
+        self.writer = writer
+        self.interruption = interruption
+        self.onWait = onWait
+    }
+
+    deinit {
+        unsafe incoming.deallocate()
+        unsafe outgoing.deallocate()
+    }
+
+    /// Stops the stream, as the other side has written what it never writes.
+    package mutating func fail() { stop = stop ?? .corrupt }
+
+    // MARK: Writing
+
+    /// Begins a message.
+    ///
+    /// - Parameter count: The bytes of the words and bytes that follow.
+    package mutating func begin(count: Int) {
+        // The other side waits for this message, so it has nothing to say.
+        if rest > 0 || !unread.isEmpty { stop = stop ?? .corrupt }
+        put(UInt64(count))
+    }
+
+    /// Writes a word.
+    package mutating func put(_ word: UInt64) {
+        if unsafe outgoing.count - unsent < 8 { send() }
+        unsafe outgoing.storeBytes(of: word, toByteOffset: unsent, as: UInt64.self)
+        unsent += 8
+    }
+
+    /// Writes bytes.
+    package mutating func put(_ bytes: UnsafeRawBufferPointer) {
+        if unsafe bytes.count > outgoing.count - unsent {
+            send()
+            return unsafe write(bytes)
+        }
+        unsafe UnsafeMutableRawBufferPointer(rebasing: outgoing[unsent...]).copyMemory(from: bytes)
+        unsent += bytes.count
+    }
+
+    /// Ends a message: whatever is buffered goes to the other side.
+    package mutating func send() {
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: outgoing[..<unsent])
+        unsent = 0
+        unsafe write(bytes)
+    }
+
+    private mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        var hasWaited = false
+        do throws(ConnectorError) {
+            while offset < bytes.count, stop == nil {
+                let count = unsafe try writer.write(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                offset += count
+                guard count == 0 else { continue }
+                // The other side reads at once, unless it is stopped or gone.
+                if hasWaited { onWait?() }
+                hasWaited = true
+                stop = interruption.stop
+                if stop == nil { try writer.waitForRoom(Self.briefly) }
+            }
+        } catch {
+            stop = .corrupt
+        }
+    }
+
+    // MARK: Reading
+
+    /// Awaits the other side's message. One that is too long stops the stream.
+    package mutating func receive() {
+        awaitsCount = true
+        rest = 8
+        let count = word()
+        guard stop == nil else { return }
+        awaitsCount = false
+        guard count <= UInt64(FrameHeader.limit) else {
+            stop = .corrupt
+            return
+        }
+        rest = Int(count)
+    }
+
+    /// Takes a word of the message.
+    package mutating func word() -> UInt64 {
+        guard has(8) else { return 0 }
+        while unread.count < 8 { guard fill() else { return 0 } }
+        let word = unsafe incoming.loadUnaligned(fromByteOffset: unread.lowerBound, as: UInt64.self)
+        unread = unread.dropFirst(8)
+        rest -= 8
+        return word
+    }
+
+    /// Takes bytes of the message.
+    package mutating func take(into bytes: UnsafeMutableRawBufferPointer) {
+        guard has(bytes.count) else { return }
+        var offset = min(bytes.count, unread.count)
+        unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming[unread.prefix(offset)]))
+        unread = unread.dropFirst(offset)
+        rest -= offset
+        while offset < bytes.count {
+            let count = unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
+            guard count > 0 else { return }
+            offset += count
+            rest -= count
+        }
+    }
+
+    /// Takes what is left of the message.
+    package mutating func skip() {
+        while rest > 0, stop == nil {
+            if unread.isEmpty { guard fill() else { return } }
+            let count = min(rest, unread.count)
+            unread = unread.dropFirst(count)
+            rest -= count
+        }
+    }
+
+    /// Takes a message, or what is left of one, whose caller has stopped waiting for it.
+    ///
+    /// - Returns: Whether all of it was there.
+    mutating func discard() -> Bool {
+        guard stop == .late else { return false }
+        stop = nil
+        isDiscarding = true
+        defer { isDiscarding = false }
+        if awaitsCount { receive() }
+        skip()
+        return stop == nil
+    }
+
+    /// Whether the message has as many bytes left; otherwise the stream stops.
+    private mutating func has(_ count: Int) -> Bool {
+        if count > rest { stop = stop ?? .corrupt }
+        return stop == nil
+    }
+
+    /// Buffers at least one more byte.
+    private mutating func fill() -> Bool {
+        if unread.isEmpty {
+            unread = 0..<0
+        } else if unsafe unread.upperBound == incoming.count {
+            unsafe incoming.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming[unread]))
+            unread = 0..<unread.count
+        }
+        let count = unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: incoming[unread.upperBound...]))
+        unread = unread.lowerBound..<unread.upperBound + count
+        return count > 0
+    }
+
+    /// Reads what the ring has, and awaits it if it has nothing; 0 once the stream has stopped.
+    private mutating func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+        let interruption = interruption
+        var isPatient = onWait == nil
+        do throws(ConnectorError) {
+            while stop == nil {
+                // First, so that what was written before the end is still read.
+                let reason = interruption.stop
+                let count = unsafe try reader.read(into: bytes)
+                guard count == 0 else { return count }
+                stop = isDiscarding ? reason ?? .late : reason
+                guard stop == nil else { return 0 }
+                try reader.wait(isPatient ? .max : Self.briefly, unless: { interruption.stop != nil })
+                if !isPatient, reader.isEmpty {
+                    isPatient = true
+                    onWait?()
+                }
+            }
+        } catch {
+            stop = .corrupt
+        }
+        return 0
+    }
+}

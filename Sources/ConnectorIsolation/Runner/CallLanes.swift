@@ -1,0 +1,133 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+package import ConnectorPlatform
+
+/// The lanes of a runner, as its host sees them. A lane is opened when a call finds none free.
+package final class CallLanes: Sendable {
+    /// The most lanes of a runner; calls beyond travel as messages.
+    package static let limit = 16
+
+    fileprivate struct State: Sendable {
+        var free: [CallLane] = []
+        /// Those whose last caller has stopped waiting for its answer.
+        var late: [CallLane] = []
+        var all: [CallLane] = []
+        /// The callers inside of a lane, or of opening one.
+        var inside = 0
+        /// Whether the runner has no thread for another lane.
+        var isRefused = false
+        var end: RunnerEnd?
+    }
+
+    private let state = Monitor(State())
+
+    /// Creates the lanes of a runner that has none.
+    package init() {}
+
+    /// A lane of the caller's own, until ``giveBack(_:)``; nil if there is none, so the call travels as a message.
+    ///
+    /// - Parameters:
+    ///   - open: Tells the runner of a new lane, whose memory has the descriptor; false if it cannot.
+    ///   - patience: How long a call may take, in nanoseconds.
+    package func take(
+        _ clock: any HostClock,
+        patience: UInt64,
+        open: (_ descriptor: Int32) -> Bool
+    ) -> CallLane? {
+        enum Finding { case lane(CallLane), room, none }
+        let finding = state.withLock { state -> Finding in
+            guard state.end == nil else { return .none }
+            if state.free.isEmpty { state.recover() }
+            if let lane = state.free.popLast() {
+                state.inside += 1
+                return .lane(lane)
+            }
+            guard state.all.count < Self.limit, !state.isRefused else { return .none }
+            state.inside += 1
+            return .room
+        }
+        switch finding {
+        case .none: return nil
+        case .lane(let lane): return lane
+        case .room: return make(clock, patience, open)
+        }
+    }
+
+    private func make(_ clock: any HostClock, _ patience: UInt64, _ open: (Int32) -> Bool) -> CallLane? {
+        guard let memory = SharedMemory(size: CallLane.size) else { return refused(nil) }
+        let lane = CallLane(memory, clock, patience: patience)
+        let isCounted = state.withLock { state in
+            guard state.end == nil, state.all.count < Self.limit else { return false }
+            state.all.append(lane)
+            return true
+        }
+        guard isCounted else {
+            leave()
+            return nil
+        }
+        guard open(memory.descriptor) else { return refused(lane) }
+        memory.closeDescriptor()
+        lane.stream.receive()
+        let isServed = lane.stream.word() == LaneAnswer.answered.rawValue
+        lane.callEnds()
+        guard isServed, lane.stream.stop == nil else { return refused(lane) }
+        return lane
+    }
+
+    private func refused(_ lane: CallLane?) -> CallLane? {
+        state.withLock { state in
+            state.isRefused = true
+            if let lane { state.all.removeAll { $0 === lane } }
+        }
+        leave()
+        return nil
+    }
+
+    private func leave() {
+        state.withLock { $0.inside -= 1 }
+        state.signal()
+    }
+
+    /// Takes a lane back after a call. One whose answer is still to come is used again once that has come; one that has stopped for
+    /// another reason never.
+    package func giveBack(_ lane: CallLane) {
+        lane.callEnds()
+        let isOver = state.withLock { state in
+            state.inside -= 1
+            switch lane.stream.stop {
+            case nil: state.free.append(lane)
+            case .late: state.late.append(lane)
+            case .over, .corrupt: break
+            }
+            return state.end != nil
+        }
+        if isOver { state.signal() }
+    }
+
+    /// The runner has ended: every caller learns how, and leaves.
+    func end(_ end: RunnerEnd) {
+        state.withLock { $0.end = end }
+        state.wait { state -> Monitor<State>.Step<Void> in
+            guard state.inside > 0 else { return .proceed(()) }
+            for lane in state.all { lane.end() }
+            return .wait(until: SystemTime.monotonic() + 10_000_000)
+        }
+        state.withLock { state in (state.free, state.late, state.all) = ([], [], []) }
+    }
+
+    /// How the runner has ended; nil if it has not.
+    package var runnerEnd: RunnerEnd? { state.withLock(\.end) }
+}
+
+extension CallLanes.State {
+    /// Frees the lanes whose answers have come after all.
+    mutating func recover() {
+        late.removeAll { lane in
+            guard lane.stream.discard() else { return false }
+            free.append(lane)
+            return true
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CConnector
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorIsolation
+internal import ConnectorManifest
+internal import ConnectorPlatform
+
+/// The calls that arrive in a lane.
+extension RunnerInstance {
+    /// Makes a call on the lane's thread, and answers it.
+    ///
+    /// - Parameter position: The operation's position among all operations of the manifest.
+    func answer(_ position: Int, _ stream: inout LaneStream) {
+        // Another call may be inside of a serial plugin: this one takes its turn as a message.
+        guard let admission = rundown.admitNow(.typed) else {
+            stream.skip()
+            return stream.send(.busy)
+        }
+        do throws(ConnectorError) {
+            try admission.lend { instance throws(ConnectorError) in
+                let operation = try instance.operation(at: position)
+                try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
+                    frame.take(from: &stream, operation.layout)
+                    try frame.call(operation, of: instance)
+                    try frame.send(to: &stream, operation.layout)
+                }
+            }
+        } catch {
+            stream.skip()
+            stream.send(error)
+        }
+    }
+}
+
+extension CallFrame {
+    /// Takes the arguments; see `ForwardedCall` for their form.
+    fileprivate mutating func take(from stream: inout LaneStream, _ layout: CallLayout) {
+        for index in unsafe layout.inputs.indices {
+            let input = unsafe layout.inputs[index]
+            if input.isOptional, input.type.isScalar, stream.word() == 0 {
+                set(.none, for: input)
+                continue
+            }
+            let word = stream.word()
+            guard !input.type.isScalar else {
+                set(word: word, for: input)
+                continue
+            }
+            guard let count = stream.optionalCount(word) else {
+                set(.none, for: input)
+                continue
+            }
+            unsafe setBytes(count, for: input) { unsafe stream.take(into: $0) }
+        }
+        lendBuffers()
+    }
+
+    /// Calls the operation's function.
+    ///
+    /// - Throws: The plugin's error.
+    fileprivate mutating func call(_ operation: ResolvedOperation, of instance: PluginInstance) throws(ConnectorError) {
+        if let argument = operation.layout.instanceArgument { unsafe setPointer(instance.pointer, at: argument) }
+        var failure: ConnectorError?
+        unsafe ErrorObject.with { error in
+            if let argument = operation.layout.errorArgument { unsafe setPointer(error, at: argument) }
+            let status = unsafe PluginCode.running(operation.function) {
+                unsafe Int32(truncatingIfNeeded: call(operation.function))
+            }
+            if status != Int32(CONNECTOR_OK) {
+                failure = unsafe ErrorObject.read(error, status, operation.operation.name).error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Sends the answers.
+    ///
+    /// - Throws: `misbehaved` or `too-large` if one is invalid; nothing is sent then.
+    fileprivate func send(to stream: inout LaneStream, _ layout: CallLayout) throws(ConnectorError) {
+        var count = 8 + 8 * (unsafe layout.answers.count)
+        for index in unsafe layout.answers.indices where unsafe layout.answers[index].role != .scalar {
+            count += unsafe try bytes(of: layout.answers[index]).count
+        }
+        guard count <= FrameHeader.limit else {
+            throw ConnectorError(.tooLarge, "the results have more than \(FrameHeader.limit >> 20) MiB together")
+        }
+        stream.begin(count: count)
+        stream.put(LaneAnswer.answered.rawValue)
+        for index in unsafe layout.answers.indices {
+            let answer = unsafe layout.answers[index]
+            if answer.role == .scalar {
+                stream.put(word(of: answer))
+            } else {
+                unsafe stream.put(optional: try bytes(of: answer))
+            }
+        }
+        stream.send()
+    }
+}
+
+extension LaneStream {
+    /// Sends an answer without values.
+    mutating func send(_ answer: LaneAnswer) {
+        begin(count: 8)
+        put(answer.rawValue)
+        send()
+    }
+}
