@@ -23,6 +23,7 @@ CONNECTOR_MANIFEST({
             "add": {"symbol": "quick_add", "signature": "(a: i64, b: i64) -> i64", "documentation": "The sum."},
             "sum": {"symbol": "quick_add", "signature": "(a: i64, b: i64) -> i64", "documentation": "The sum.", "prompt": true},
             "invert": {"symbol": "quick_invert", "signature": "(bytes: bytes, into: out bytes)"},
+            "measure": {"symbol": "quick_measure", "signature": "(bytes: bytes) -> u64"},
             "answer": {"symbol": "quick_answer", "signature": "(request: json) async -> json"}
         }
     },
@@ -78,6 +79,15 @@ CONNECTOR_EXPORT int32_t quick_invert(void *instance, const uint8_t *bytes, uint
     *length = bytes_length;
     if (capacity < bytes_length) return CONNECTOR_TOO_LARGE;
     for (uint64_t i = 0; i < bytes_length; i++) into[i] = (uint8_t)~bytes[i];
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t quick_measure(void *instance, const uint8_t *bytes, uint64_t bytes_length, uint64_t *result,
+                                       connector_error *error) {
+    (void)instance;
+    (void)bytes;
+    (void)error;
+    *result = bytes_length;
     return CONNECTOR_OK;
 }
 

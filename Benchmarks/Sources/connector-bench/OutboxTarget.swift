@@ -16,13 +16,20 @@ struct OutboxTarget {
     ///   - files: The folder that the Makefile built.
     ///   - port: Where the sink listens.
     ///   - delivery: `queued` or `direct`.
+    ///   - isolation: `none` or `process`.
     ///   - servers: Where the outbox is; nil for a file.
-    init(files: String, port: Int, delivery: String = "queued", servers: Cluster? = nil) throws {
+    init(
+        files: String,
+        port: Int,
+        delivery: String = "queued",
+        isolation: String = "none",
+        servers: Cluster? = nil
+    ) throws {
         folder = "\(files)/outbox"
         _ = try ChildProcess.output(["rm", "-rf", folder])
         _ = try ChildProcess.output(["mkdir", folder])
         var connector: JSONObject = [
-            "name": "analytics", "plugin": "segment", "delivery": .string(delivery),
+            "name": "analytics", "plugin": "segment", "delivery": .string(delivery), "isolation": .string(isolation),
             "config": ["endpoint": .string("http://127.0.0.1:\(port)"), "writeKey": "key"],
         ]
         if delivery == "queued" { connector["outbox"] = ["batch": ["count": 100]] }

@@ -6,7 +6,7 @@ extension Suite {
     /// How many tasks send events at once where the sum of them counts.
     private static let callerCount = 1000
     /// How many events make a sample.
-    private static let eventCount = 20_000
+    static let eventCount = 20_000
 
     /// The time until an event is stable, beside C that inserts rows of as many bytes.
     func enqueuing() async throws -> [Measurement] {
@@ -202,7 +202,7 @@ extension Suite {
     }
 
     /// Sends events to the outbox and waits until the sink has counted each, and the outbox has taken note.
-    private func durable(
+    func durable(
         _ numbers: Range<Int>,
         bytes: Int,
         _ target: OutboxTarget,

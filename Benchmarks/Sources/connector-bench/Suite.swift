@@ -47,6 +47,7 @@ struct Suite {
             ("delivering", delivering), ("backlogs", backlogs), ("publishing", publishing), ("draining", draining),
             ("console", console), ("consoles", consoles), ("frames", frames), ("otherLanguages", otherLanguages),
             ("allocations", allocations), ("metrics", metrics), ("reloading", reloading), ("swapping", swapping),
+            ("isolating", isolating),
         ]
     }
 

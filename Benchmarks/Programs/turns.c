@@ -1,0 +1,102 @@
+/* This file is part of the connector-host project.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * turns: what a message to another process and its answer take, in nanoseconds, as little as C can do.
+ *
+ * Usage: turns shared COUNT    both processes look at one word of shared memory all the time
+ *        turns socket COUNT    both sleep in a pair of sockets, and so long before each turn that they really do
+ *        turns copy COUNT      copies a megabyte within one process, for nobody
+ */
+#define _GNU_SOURCE
+#include "clock.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static double shared(long count) {
+    _Atomic long *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (turn == MAP_FAILED) exit(1);
+    pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+        for (long i = 0; i < count; i++) {
+            while (atomic_load_explicit(turn, memory_order_acquire) != 2 * i + 1) relax();
+            atomic_store_explicit(turn, 2 * i + 2, memory_order_release);
+        }
+        _exit(0);
+    }
+    uint64_t start = now(CLOCK_MONOTONIC);
+    for (long i = 0; i < count; i++) {
+        atomic_store_explicit(turn, 2 * i + 1, memory_order_release);
+        while (atomic_load_explicit(turn, memory_order_acquire) != 2 * i + 2) relax();
+    }
+    uint64_t time = now(CLOCK_MONOTONIC) - start;
+    waitpid(child, NULL, 0);
+    return (double)time / (double)count;
+}
+
+static double sockets(long count) {
+    int ends[2];
+    char bytes[32] = {0};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) exit(1);
+    pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+        close(ends[0]);
+        while (read(ends[1], bytes, sizeof bytes) == sizeof bytes) {
+            if (write(ends[1], bytes, sizeof bytes) != sizeof bytes) _exit(1);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    uint64_t time = 0;
+    for (long i = 0; i < count; i++) {
+        usleep(500);
+        uint64_t start = now(CLOCK_MONOTONIC);
+        if (write(ends[0], bytes, sizeof bytes) != sizeof bytes) exit(1);
+        if (read(ends[0], bytes, sizeof bytes) != sizeof bytes) exit(1);
+        time += now(CLOCK_MONOTONIC) - start;
+    }
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    return (double)time / (double)count;
+}
+
+static double copy(long count) {
+    const size_t size = 1 << 20;
+    char *from = malloc(size), *to = malloc(size);
+    if (from == NULL || to == NULL) exit(1);
+    memset(from, 1, size);
+    memset(to, 2, size);
+    uint64_t start = now(CLOCK_MONOTONIC);
+    for (long i = 0; i < count; i++) {
+        memcpy(to, from, size);
+        __asm__ __volatile__("" : : "r"(to) : "memory");
+    }
+    return (double)(now(CLOCK_MONOTONIC) - start) / (double)count;
+}
+
+int main(int argc, char **argv) {
+    long count = argc == 3 ? atol(argv[2]) : 0;
+    double time;
+    if (count > 0 && strcmp(argv[1], "shared") == 0) time = shared(count);
+    else if (count > 0 && strcmp(argv[1], "socket") == 0) time = sockets(count);
+    else if (count > 0 && strcmp(argv[1], "copy") == 0) time = copy(count);
+    else {
+        fprintf(stderr, "usage: turns shared|socket|copy COUNT\n");
+        return 64;
+    }
+    printf("%.1f\n", time);
+    return 0;
+}

@@ -1,0 +1,82 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+internal import ConnectorManifest
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A gate whose plugin is in a runner.
+struct IsolatedTarget {
+    /// Keeps the gate open.
+    private let host: ConnectorHost
+    private let gate: GateClient
+    private let add: TypedOperation<OperationFunction.Integers2>
+
+    /// Opens the plugin of the folder with one, in a runner.
+    init(files: String) async throws {
+        let folder = "\(files)/isolated"
+        _ = try ChildProcess.output(["mkdir", "-p", folder])
+        try ResultsFile.write(
+            [
+                "version": 1, "plugins": ["../1/plugins"],
+                "connectors": [["name": "gate", "plugin": "quick-0000", "isolation": "process"]],
+            ],
+            to: "\(folder)/connectors.json"
+        )
+        host = try ConnectorHost(file: "\(folder)/connectors.json")
+        try await host.open().requireReady()
+        gate = try host.gate("gate")
+        add = try gate.typed("add", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)
+    }
+
+    /// Ends the runner.
+    func close() async { await host.close() }
+
+    /// Calls again and again.
+    ///
+    /// - Returns: The nanoseconds that a call takes.
+    func call(count: Int) async throws -> Double {
+        let total = try await add.withLease { lease throws(ConnectorError) in
+            var sum = 0 as Int64
+            let start = ContinuousClock.now
+            for number in 0..<Int64(count) { sum = try lease(sum, number) }
+            return (ContinuousClock.now - start).nanoseconds
+        }
+        return Double(total) / Double(count)
+    }
+
+    /// Calls once in a while, so that both sides sleep before.
+    ///
+    /// - Returns: The nanoseconds that a call takes.
+    func callFromSleep(count: Int) async throws -> Double {
+        let total = try await add.withLease { lease throws(ConnectorError) in
+            var total = 0 as Int64
+            for number in 0..<Int64(count) {
+                usleep(500)
+                let start = ContinuousClock.now
+                _ = try lease(number, number)
+                total += (ContinuousClock.now - start).nanoseconds
+            }
+            return total
+        }
+        return Double(total) / Double(count)
+    }
+
+    /// Passes a megabyte in.
+    ///
+    /// - Returns: The nanoseconds that a call takes.
+    func pass(count: Int) async throws -> Double {
+        let total = try await gate.withPrepared("measure") { measure throws(ConnectorError) in
+            try measure.set([UInt8](repeating: 7, count: 1 << 20), at: 0)
+            let start = ContinuousClock.now
+            for _ in 0..<count { try measure() }
+            return (ContinuousClock.now - start).nanoseconds
+        }
+        return Double(total) / Double(count)
+    }
+}

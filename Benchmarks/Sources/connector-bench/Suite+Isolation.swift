@@ -1,0 +1,68 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorHost
+
+/// What a runner costs, beside C that exchanges messages between two processes.
+extension Suite {
+    /// Calls a plugin in a runner, passes it a payload, and delivers events by one.
+    func isolating() async throws -> [Measurement] {
+        let target = try await IsolatedTarget(files: files)
+        let measurements = [
+            Measurement(
+                "runner/call",
+                "typed call in a runner, both busy",
+                beside: "C, shared word",
+                goal: .value(1000)
+            ),
+            Measurement(
+                "runner/asleep",
+                "typed call in a runner, from sleep",
+                beside: "C, socket pair",
+                goal: .ratio(1.2)
+            ),
+            Measurement("runner/payload", "1 MB into a runner", beside: "memcpy", goal: .ratio(1.5)),
+        ]
+        let results = try await alternate(measurements) { measurement in
+            switch measurement.id {
+            case "runner/call": (try await target.call(count: 20_000), try turns("shared", 20_000))
+            case "runner/asleep": (try await target.callFromSleep(count: 200), try turns("socket", 200))
+            default: (try await target.pass(count: 50), try turns("copy", 50))
+            }
+        }
+        await target.close()
+        return results + (try await isolatedDelivery())
+    }
+
+    private func turns(_ kind: String, _ count: Int) throws -> Double {
+        try ChildProcess.numbers(["\(files)/turns", kind, "\(count)"])[0]
+    }
+
+    /// Events through the outbox to an adapter in a runner, beside the same adapter in this process.
+    private func isolatedDelivery() async throws -> [Measurement] {
+        let name = "in process"
+        var time = Measurement("runner/events", "event to an adapter in a runner", beside: name, goal: .ratio(1.2))
+        var cost = Measurement("runner/events-processor", "  the host's processor time", beside: name)
+        let sink = try Sink(files: files)
+        defer { sink.close() }
+        var arrived = 0
+        for round in 0...5 {
+            for isolation in ["none", "process"] {
+                let target = try OutboxTarget(files: files, port: sink.port, isolation: isolation)
+                try await target.open()
+                let sample = try await durable(arrived..<arrived + Self.eventCount, bytes: 300, target, sink)
+                arrived += Self.eventCount
+                try await target.close()
+                guard round > 0 else { continue }
+                if isolation == "none" {
+                    time.reference.add(sample.time)
+                    cost.reference.add(sample.processorTime)
+                } else {
+                    time.host.add(sample.time)
+                    cost.host.add(sample.processorTime)
+                }
+            }
+        }
+        return [time, cost]
+    }
+}
