@@ -10,14 +10,16 @@ import Testing
     private let server = MatomoVendor.demo()
     private let token = MatomoVendor.demoCredentials["token"] ?? ""
 
-    private func batch(_ requests: [String], token: String? = nil) -> JSONValue {
-        var body: JSONObject = ["requests": .array(requests.map { .string($0) })]
+    private func batch(_ requests: [JSONValue], token: String? = nil) -> JSONValue {
+        var body: JSONObject = ["requests": .array(requests)]
         if let token { body["token_auth"] = .string(token) }
         return server.respond(to: .json("POST", "/matomo.php", .object(body))).json
     }
 
     @Test func `a batch is tracked, and a superuser is told what is invalid`() {
-        let requests = ["?idsite=1&rec=1&e_c=a&e_a=b", "?idsite=2&rec=1", "?idsite=1&rec=1&e_c=a&e_a=", "?idsite=1"]
+        let requests: [JSONValue] = [
+            ["idsite": 1, "rec": "1", "e_c": "a", "e_a": "b & c"], "?idsite=2&rec=1", "?idsite=1&rec=1&e_c=a&e_a=", 7,
+        ]
         #expect(batch(requests) == ["status": "success", "tracked": 1, "invalid": 3])
         #expect(batch(requests, token: token)["invalid_indices"] == [1, 2, 3])
         #expect(batch(requests, token: "other")["invalid_indices"] == nil)
@@ -25,7 +27,9 @@ import Testing
 
     @Test func `what is older than a day, or says from where it came, needs a token`() {
         // Noon less a day, and a second more.
-        let (old, new) = ("?idsite=1&rec=1&cdt=1767268800", "?idsite=1&rec=1&cdt=2026-01-01%2012:00:01")
+        let (old, new): (JSONValue, JSONValue) = (
+            "?idsite=1&rec=1&cdt=1767268800", "?idsite=1&rec=1&cdt=2026-01-01%2012:00:01"
+        )
         #expect(batch([old, new, "?idsite=1&rec=1&cip=192.0.2.1"])["tracked"] == 1)
         #expect(batch([old, new, "?idsite=1&rec=1&cip=192.0.2.1"], token: token)["tracked"] == 3)
     }
@@ -54,6 +58,10 @@ import Testing
         }
         #expect(ask("1", token).json["name"] == "Demo")
         #expect(ask("2", token).status == 401 && ask("1", "other").json["result"] == "error")
+        let form = "module=API&method=SitesManager.getSiteFromId&idSite=1&token_auth=\(token)"
+        let type: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
+        let posted = SimulatedRequest("POST", "/", headers: type, body: Array(form.utf8))
+        #expect(server.respond(to: posted).json["name"] == "Demo")
         #expect(server.respond(to: .get("/index.php?module=API&method=API.getMatomoVersion")).status == 404)
     }
 }

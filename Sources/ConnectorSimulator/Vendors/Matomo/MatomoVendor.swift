@@ -23,9 +23,11 @@ package struct MatomoVendor: Vendor {
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let isForm = request.mediaType == "application/x-www-form-urlencoded"
-        let items = QueryItems(parsing: isForm && !request.body.isEmpty ? request.text : String(request.request.query))
+        // PHP takes parameters from both.
+        let texts = [String(request.request.query), isForm ? request.text : ""].filter { !$0.isEmpty }
+        let items = QueryItems(parsing: texts.joined(separator: "&"))
         switch request.path {
-        case "/index.php": return report(request.query, token: items["token_auth"])
+        case "/", "/index.php": return report(items)
         case "/matomo.php", "/piwik.php": break
         default: return failure(status: 404)
         }
@@ -43,8 +45,7 @@ package struct MatomoVendor: Vendor {
 
     private func batch(_ requests: [JSONValue], token: String?, now: Timestamp) -> HTTPResponse {
         let invalid = requests.indices.filter { index in
-            let query = requests[index].string?.drop { $0 != "?" }.dropFirst() ?? ""
-            return !isValid(QueryItems(parsing: query), token: token, now: now)
+            !isValid(Self.items(of: requests[index]), token: token, now: now)
         }
         var answer: JSONObject = [
             "status": "success", "tracked": .integer(Int64(requests.count - invalid.count)),
@@ -54,6 +55,17 @@ package struct MatomoVendor: Vendor {
             answer["invalid_indices"] = .array(invalid.map { .integer(Int64($0)) })
         }
         return HTTPResponse(json: .object(answer))
+    }
+
+    /// The parameters of a request of a batch: an address with a query, or an object.
+    private static func items(of request: JSONValue) -> QueryItems {
+        guard let members = request.object?.members else {
+            return QueryItems(parsing: request.string?.drop { $0 != "?" }.dropFirst() ?? "")
+        }
+        let texts = members.map { member in
+            "\(PercentCoding.encode(member.name))=\(PercentCoding.encode(member.value.string ?? member.value.serialized()))"
+        }
+        return QueryItems(parsing: texts.joined(separator: "&"))
     }
 
     /// Whether a request can be tracked.
@@ -68,16 +80,16 @@ package struct MatomoVendor: Vendor {
         return now.milliseconds / 1000 - seconds < 86_400 || credentials.accepts("token", token)
     }
 
-    private func report(_ query: QueryItems, token: String?) -> HTTPResponse {
-        guard query["module"] == "API", query["method"] == "SitesManager.getSiteFromId" else {
+    private func report(_ items: QueryItems) -> HTTPResponse {
+        guard items["module"] == "API", items["method"] == "SitesManager.getSiteFromId" else {
             return failure(status: 404)
         }
-        guard credentials.accepts(["token": token, "siteId": query["idSite"]]) else {
+        guard credentials.accepts(["token": items["token_auth"], "siteId": items["idSite"]]) else {
             let message = "Unable to authenticate with the provided token. It is either invalid or expired."
             return HTTPResponse(status: 401, json: ["result": "error", "message": .string(message)])
         }
         return HTTPResponse(json: [
-            "idsite": .string(query["idSite"] ?? ""), "name": "Demo", "main_url": "http://demo.example",
+            "idsite": .string(items["idSite"] ?? ""), "name": "Demo", "main_url": "http://demo.example",
         ])
     }
 
