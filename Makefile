@@ -21,7 +21,7 @@ endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
 .PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
-.PHONY: install deb check-install schema docs layout embed paths format lint clean
+.PHONY: install deb check-install schema docs recordings layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
@@ -41,7 +41,8 @@ help:
 	@echo 'make bench     measure, beside C programs that do the same'
 	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
 	@echo 'make schema    write connectors.schema.json from the plugins there are, and manifest and answers.schema.json'
-	@echo 'make docs      write docs/reference from what the program reads'
+	@echo 'make docs      write docs/reference, and what manifests say in docs/adapters'
+	@echo 'make recordings  record the adapters of docs/adapters with the simulators'
 	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
 	@echo 'make embed     write what connector-host new puts into projects as Swift'
 	@echo 'make format    format every Swift file'
@@ -74,6 +75,11 @@ schema: plugins
 # The pages of the reference. The tests compare them with the program.
 docs: plugins
 	@$(PROGRAM) reference --into docs/reference
+	@$(PROGRAM) reference --into docs/adapters $(foreach page,$(wildcard docs/adapters/*.md),$(foreach name,$(basename $(notdir $(page))),--plugin Plugins/$(name)/$(name).connector.json))
+
+# What adapters and the simulators of their vendors say. The tests make the same again.
+recordings: plugins
+	@scripts/record-adapters $(PROGRAM) Plugins -
 
 # The assertions of the ABI's layout in the languages that cannot include its table. The tests compare them with it.
 layout:

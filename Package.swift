@@ -16,6 +16,7 @@ let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
     "settings-file", "system-sensor", "sqlite", "poll", "folder", "etcd", "webdav", "s3", "opencage",
     "pushgateway", "victoriametrics", "clickhouse", "amplitude", "mixpanel", "ga4", "rollbar",
+    "matomo", "postgrest", "datasette",
 ]
 
 /// The tests that sanitizers leave out: what stands beside the host shares no memory with plugins, and builds take a fifth less without.

@@ -64,6 +64,117 @@ def posthog():
     received(1, "Order Completed", "42.5")
 
 
+def amplitude_analytics():
+    from amplitude import Amplitude, BaseEvent, Identify
+
+    answers = []
+    client = Amplitude("0123456789abcdef0123456789abcdef")
+    client.configuration.server_url = f"{simulator}/amplitude/2/httpapi"
+    client.configuration.callback = lambda event, code, message=None: answers.append((code, message))
+    client.track(BaseEvent("Order Completed", user_id="user-1", event_properties={"total": 42.5}))
+    client.identify(Identify().set("plan", "pro"), BaseEvent("$identify", user_id="user-1"))
+    for result in client.flush():
+        result and result.result()
+    client.shutdown()
+    assert [code for code, _ in answers] == [200, 200], answers
+    received(1, "Order Completed", "42.5", "pro")
+
+
+def mixpanel():
+    import mixpanel
+
+    token = "0123456789abcdef0123456789abcdef"
+    consumer = mixpanel.Consumer(
+        events_url=f"{simulator}/mixpanel/track",
+        people_url=f"{simulator}/mixpanel/engage",
+        groups_url=f"{simulator}/mixpanel/groups",
+        import_url=f"{simulator}/mixpanel/import",
+        retry_limit=0,
+    )
+    client = mixpanel.Mixpanel(token, consumer=consumer)
+    client.track("u1", "Order Completed", {"total": 42.5})
+    client.people_set("u1", {"plan": "pro"})
+    client.group_set("company", "g1", {"seats": 5})
+    client.import_data(token, "u1", "Order Imported", 1767355200, {"total": 7}, api_secret=token)
+    received(4, "Order Completed", "Order Imported", "seats")
+
+
+def rollbar():
+    import rollbar
+
+    rollbar.init("0123456789abcdef0123456789abcdef", "acceptance", endpoint=f"{simulator}/rollbar/api/1/", handler="blocking")
+    try:
+        raise ValueError("sold out") from KeyError("stock")
+    except ValueError:
+        rollbar.report_exc_info(level="critical", extra_data={"order": 17})
+    rollbar.report_message("low stock", "warning")
+    received(2, "sold out", "low stock")
+
+
+def ga4mp():
+    from ga4mp import GtagMP
+
+    client = GtagMP(api_secret="demo-api-secret", measurement_id="G-DEMO", client_id="123.456")
+    client._base_domain = f"{simulator}/ga4/mp/collect"
+    client._validation_domain = f"{simulator}/ga4/debug/mp/collect"
+    event = client.create_new_event(name="order_completed")
+    event.set_event_param(name="total", value=42.5)
+    client.store.set_user_property(name="plan", value="pro")
+    client.send(events=[event], validation_hit=True)
+    client.send(events=[event])
+    received(2, "order_completed", "42.5", "pro")
+
+
+def matomopy():
+    from matomopy import MatomoClient, MatomoTracker
+
+    token = "0123456789abcdef0123456789abcdef"
+    tracker = MatomoTracker(f"{simulator}/matomo", 1, token)
+    tracker.set_user_id("u1").set_ip("192.0.2.1").set_custom_timestamp(1767355200)
+    tracker.set_url("http://shop.example/")
+    tracker.track_page_view("Home")
+    tracker.enable_bulk_tracking()
+    tracker.track_event("Shop", "Order Completed", value=42.5)
+    tracker.track_page_view("Thanks")
+    answer = tracker.flush()
+    assert (answer["tracked"], answer["invalid"], answer["invalid_indices"]) == (2, 0, []), answer
+    site = MatomoClient(f"{simulator}/matomo", token_auth=token).call("SitesManager.getSiteFromId", idSite=1)
+    assert site["name"] == "Demo", site
+    received(3, "Order Completed", "42.5")
+
+
+def postgrest():
+    from postgrest import SyncPostgrestClient
+    from postgrest.exceptions import APIError
+
+    def client(token):
+        return SyncPostgrestClient(f"{simulator}/postgrest", headers={"Authorization": f"Bearer {token}"})
+
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiZGVtbyJ9.demo"
+    notes = client(token).from_("notes")
+    kept = notes.insert({"id": "kept", "title": "Milk, \"cold\"", "count": 2}).execute().data[0]
+    assert kept["id"] == "kept", kept
+    notes.insert([{"title": "Many", "count": number} for number in range(5)]).execute()
+    assert notes.select("title").eq("title", 'Milk, "cold"').single().execute().data == {"title": 'Milk, "cold"'}
+    found = notes.select("count", count="exact").eq("title", "Many").gt("count", 0).order("count", desc=True).range(1, 2).execute()
+    assert (found.count, [row["count"] for row in found.data]) == (4, [3, 2]), found
+    assert len(notes.select("*").or_("title.eq.Many,count.eq.2").in_("count", [2, 4]).execute().data) == 3
+    assert notes.update({"count": 3}).eq("id", "kept").execute().data[0]["count"] == 3
+    assert notes.upsert({"id": "kept", "count": 4}).execute().data[0]["title"] == kept["title"]
+    assert notes.delete().eq("id", "kept").execute().data[0]["count"] == 4
+    assert notes.select("*").eq("id", "kept").maybe_single().execute() is None
+    for code, work in [
+        ("PGRST116", lambda: notes.select("*").single().execute()),
+        ("PGRST205", lambda: client(token).from_("nothing").select("*").execute()),
+        ("PGRST301", lambda: client("another").from_("notes").select("*").execute()),
+    ]:
+        try:
+            work()
+            raise AssertionError(f"{code} did not come")
+        except APIError as refused:
+            assert refused.code == code, refused
+
+
 def kinto_http():
     import kinto_http
 
@@ -170,6 +281,7 @@ def influxdb():
 
 def received(count, *words):
     """Checks that so many requests came that were accepted, with these words in one of them."""
+    from urllib.parse import unquote_plus
     from urllib.request import urlopen
 
     with urlopen(f"{simulator}/_received") as response:
@@ -177,7 +289,7 @@ def received(count, *words):
     assert len(requests) >= count, requests
     assert all(request["status"] < 300 for request in requests), requests
     for word in words:
-        assert any(word in request.get("body", "") for request in requests), (word, requests)
+        assert any(word in unquote_plus(request.get("body", "")) for request in requests), (word, requests)
 
 
 globals()[client.replace("-", "_")]()

@@ -8,12 +8,14 @@
 source "$(dirname "$0")/harness.sh"
 
 virtual_environment sentry-sdk==2.75.0 bugsnag==4.9.2 segment-analytics-python==2.4.0 posthog==7.91.1 kinto-http==11.11.0 \
-    googlemaps==4.10.0 opencage==3.4.0 geopy==2.5.0 influxdb==5.3.2 setuptools
+    googlemaps==4.10.0 opencage==3.4.0 geopy==2.5.0 influxdb==5.3.2 amplitude-analytics==1.3.0 mixpanel==5.4.1 rollbar==1.5.0 \
+    ga4mp==2.0.4 matomopy==0.1.0 postgrest==2.34.1 setuptools
 port=$(free_port)
 start simulator "$CONNECTOR_HOST" simulate --port "$port"
 await simulator "http://127.0.0.1:$port/_received"
 status=0
-for client in sentry-sdk bugsnag segment-analytics-python posthog kinto-http googlemaps opencage geopy-nominatim geopy-photon influxdb; do
+for client in sentry-sdk bugsnag rollbar segment-analytics-python posthog amplitude-analytics mixpanel ga4mp matomopy influxdb \
+    kinto-http postgrest googlemaps opencage geopy-nominatim geopy-photon; do
     echo
     echo "$client"
     curl --silent --output /dev/null -X DELETE "http://127.0.0.1:$port/_received"
@@ -21,8 +23,8 @@ for client in sentry-sdk bugsnag segment-analytics-python posthog kinto-http goo
         > "$scratch/answer" 2> "$scratch/messages" || true
     expect 'the client does its work' 'answer["done"] is True'
     ask "http://127.0.0.1:$port/_received"
-    # Some ask for what is to be refused: an old version and a record that is gone, and with another key.
-    export REFUSED=$(case $client in kinto-http) echo '412 404' ;; opencage) echo 401 ;; esac)
+    # Some ask for what is to be refused: an old version, what is not there, several where one is wanted, and with another key.
+    export REFUSED=$(case $client in kinto-http) echo '412 404' ;; opencage) echo 401 ;; postgrest) echo '406 404 401' ;; esac)
     expect 'the simulator received it, and refused nothing else than it should' \
         'answer["requests"] and {str(r["status"]) for r in answer["requests"] if r["status"] >= 400} <= set(var["REFUSED"].split())'
 done

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What an application does with a database, whatever its vendor. Leaves the record `kept`, and its version
-# in $kept.
+# in $kept. IDS=server: the vendor chooses all ids. TABLES=typed: collections are tables, whose columns have types, and whose
+# rows have no versions.
 
 exercise_database() {
     call database create notes '{"title": "Milk", "count": 2, "done": false}'
-    expect 'a record is created, with an id and a version' \
-        'status == 0 and result["id"] and result["version"] and result["data"]["title"] == "Milk"'
+    expect 'a record is created, with an id and a version if there are any' \
+        'status == 0 and result["id"] and ("version" in result) == ("TABLES" not in var) and result["data"]["title"] == "Milk"'
     local id
     id=$(take 'result["id"]')
     call database get notes "$id"
@@ -47,8 +48,10 @@ exercise_database() {
     expect 'by inequality' '[record["data"]["number"] for record in result["records"]] == [2, 4]'
     call database query numbers '{"where": {"text": "3"}}'
     expect 'a text that looks like a number is a text' '[record["data"]["number"] for record in result["records"]] == [3]'
-    call database query numbers '{"where": {"text": 3}}'
-    expect 'and no number' 'status == 0 and result["records"] == []'
+    if [ -z "${TABLES:-}" ]; then
+        call database query numbers '{"where": {"text": 3}}'
+        expect 'and no number' 'status == 0 and result["records"] == []'
+    fi
     call database query numbers '{"sort": ["number"], "limit": 2}'
     expect 'a page of two' '[record["data"]["number"] for record in result["records"]] == [1, 2] and result["cursor"]'
     local seen=2 cursor
@@ -57,7 +60,7 @@ exercise_database() {
         seen=$((seen + $(take 'len(result["records"])')))
     done
     SEEN=$seen expect 'the cursor leads to all five' 'var["SEEN"] == "5"'
-    call database query nothing '{"where": {"number": 1}}'
+    call database query empty '{"where": {"number": 1}}'
     expect 'a collection without records has none' 'status == 0 and result["records"] == []'
     call database query numbers '{"where": {"number": {"greater": 1}}}'
     expect 'an unknown comparison is invalid' 'status == 1 and code == "invalid"'

@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func `every link of a page leads to a file, and to a heading in it`() throws {
-        for page in try Self.pages() + ["CONTRIBUTING.md"] {
-            let folder = page.hasPrefix("docs/") ? "docs/" : ""
+        for page in try Self.pages() + ["CONTRIBUTING.md"] + Self.names("docs/adapters/*.md") {
+            let folder = page.split(separator: "/").dropLast().reduce(into: "") { $0 += "\($1)/" }
             let text = try readFile(page)
             for link in text.matches(of: #/(?:\]\(|src="|srcset=")([^)"]+)[)"]/#) where !link.output.1.hasPrefix("http")
             {

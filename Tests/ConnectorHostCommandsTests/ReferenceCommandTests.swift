@@ -36,9 +36,51 @@ import Testing
 
     @Test func `either a page or a folder is named`() async throws {
         let program = Program(directory: "/")
-        for arguments in [[], ["errors", "--into", "."], ["errors", "--check"], ["nothing"]] {
+        let wrong = [[], ["errors", "--into", "."], ["errors", "--check"], ["nothing"], ["errors", "--plugin", "a"]]
+        for arguments in wrong {
             #expect(try await program.start(["reference"] + arguments).finish().status == 64, "\(arguments)")
         }
+    }
+
+    @Test func `a plugin's page has what its manifest says, and keeps what somebody wrote`() async throws {
+        let workspace = try Workspace()
+        func manifest(_ minimum: Int) throws {
+            let field =
+                #"{ "type": "integer", "minimum": \#(minimum), "maximum": 9, "default": 5, "documentation": "How | many." }"#
+            try workspace.write(
+                """
+                { "manifest": 1, "id": "rates", "version": "1.2.0", "abi": [1, 1], "entry": "rates", "documentation": "Rates.",
+                  "egress": ["{endpoint}", "*.example.com"], "services": { "required": ["http/1"] },
+                  "configuration": { "endpoint": { "type": "url", "required": true, "documentation": "Where." },
+                    "key": { "type": "string", "required": true, "secret": true }, "count": \(field) },
+                  "capabilities": { "geocoder/1": { "except": ["reverse"] } } }
+                """,
+                to: "rates.connector.json"
+            )
+        }
+        try manifest(1)
+        let reference = ["reference", "--plugin", "rates.connector.json"]
+        func run(_ options: String...) async throws -> Program.Result {
+            try await workspace.program.start(reference + options).finish()
+        }
+        let text = try await run().output
+        for part in [
+            "# rates\n\nRates.\n", "| version | 1.2.0 |", "| capability | `geocoder/1`: `geocode`; not `reverse` |",
+            "| sends to | the host of `endpoint`, `*.example.com`, and nowhere else |", "| services | `http/1` |",
+            "| `key` (required, secret) | string |", "| `count` | integer, 1 to 9 | How \\| many. | `5` |",
+        ] { #expect(text.contains(part), "\(part)") }
+        #expect(try await run("--into", ".").status == 0)
+        #expect(try readFile(at: "\(workspace.path)/rates.md") == text)
+        try workspace.write("Mine.\n\n\(text)\nMine, too.\n", to: "rates.md")
+        #expect(try await run("--into", ".", "--check").status == 0)
+        try manifest(2)
+        #expect(try await run("--into", ".", "--check").status == 1)
+        #expect(try await run("--into", ".").status == 0)
+        let page = try readFile(at: "\(workspace.path)/rates.md")
+        #expect(page.hasPrefix("Mine.\n") && page.hasSuffix("Mine, too.\n") && page.contains("integer, 2 to 9"))
+        try workspace.write("Nothing.\n", to: "rates.md")
+        let unmarked = try await run("--into", ".")
+        #expect(unmarked.status == 1 && unmarked.error.contains("<!-- manifest -->"), "\(unmarked.error)")
     }
 
     @Test func `every key of a schema is in its page`() throws {

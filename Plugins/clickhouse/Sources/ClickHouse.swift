@@ -3,12 +3,15 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Inserts every event as a row into ClickHouse (clickhouse.com/docs/interfaces/http).
-struct ClickHouse: AnalyticsPlugin {
+final class ClickHouse: AnalyticsPlugin {
     private let host: Host
     private let requests: ClickHouseRequests
     private let keyCheck = KeyCheck()
+    /// Whether the server knows tokens of inserts; servers before 22 refuse the setting.
+    private let knowsTokens = Atomic(true)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -24,15 +27,12 @@ struct ClickHouse: AnalyticsPlugin {
     /// Asks for no row of the table, which proves that it exists and that the user may read it. If the server refuses the
     /// same with a wrong password, the credentials are proved.
     func open() async throws -> [Evidence] {
-        try await reach()
-        let wrong = requests.emptyQuery(hasWrongPassword: true)
-        return await keyCheck.evidence(reachable, refused: wrong, by: host.http)
+        try await keyCheck.evidence(reach(), refused: requests.emptyQuery(hasWrongPassword: true), by: host.http)
     }
 
     /// Sends only the real password: repeated refusals would look like an attack.
     func probe() async throws -> [Evidence] {
-        try await reach()
-        return keyCheck.evidence(reachable)
+        keyCheck.evidence(try await reach())
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
@@ -40,26 +40,29 @@ struct ClickHouse: AnalyticsPlugin {
         return try await ClickHouseRequests.limits.deliver(events) { event in
             ClickHouseRequests.row(event, now: now)
         } send: { batch in
-            let token = ClickHouseRequests.token(of: batch.map(\.item.messageId))
-            try await check(requests.insert(batch.map(\.bytes), token: token))
+            let ids = batch.map(\.item.messageId)
+            let token = knowsTokens.load(ordering: .relaxed) ? ClickHouseRequests.token(of: ids) : nil
+            try check(await host.http.send(requests.insert(batch.map(\.bytes), token: token)))
         }
     }
 
-    private func reach() async throws(PluginError) {
-        try await check(requests.emptyQuery())
+    private func reach() async throws(PluginError) -> Evidence {
+        var answer = try await host.http.send(requests.emptyQuery(token: "probe"))
+        let knowsTokens = code(of: answer) != "115"
+        if !knowsTokens { answer = try await host.http.send(requests.emptyQuery()) }
+        try check(answer)
+        self.knowsTokens.store(knowsTokens, ordering: .relaxed)
+        let detail = "the table \(requests.table) of \(requests.database) can be read"
+        return .reachable(knowsTokens ? detail : "\(detail); the server is too old to tell two inserts of the same")
     }
 
-    private var reachable: Evidence {
-        .reachable("the table \(requests.table) of \(requests.database) can be read")
-    }
-
-    /// Throws unless ClickHouse did what it was asked. Its answers are empty; it is its header that tells them from those of a
-    /// proxy.
-    private func check(_ request: HTTPRequest) async throws(PluginError) {
-        let answer = try await host.http.send(request)
+    /// Throws unless ClickHouse did what it was asked. Its answers are empty; it is its headers that tell them from those of
+    /// a proxy.
+    private func check(_ answer: HTTPResponse) throws(PluginError) {
         if answer.headers["X-ClickHouse-Exception-Code"] != nil { throw failure(answer) }
         _ = try ClickHouseRequests.done.body(of: answer, failure: failure)
-        guard answer.headers["X-ClickHouse-Query-Id"] != nil else {
+        guard ["Query-Id", "Server-Display-Name"].contains(where: { answer.headers["X-ClickHouse-\($0)"] != nil })
+        else {
             throw PluginError(
                 .protocolViolation,
                 "the answer has no header X-ClickHouse-Query-Id; something between may have sent it",
@@ -69,11 +72,18 @@ struct ClickHouse: AnalyticsPlugin {
         }
     }
 
+    /// ClickHouse's code of an error. Servers before 20 have it in the text alone: `Code: 60, e.displayText() = …`.
+    private func code(of answer: HTTPResponse) -> String? {
+        if let code = answer.headers["X-ClickHouse-Exception-Code"] { return code }
+        guard answer.excerpt.hasPrefix("Code: ") else { return nil }
+        return String(answer.excerpt.dropFirst(6).prefix { $0.isNumber })
+    }
+
     /// The error, with what ClickHouse's own code says that its status does not.
     private func failure(_ response: HTTPResponse) -> PluginError {
         var failure = response.failure(vendor: "clickhouse", now: host.clock.now)
         let kind: PluginStatus? =
-            switch response.headers["X-ClickHouse-Exception-Code"] {
+            switch code(of: response) {
             // Wrong data, although some versions answer 500.
             case "6", "26", "27", "41", "53", "72", "117": .invalid
             // The user may not read or insert.

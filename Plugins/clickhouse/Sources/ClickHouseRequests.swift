@@ -19,8 +19,11 @@ struct ClickHouseRequests {
     let password: SecretPlaceholder?
 
     /// A query of the table that has no rows.
-    func emptyQuery(hasWrongPassword: Bool = false) -> HTTPRequest {
-        var request = request("SELECT 1 FROM \(target) LIMIT 0", url: endpoint, body: [])
+    ///
+    /// - Parameter token: A token as for an insert, which only a server that knows such takes.
+    func emptyQuery(token: String? = nil, hasWrongPassword: Bool = false) -> HTTPRequest {
+        let url = endpoint.with("insert_deduplication_token", token)
+        var request = request("SELECT 1 FROM \(target) LIMIT 0", url: url, body: [])
         if hasWrongPassword { request.headers["X-ClickHouse-Key"] = "wrong" }
         return request
     }
@@ -28,8 +31,8 @@ struct ClickHouseRequests {
     /// An insert of rows.
     ///
     /// - Parameter token: The insert's identity; of two with one token the table keeps one, if it is replicated or has a
-    ///   `non_replicated_deduplication_window`.
-    func insert(_ rows: [[UInt8]], token: String) -> HTTPRequest {
+    ///   `non_replicated_deduplication_window`. Nil for none.
+    func insert(_ rows: [[UInt8]], token: String?) -> HTTPRequest {
         var body: [UInt8] = []
         body.append(rows, separator: UInt8(ascii: "\n"))
         let url = endpoint.with("input_format_skip_unknown_fields", "1").with("date_time_input_format", "best_effort")

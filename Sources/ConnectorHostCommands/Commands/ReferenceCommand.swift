@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorPlatform
 
 /// `connector-host reference`: prints the pages of the reference, or keeps a folder of them true.
 struct ReferenceCommand: AsyncParsableCommand {
@@ -14,12 +15,16 @@ struct ReferenceCommand: AsyncParsableCommand {
             The pages are written from what the program itself reads: the keys of manifests, of connectors.json and of answers, the operations
             of capabilities with their payloads and events, commands, rules of conformance, metrics and error codes. They need no network.
 
+            With --plugin, it is the page of that plugin: what its manifest says. In a page that exists, it takes the place between the lines
+            "<!-- manifest -->" and "<!-- /manifest -->", and the rest, which somebody wrote, stays.
+
             Exit status: 0; 1 if --check finds a page that differs, or a page cannot be written; 64 for wrong usage.
 
             Examples:
               connector-host reference capabilities
               connector-host reference --into docs/reference
               connector-host reference --into docs/reference --check
+              connector-host reference --plugin rates.connector.json --into docs
             """
     )
 
@@ -29,43 +34,76 @@ struct ReferenceCommand: AsyncParsableCommand {
     @Option(help: "The folder to write every page into.", completion: .directory)
     var into: String?
 
+    @Option(
+        help: ArgumentHelp("A plugin, whose page it is: its manifest or its image.", valueName: "file"),
+        completion: .file(extensions: ["json", "so", "dylib"])
+    )
+    var plugin: [String] = []
+
     @Flag(help: "Write nothing, and name the pages in the folder that differ.")
     var check = false
 
     @OptionGroup var answer: OutputOptions
 
     func validate() throws {
-        guard (page == nil) == (into != nil) else { throw ValidationError("name either a page or a folder: --into") }
+        guard page == nil ? into != nil || !plugin.isEmpty : into == nil && plugin.isEmpty else {
+            throw ValidationError("name either a page, or a plugin, or a folder: --into")
+        }
         if check, into == nil { throw ValidationError("--check needs a folder: --into") }
     }
 
     func run() async throws {
         if let page { return StandardStream.output.write(page.text) }
-        guard let into else { return }
-        let errors = ReferencePage.allCases.compactMap { page in
-            do throws(ConnectorError) {
-                try take(page, to: "\(into)/\(page.rawValue).md")
-                return nil as ConnectorError?
-            } catch {
-                return error
-            }
-        }
+        let errors = plugin.isEmpty ? ReferencePage.allCases.compactMap(take) : plugin.compactMap(take)
         guard errors.isEmpty else {
             answer.report(errors)
             throw ExitStatus.failed
         }
     }
 
+    /// Writes a page of the reference into the folder, or compares it; why that failed.
+    private func take(_ page: ReferencePage) -> ConnectorError? {
+        let file = "\(into ?? ".")/\(page.rawValue).md"
+        return failure { () throws(ConnectorError) in
+            try take(page.text, as: file, fix: "connector-host reference --into \(into ?? ".")")
+        }
+    }
+
+    /// Writes a plugin's page into the folder, compares it or, without a folder, prints it; why that failed.
+    private func take(_ plugin: String) -> ConnectorError? {
+        failure { () throws(ConnectorError) in
+            let page = try PluginPage(of: plugin)
+            guard let into else { return StandardStream.output.write(page.text) }
+            let file = "\(into)/\(page.name)"
+            let present = FileStamp(file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
+            let text = try present.map { bytes throws(ConnectorError) in
+                try page.updated(String(decoding: bytes, as: UTF8.self), file: file)
+            }
+            try take(text ?? page.text, as: file, fix: "connector-host reference --plugin \(plugin) --into \(into)")
+        }
+    }
+
     /// Writes a page, or compares it with its file.
-    private func take(_ page: ReferencePage, to file: String) throws(ConnectorError) {
-        guard check else { return try TextFile.replace(file, with: page.text) }
+    ///
+    /// - Parameter fix: The command that writes it.
+    private func take(_ text: String, as file: String, fix: String) throws(ConnectorError) {
+        guard check else { return try TextFile.replace(file, with: text) }
         let written = try SmallFile(reading: file, limit: Self.pageLimit).bytes
-        guard written.elementsEqual(page.text.utf8) else {
+        guard written.elementsEqual(text.utf8) else {
             throw ConnectorError(
                 .invalidValue,
                 "\(file.excerpt) is not what this program has",
-                fix: "write the pages again: connector-host reference --into \(into ?? "")"
+                fix: "write the pages again: \(fix)"
             )
+        }
+    }
+
+    private func failure(_ body: () throws(ConnectorError) -> Void) -> ConnectorError? {
+        do throws(ConnectorError) {
+            try body()
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -55,6 +55,7 @@ struct RecordedResponse: Sendable, Equatable {
     private static let volatile: Set<String> = [
         "age", "alt-svc", "connection", "content-encoding", "content-length", "date", "expires", "keep-alive", "nel",
         "report-to", "request-id", "server-timing", "set-cookie", "traceparent", "trailer", "transfer-encoding", "via",
+        "x-clickhouse-query-id", "x-clickhouse-summary",
         "x-correlation-id", "x-request-id", "x-response-time", "x-runtime", "x-served-by", "x-timer", "x-trace-id",
     ]
 }

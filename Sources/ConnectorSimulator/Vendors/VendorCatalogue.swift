@@ -10,6 +10,7 @@ package enum VendorCatalogue {
         OpenCageVendor.self, WebDAVVendor.self, S3Vendor.self, EtcdVendor.self,
         PushgatewayVendor.self, VictoriaMetricsVendor.self, ClickHouseVendor.self, AmplitudeVendor.self,
         MixpanelVendor.self, GA4Vendor.self, RollbarVendor.self,
+        MatomoVendor.self, PostgRESTVendor.self, DatasetteVendor.self,
     ]
 
     /// The vendors' names, in the order of listings.

@@ -11,6 +11,7 @@ internal import Testing
 @testable internal import connector_manifest
 @testable internal import ga4
 @testable internal import influxdb
+@testable internal import matomo
 @testable internal import mixpanel
 @testable internal import posthog
 @testable internal import pushgateway
@@ -27,6 +28,7 @@ internal import Testing
         ("pushgateway", PushgatewayRequests.limits), ("victoriametrics", VictoriaMetricsRequests.limits),
         ("clickhouse", ClickHouseRequests.limits), ("amplitude", AmplitudeRequests.limits),
         ("mixpanel", MixpanelRequests.limits), ("ga4", GA4Requests.limits), ("rollbar", RollbarRequests.limits),
+        ("matomo", MatomoRequests.limits),
     ])
     func `a manifest states the limits that its adapter keeps`(_ adapter: String, _ limits: BatchDelivery) throws {
         let root = String(#filePath.prefix(upTo: try #require(#filePath.firstRange(of: "/Tests/")).lowerBound))

@@ -66,6 +66,23 @@ internal import Testing
         }
     }
 
+    @Test func `a server that knows no tokens gets none, and its errors are in the text alone`() async throws {
+        func old(_ status: Int, _ text: String = "") -> ScriptedHTTP.Answer {
+            let headers: HTTPFields = ["X-ClickHouse-Server-Display-Name": "old"]
+            return .response(HTTPResponse(status: status, headers: headers, body: Array(text.utf8)))
+        }
+        let unknown = old(404, "Code: 115, e.displayText() = DB::Exception: Unknown setting insert_deduplication_token")
+        let missing = old(404, "Code: 60, e.displayText() = DB::Exception: Table shop.a doesn't exist.")
+        let http = ScriptedHTTP([unknown, old(200), old(401), old(200), missing])
+        let clickHouse = try clickHouse(http)
+        let evidence = try await clickHouse.open()
+        #expect(evidence.map(\.kind) == [.reachable, .authenticated] && evidence[0].detail.contains("too old"))
+        #expect(try await clickHouse.deliver([.track("E", userId: "u")]).map(\.outcome) == [.accepted])
+        #expect(http.requests.map { $0.url.value(of: "insert_deduplication_token") } == ["probe", nil, nil, nil])
+        let error = await #expect(throws: PluginError.self) { try await clickHouse.deliver([.track("E", userId: "u")]) }
+        #expect(error?.status == .notFound && error?.isRetryable == false)
+    }
+
     @Test func `credentials are proved when a wrong password is refused`() async throws {
         #expect(
             try await clickHouse(ScriptedHTTP([Self.done(), Self.done(403)])).open().map(\.kind)

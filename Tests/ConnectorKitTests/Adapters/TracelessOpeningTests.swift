@@ -32,6 +32,10 @@ internal import Testing
         case ("photon", _): return request.path.hasPrefix("/status") ? 0 : 1
         case (_, "GET"), ("webdav", "PROPFIND"): return 0
         case ("segment", _): return try count("batch")
+        case ("matomo", _):
+            guard request.path.hasPrefix("/matomo.php") else { return 0 }
+            let requests = try #require(JSONValue(parsing: request.body)["requests"]?.array)
+            return requests.count { $0.string?.contains("idsite=-1&") != true }
         case ("ga4", _): return request.path.hasPrefix("/debug/") ? 0 : 1
         case ("rollbar", _): return try JSONValue(parsing: request.body) == ["data": [:]] ? 0 : 1
         case ("amplitude", _): return try count("events")

@@ -9,15 +9,18 @@ internal import Testing
 @testable internal import amplitude
 @testable internal import bugsnag
 @testable internal import clickhouse
+@testable internal import datasette
 @testable internal import ga4
 @testable internal import google
 @testable internal import influxdb
 @testable internal import kinto
+@testable internal import matomo
 @testable internal import mixpanel
 @testable internal import nominatim
 @testable internal import opencage
 @testable internal import parse
 @testable internal import photon
+@testable internal import postgrest
 @testable internal import posthog
 @testable internal import pushgateway
 @testable internal import rollbar
@@ -47,9 +50,10 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     static let all: [AdapterExercise] =
         adapters.keys.sorted().flatMap { [opening(of: $0), probing(of: $0)] }
         + ["segment", "posthog", "influxdb", "pushgateway", "victoriametrics", "clickhouse"].map(events)
-        + ["amplitude", "mixpanel", "ga4"].map(events)
+        + ["amplitude", "mixpanel", "ga4", "matomo"].map(events)
         + ["sentry", "bugsnag", "rollbar"].map(reports)
-        + ["parse", "kinto"].flatMap(records) + ["nominatim", "photon", "google", "opencage"].flatMap(places)
+        + ["parse", "kinto", "postgrest", "datasette"].flatMap(records)
+        + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
 
     /// Whether an answer may fail or be false while another one still proves something: those that ask whether wrong
@@ -58,7 +62,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
             || vendor == "segment" && question.method == .get
-            || ["google", "opencage", "webdav", "s3", "pushgateway"].contains(vendor) && question.number == 1
+            || ["google", "opencage", "webdav", "s3", "pushgateway", "postgrest"].contains(vendor)
+                && question.number == 1
     }
 
     /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's and Google Analytics' 2xx, nor, for
@@ -86,12 +91,15 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         "ga4": { try GA4(configuration: $0, host: $1) },
         "rollbar": { try Rollbar(configuration: $0, host: $1) },
         "mixpanel": { try Mixpanel(configuration: $0, host: $1) },
+        "matomo": { try Matomo(configuration: $0, host: $1) },
         "clickhouse": { try ClickHouse(configuration: $0, host: $1) },
         "victoriametrics": { try VictoriaMetrics(configuration: $0, host: $1) },
         "sentry": { try Sentry(configuration: $0, host: $1) },
         "bugsnag": { try Bugsnag(configuration: $0, host: $1) },
         "parse": { try Parse(configuration: $0, host: $1, launches: ParseLaunches()) },
         "kinto": { try Kinto(configuration: $0, host: $1) },
+        "postgrest": { try PostgREST(configuration: $0, host: $1) },
+        "datasette": { try Datasette(configuration: $0, host: $1) },
         "nominatim": { try Nominatim(configuration: $0, host: $1) },
         "photon": { try Photon(configuration: $0, host: $1) }, "google": { try Google(configuration: $0, host: $1) },
         "opencage": { try OpenCage(configuration: $0, host: $1) },
@@ -107,7 +115,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         var fields: JSONObject = [
             "environment": "test", "groupType": "company", "requestsPerSecond": 1, "cacheSize": 9, "launch": [:],
             "region": "us-east-1", "virtualHost": false, "minIdLength": 1, "groupKey": "company",
-            "validate": false, "platform": "linux",
+            "validate": false, "platform": "linux", "idColumn": "id",
         ]
         for (name, text) in texts { fields[name] = .string(text) }
         let make = try #require(Self.adapters[vendor])
@@ -130,6 +138,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     private static func events(_ vendor: String) -> Self {
         Self(vendor: vendor, name: "deliver") { plugin in
             let adapter = try #require(plugin as? any AnalyticsPlugin)
+            // Some learn of the vendor how events are to be sent.
+            _ = try await adapter.open()
             return { .deliveries(try await adapter.deliver([.track("a", userId: "u"), .track("b", userId: "u")])) }
         }
     }

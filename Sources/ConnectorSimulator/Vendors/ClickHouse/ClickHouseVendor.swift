@@ -58,6 +58,7 @@ package final class ClickHouseVendor: Vendor {
         default: response = failure(status: 400, code: "62", message: "Syntax error: failed at position 1 (\(query))")
         }
         response.headers["X-ClickHouse-Query-Id"] = Identifier.uuid()
+        response.headers["X-ClickHouse-Server-Display-Name"] = "simulator"
         return response
     }
 

@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Keeps records as rows of an SQLite database by its Datasette server (docs.datasette.io/en/latest/json_api.html).
+struct Datasette: DatabasePlugin {
+    private let host: Host
+    private let columns: TableColumns
+    private let requests: DatasetteRequests
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        columns = try TableColumns(configuration, vendor: "datasette")
+        requests = try DatasetteRequests(configuration, columns)
+    }
+
+    /// Reads the database's description, and asks the server whom it takes the token's owner for.
+    func open() async throws -> [Evidence] {
+        _ = try DatasetteRequests.database.body(of: await host.http.send(requests.database), failure: failure)
+        let reachable = Evidence.reachable("the database \(requests.name) can be read")
+        guard requests.hasToken else { return [reachable] }
+        let body = try DatasetteRequests.actor.body(of: await host.http.send(requests.actor), failure: failure)
+        // A token of a kind that the server does not know is none to it.
+        guard let actor = body["actor"]?.object else {
+            throw PluginError(.unauthorized, "the server does not know the token", domain: "datasette")
+        }
+        return [reachable, .authenticated("the token is that of \(actor["id"]?.string?.prefix(80) ?? "an actor")")]
+    }
+
+    func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
+        var row = try columns.checked(record)
+        row.set(columns.id, id)
+        return try columns.record(await self.row(requests.insert(row, into: collection)))
+    }
+
+    func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
+        try columns.record(await row(requests.row(id, in: collection)))
+    }
+
+    /// Sets the columns that the record lacks to null.
+    func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        _ = try columns.filters(id: id, version: version)
+        let changes = try columns.replacement(of: await row(requests.row(id, in: collection)), with: record)
+        return try columns.record(await row(requests.update(id, changes, in: collection)))
+    }
+
+    func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        _ = try columns.filters(id: id, version: version)
+        return try columns.record(await row(requests.update(id, columns.checked(record), in: collection)))
+    }
+
+    func delete(_ id: String, in collection: String, version: String?) async throws {
+        _ = try columns.filters(id: id, version: version)
+        _ = try DatasetteRequests.done.body(
+            of: await host.http.send(requests.delete(id, in: collection)),
+            failure: failure
+        )
+    }
+
+    func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
+        let response = try await host.http.send(requests.query(query, in: collection))
+        let body = try DatasetteRequests.rows.body(of: response, failure: failure)
+        // SQLite takes the name of a column that is not there for a text, and finds other rows.
+        for filter in query.filters where body["rows"]?.array?.contains(where: { $0[filter.field] == nil }) == true {
+            throw PluginError(.invalid, "the table has no column \"\(filter.field.prefix(80))\"", domain: "datasette")
+        }
+        return DatabasePage(records: try columns.records(body["rows"]), cursor: body["next"]?.string)
+    }
+
+    /// The row that a request is answered with; some versions call it `row`, or give it as the only one.
+    private func row(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
+        let body = try DatasetteRequests.rows.body(of: await host.http.send(request), failure: failure)
+        return body["row"] ?? body["rows"]?[0] ?? .null
+    }
+
+    /// The error, with Datasette's own words. That an id is taken, only SQLite's words tell.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
+        var failure = response.failure(vendor: "datasette", words: words, now: host.clock.now)
+        if response.status == 400, words?.hasPrefix("UNIQUE constraint failed") == true { failure.status = .conflict }
+        return failure
+    }
+}

@@ -1,0 +1,62 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Synchronization
+
+/// Delivers to Matomo's tracking API (developer.matomo.org/api-reference/tracking-api).
+final class Matomo: AnalyticsPlugin {
+    private let host: Host
+    private let requests: MatomoRequests
+    /// Whether Matomo says which requests of a batch are invalid: it does so to superusers.
+    private let namesInvalid = Atomic(false)
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        requests = try MatomoRequests(configuration)
+    }
+
+    /// Sends a request for no site, which is invalid and counts nowhere; then asks for the site by the token.
+    func open() async throws -> [Evidence] {
+        let body = try tracked(await host.http.send(requests.track([MatomoRequests.noSite])))
+        guard body["invalid"] == 1, body["tracked"] == 0 else {
+            throw PluginError(.protocolViolation, "matomo did not refuse a request for no site", domain: "matomo")
+        }
+        namesInvalid.store(body["invalid_indices"] == [0], ordering: .relaxed)
+        let reachable = Evidence.reachable("the tracking API refuses a request for no site")
+        guard requests.hasToken, let answer = try? await host.http.send(requests.site) else { return [reachable] }
+        let site = try? answer.json()
+        if answer.status == 401 || answer.status == 403 || site?["result"] == "error" {
+            var failure = failure(answer)
+            failure.status = .unauthorized
+            throw failure
+        }
+        guard answer.isSuccess, let name = site?["name"]?.string, site?["idsite"] != nil else { return [reachable] }
+        return [reachable, .authenticated("the token may see the site \(name.prefix(80))")]
+    }
+
+    /// Sends events one by one unless Matomo would say which of them are invalid.
+    func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
+        let now = host.clock.now
+        var limits = MatomoRequests.limits
+        if !namesInvalid.load(ordering: .relaxed) { limits.batchCount = 1 }
+        return try await limits.deliver(events) { event in
+            try requests.encode(event, now: now)
+        } send: { batch in
+            let body = try tracked(await host.http.send(requests.track(batch.map(\.bytes))))
+            guard let invalid = body["invalid"]?.integer, invalid > 0 else { return }
+            let failure = PluginError(.invalid, "matomo calls the request invalid", domain: "matomo", detail: 200)
+            let places = (body["invalid_indices"]?.array ?? []).compactMap(\.integer).map { (Int($0), failure) }
+            throw BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: true) ?? failure as any Error
+        }
+    }
+
+    private func tracked(_ answer: HTTPResponse) throws(PluginError) -> JSONValue {
+        try MatomoRequests.tracked.body(of: answer, failure: failure)
+    }
+
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        response.failure(vendor: "matomo", words: (try? response.json())?["message"]?.string, now: host.clock.now)
+    }
+}

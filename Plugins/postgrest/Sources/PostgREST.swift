@@ -1,0 +1,111 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// Keeps records as rows of a PostgreSQL database by its PostgREST server (docs.postgrest.org).
+struct PostgREST: DatabasePlugin {
+    private let host: Host
+    private let columns: TableColumns
+    private let requests: PostgRESTRequests
+    private let keyCheck = KeyCheck()
+
+    init(configuration: PluginConfiguration, host: Host) throws {
+        self.host = host
+        columns = try TableColumns(configuration, vendor: "postgrest")
+        requests = try PostgRESTRequests(configuration, columns)
+    }
+
+    /// Reads the description of the API. PostgREST checks a token first, so if it refuses a wrong one, the real one is
+    /// proved.
+    func open() async throws -> [Evidence] {
+        guard requests.hasToken else { return [try await reach()] }
+        return try await keyCheck.evidence(reach(), refused: requests.root(token: "wrong"), by: host.http)
+    }
+
+    /// Sends only the real token: repeated refusals would look like an attack.
+    func probe() async throws -> [Evidence] {
+        keyCheck.evidence(try await reach())
+    }
+
+    func create(_ record: JSONObject, in collection: String, id: String?) async throws -> DatabaseRecord {
+        var row = try columns.checked(record)
+        row.set(columns.id, id)
+        return try columns.record(await self.row(requests.insert(row, into: collection)))
+    }
+
+    func get(_ id: String, in collection: String) async throws -> DatabaseRecord {
+        try await change(id, in: collection, [:], version: nil)
+    }
+
+    /// Sets the columns that the record lacks to null: PostgREST's own replacement would create a missing row.
+    func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        let present = try await row(requests.row(id, in: collection))
+        _ = try columns.record(present)
+        return try await change(id, in: collection, columns.replacement(of: present, with: record), version: version)
+    }
+
+    func update(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
+        -> DatabaseRecord
+    {
+        try await change(id, in: collection, columns.checked(record), version: version)
+    }
+
+    func delete(_ id: String, in collection: String, version: String?) async throws {
+        _ = try await change(id, in: collection, nil, version: version)
+    }
+
+    func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
+        guard let offset = Int(query.cursor ?? "0"), 0...Int(Int32.max) ~= offset else {
+            throw PluginError(.invalid, "cursor must be one that a query gave", domain: "postgrest")
+        }
+        let response = try await host.http.send(requests.query(query, offset: offset, in: collection))
+        // Rows were removed since the cursor was given.
+        if response.status == 416, offset > 0 { return DatabasePage(records: [], cursor: nil) }
+        let records = try columns.records(PostgRESTRequests.rows.body(of: response, failure: failure))
+        // The header ends in the number of all rows that the query finds.
+        let total = response.headers["Content-Range"]?.split(separator: "/").last.flatMap { Int($0) } ?? .max
+        let end = offset + records.count
+        return DatabasePage(records: records, cursor: records.isEmpty || end >= total ? nil : "\(end)")
+    }
+
+    private func reach() async throws -> Evidence {
+        let response = try await host.http.send(requests.root())
+        // A server may hide the description, which it says in its own words.
+        if response.status != 404 || (try? response.json())?["code"]?.string?.hasPrefix("PGRST") != true {
+            _ = try PostgRESTRequests.description.body(of: response, failure: failure)
+        }
+        return .reachable("answered HTTP \(response.status) to a request for the description of the API")
+    }
+
+    /// Changes a row, or with nil removes it. If none has the version, the row without it tells why.
+    private func change(_ id: String, in collection: String, _ changes: JSONObject?, version: String?) async throws
+        -> DatabaseRecord
+    {
+        do {
+            return try columns.record(await row(requests.row(id, in: collection, version: version, changes: changes)))
+        } catch let error as PluginError where error.status == .notFound && version != nil {
+            _ = try await row(requests.row(id, in: collection))
+            throw PluginError(.conflict, "the record has another version", domain: "postgrest")
+        }
+    }
+
+    private func row(_ request: HTTPRequest) async throws -> JSONValue {
+        try PostgRESTRequests.row.body(of: await host.http.send(request), failure: failure)
+    }
+
+    /// The error, with PostgREST's or PostgreSQL's own words, and what its code says that its status does not.
+    private func failure(_ response: HTTPResponse) -> PluginError {
+        let body = try? response.json()
+        var failure = response.failure(vendor: "postgrest", words: body?["message"]?.string, now: host.clock.now)
+        switch body?["code"]?.string {
+        case "PGRST116" where body?["details"]?.string?.contains(" 0 rows") == true: failure.status = .notFound
+        case "23503": failure.status = .invalid  // The key of a row in another table, which is not there.
+        default: break
+        }
+        return failure
+    }
+}

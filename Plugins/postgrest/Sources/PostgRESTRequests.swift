@@ -1,0 +1,89 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+
+/// The requests to PostgREST, and the answers that mean success.
+struct PostgRESTRequests {
+    /// The answer to a request for the description of the API.
+    static let description = VendorAnswer("postgrest", [.object(#"with "swagger""#) { $0["swagger"]?.string != nil }])
+    /// The answers to a request for one row, and to a query: all rows, or a part of them.
+    static let row = VendorAnswer("postgrest", statuses: 200...201, [.object("of a row") { _ in true }])
+    static let rows = VendorAnswer("postgrest", statuses: 200...206, [.array("of rows") { $0.object != nil }])
+
+    private let endpoint: HTTPURL
+    private let headers: HTTPFields
+    private let columns: TableColumns
+
+    init(_ configuration: PluginConfiguration, _ columns: TableColumns) throws(PluginError) {
+        self.columns = columns
+        endpoint = try configuration.url("endpoint")
+        let schema = configuration.optionalString("schema")
+        var headers: HTTPFields = ["Prefer": "return=representation,count=exact"]
+        headers["Authorization"] = configuration.optionalSecret("token").map { "Bearer \($0)" }
+        headers["apikey"] = configuration.optionalSecret("apiKey")?.text
+        (headers["Accept-Profile"], headers["Content-Profile"]) = (schema, schema)
+        self.headers = headers
+    }
+
+    /// Whether requests carry a token.
+    var hasToken: Bool { headers["Authorization"] != nil }
+
+    /// A request for the description of the API, with the role's token unless another one is given.
+    func root(token: String? = nil) -> HTTPRequest {
+        var request = HTTPRequest(.get, endpoint.appending(path: "/"), headers: headers)
+        if let token { request.headers["Authorization"] = "Bearer \(token)" }
+        return request
+    }
+
+    func insert(_ row: JSONObject, into table: String) -> HTTPRequest {
+        one(.post, endpoint.appending(table), row)
+    }
+
+    /// A request that reads a row, changes it or, with nil, removes it, if it has a version where one is given.
+    func row(_ id: String, in table: String, version: String? = nil, changes: JSONObject? = [:]) throws -> HTTPRequest {
+        let url = endpoint.appending(table).with("and", try condition(columns.filters(id: id, version: version)))
+        return one(changes.map { $0.isEmpty ? .get : .patch } ?? .delete, url, changes ?? [:])
+    }
+
+    func query(_ query: DatabaseQuery, offset: Int, in table: String) throws -> HTTPRequest {
+        let order = query.sort.map { Self.quoted($0.field) + ($0.isDescending ? ".desc.nullslast" : ".asc.nullsfirst") }
+        let url = endpoint.appending(table)
+            .with("and", query.filters.isEmpty ? nil : try condition(query.filters))
+            .with("order", (order + [Self.quoted(columns.id)]).joined(separator: ","))
+            .with("limit", "\(query.limit)").with("offset", "\(offset)")
+        return HTTPRequest(.get, url, headers: headers)
+    }
+
+    /// A request whose answer is one row, or a refusal if it would be none or several.
+    private func one(_ method: HTTPRequest.Method, _ url: HTTPURL, _ changes: JSONObject) -> HTTPRequest {
+        var request = HTTPRequest(method, url, headers: headers)
+        request.headers["Accept"] = "application/vnd.pgrst.object+json"
+        guard method == .post || method == .patch else { return request }
+        request.headers["Content-Type"] = "application/json"
+        request.body = JSONValue.object(changes).utf8()
+        return request
+    }
+
+    /// All filters as one condition. Quotation tells names and values from reserved words and characters.
+    private func condition(_ filters: [DatabaseQuery.Filter]) throws -> String {
+        let conditions = try filters.map { filter in
+            let (name, values) = (Self.quoted(filter.field), try columns.texts(of: filter).map(Self.quoted))
+            let word = filter.comparison.rawValue
+            return switch filter.comparison {
+            case .equal where values.isEmpty: "\(name).is.null"
+            case .notEqual where values.isEmpty: "\(name).not.is.null"
+            // In SQL, null is neither equal to a value nor different.
+            case .notEqual: "or(\(name).neq.\(values[0]),\(name).is.null)"
+            case .within: "\(name).in.(\(values.joined(separator: ",")))"
+            default: "\(name).\(["le": "lte", "ge": "gte"][word] ?? word).\(values[0])"
+            }
+        }
+        return "(\(conditions.joined(separator: ",")))"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}

@@ -1,0 +1,112 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+package import ConnectorCapabilities
+
+/// The columns of tables that mean something to `database/1`, for vendors whose collections are tables.
+///
+/// A record has no member for a column without a value, nor for its id and its version.
+package struct TableColumns: Sendable {
+    /// The vendor's name, which becomes the domain of errors.
+    package let vendor: String
+    /// The column of a record's id.
+    package let id: String
+    /// The column of a record's version; nil for none.
+    package let version: String?
+
+    /// Reads the fields `idColumn` and, if there is one, `versionColumn`.
+    package init(_ configuration: PluginConfiguration, vendor: String) throws(PluginError) {
+        self.vendor = vendor
+        id = try configuration.string("idColumn")
+        version = configuration.optionalString("versionColumn")
+    }
+
+    /// The record in a row.
+    ///
+    /// - Throws: `protocolViolation` if the row lacks the column of the id, `invalid` if the database left it null.
+    package func record(_ row: JSONValue) throws(PluginError) -> DatabaseRecord {
+        guard let columns = row.object, let value = columns[id] else {
+            throw PluginError(.protocolViolation, "the row has no column \"\(id)\"", domain: vendor)
+        }
+        guard let id = Self.text(value) else {
+            throw PluginError(
+                .invalid,
+                "the column \"\(id)\" of the row is \(value.kind), not an id; give the column a default, or records an id",
+                domain: vendor
+            )
+        }
+        let members = columns.members.filter { $0.value != .null && $0.name != self.id && $0.name != version }
+        return DatabaseRecord(
+            id: id,
+            version: version.flatMap { Self.text(columns[$0]) },
+            data: JSONObject(members.map { ($0.name, $0.value) })
+        )
+    }
+
+    /// The records in rows.
+    ///
+    /// - Throws: As ``record(_:)`` does.
+    package func records(_ rows: JSONValue?) throws(PluginError) -> [DatabaseRecord] {
+        var records: [DatabaseRecord] = []
+        for row in rows?.array ?? [] { records.append(try record(row)) }
+        return records
+    }
+
+    /// The columns of a new or changed row.
+    ///
+    /// - Throws: `invalid` for a record with a member that is its id or its version.
+    package func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
+        for name in [id, version].compactMap(\.self) where record[name] != nil {
+            throw PluginError(.invalid, "the column \"\(name)\" is the record's id or version", domain: vendor)
+        }
+        return record
+    }
+
+    /// The columns that an update must set so that only a record's members remain of a row: those, and null in the others.
+    package func replacement(of row: JSONValue, with record: JSONObject) throws(PluginError) -> JSONObject {
+        var columns = try checked(record)
+        for name in row.object?.names ?? [] where record[name] == nil && name != id && name != version {
+            columns[name] = .some(.null)
+        }
+        return columns
+    }
+
+    /// The filters that only one row passes: it has an id and, if one is given, a version.
+    ///
+    /// - Throws: `unsupported` for a version if there is no column of it.
+    package func filters(id text: String, version: String?) throws(PluginError) -> [DatabaseQuery.Filter] {
+        let filter = DatabaseQuery.Filter(id, .equal, .string(text))
+        guard let version else { return [filter] }
+        guard let column = self.version else {
+            throw PluginError(.unsupported, "the records have no versions", domain: vendor)
+        }
+        return [filter, DatabaseQuery.Filter(column, .equal, .string(version))]
+    }
+
+    /// The values that a filter compares with, as texts; none if it compares with null.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - hasNumericBooleans: Whether true and false are 1 and 0, as in SQLite.
+    /// - Throws: `invalid` if it asks for an order of null, which SQL does not have.
+    package func texts(of filter: DatabaseQuery.Filter, hasNumericBooleans: Bool = false) throws(PluginError)
+        -> [String]
+    {
+        let values = filter.value.array ?? [filter.value]
+        guard values.contains(.null) else {
+            return values.map { value in
+                if hasNumericBooleans, let bool = value.bool { return bool ? "1" : "0" }
+                return value.string ?? value.serialized()
+            }
+        }
+        guard filter.comparison == .equal || filter.comparison == .notEqual else {
+            throw PluginError(.invalid, "null can be compared by \"eq\" and \"ne\" only", domain: vendor)
+        }
+        return []
+    }
+
+    private static func text(_ value: JSONValue?) -> String? {
+        value?.string ?? value?.integer.map { "\($0)" }
+    }
+}

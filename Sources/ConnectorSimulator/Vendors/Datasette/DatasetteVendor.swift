@@ -1,0 +1,187 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+internal import Synchronization
+
+/// Datasette's JSON API of version 1: a database's tables, their rows, and changes by a token's owner.
+///
+/// The database has the tables that something was inserted into; they have any columns, and `id` as their key. Everybody may read, and
+/// the token's owner may write. Signed tokens that are wrong are 401, others are taken for none. Source: Datasette's documentation of
+/// the API, and version 1.0a41.
+package final class DatasetteVendor: Vendor {
+    package static let name = "datasette"
+    package static let demoCredentials = ["database": "demo", "token": "dstok_demo"]
+    package static let secretKeys = ["token"]
+
+    private let credentials: AcceptedCredentials
+    /// The rows by table.
+    private let tables = Mutex<[String: [JSONObject]]>([:])
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        let token = request.fields["Authorization"]?.split(separator: " ").last.map(String.init)
+        let isKnown = credentials.accepts("token", token)
+        if let token, !isKnown, token.hasPrefix("dstok_") {
+            return failure(status: 401, message: "Invalid token signature")
+        }
+        var path = request.components.map(Self.decoded)
+        if request.method == "GET", let last = path.popLast() {
+            guard last.hasSuffix(".json") else {
+                return HTTPResponse(text: "<html>Datasette</html>", type: "text/html")
+            }
+            path.append(String(last.dropLast(5)))
+        }
+        if path == ["-", "actor"] {
+            return HTTPResponse(json: ["ok": true, "actor": isKnown ? ["id": "demo", "token": "dstok"] : .null])
+        }
+        guard let database = path.first, credentials.accepts("database", database) else {
+            return failure(status: 404, message: "Database not found")
+        }
+        switch (request.method, path.count) {
+        case ("GET", 1):
+            let names = tables.withLock { $0.keys.sorted() }
+            let list = names.map { ["name": .string($0)] as JSONValue }
+            return HTTPResponse(json: ["ok": true, "database": .string(database), "tables": .array(list)])
+        case ("GET", 2): return query(path[1], request.query)
+        case ("GET", 3): return row(path[2], in: path[1])
+        case ("POST", 4...5) where path[path.count - 2] == "-":
+            guard isKnown else { return failure(status: 403, message: "Permission denied") }
+            let body = (try? request.json()) ?? .null
+            return tables.withLock { tables in
+                switch (path.last, path.count) {
+                case ("insert", 4): insert(body, into: path[1], &tables)
+                case ("update", 5): change(path[2], in: path[1], &tables, update: body["update"]?.object ?? [:])
+                case ("delete", 5): change(path[2], in: path[1], &tables, update: nil)
+                default: failure(status: 404)
+                }
+            }
+        default: return failure(status: 404)
+        }
+    }
+
+    private func insert(_ body: JSONValue, into table: String, _ tables: inout [String: [JSONObject]]) -> HTTPResponse {
+        guard let given = body["row"].map({ [$0] }) ?? body["rows"]?.array else {
+            return failure(status: 400, message: #"JSON must have one or other of "row" or "rows""#)
+        }
+        var rows: [JSONObject] = []
+        for value in given {
+            guard var row = value.object else { return failure(status: 400, message: #""row" must be a dictionary"#) }
+            row["id"] = row["id"] ?? .string(Identifier.uuid())
+            if (tables[table] ?? []).contains(where: { $0["id"] == row["id"] }) {
+                return failure(status: 400, message: "UNIQUE constraint failed: \(table).id")
+            }
+            rows.append(Self.stored(row))
+        }
+        tables[table, default: []] += rows
+        return HTTPResponse(status: 201, json: ["ok": true, "rows": .array(rows.map { .object($0) })])
+    }
+
+    /// Updates a row, or removes it.
+    private func change(
+        _ id: String,
+        in table: String,
+        _ tables: inout [String: [JSONObject]],
+        update: JSONObject?
+    ) -> HTTPResponse {
+        guard var rows = tables[table] else { return failure(status: 404, message: "Table not found") }
+        guard let index = rows.firstIndex(where: { Self.text($0["id"]) == id }) else {
+            return failure(status: 404, message: "Record not found: ['\(id)']")
+        }
+        defer { tables[table] = rows }
+        guard let update else {
+            rows.remove(at: index)
+            return HTTPResponse(json: ["ok": true])
+        }
+        for member in Self.stored(update).members { rows[index][member.name] = .some(member.value) }
+        return HTTPResponse(json: ["ok": true, "rows": [.object(rows[index])]])
+    }
+
+    private func row(_ id: String, in table: String) -> HTTPResponse {
+        guard let rows = tables.withLock({ $0[table] }) else { return failure(status: 404, message: "Table not found") }
+        guard let row = rows.first(where: { Self.text($0["id"]) == id }) else {
+            return failure(status: 404, message: "Row not found")
+        }
+        return HTTPResponse(json: ["ok": true, "rows": [.object(row)], "truncated": false])
+    }
+
+    private func query(_ table: String, _ query: QueryItems) -> HTTPResponse {
+        guard var rows = tables.withLock({ $0[table] }) else { return failure(status: 404, message: "Table not found") }
+        let size = Int(query["_size"] ?? "100") ?? 0
+        guard 0...1000 ~= size else { return failure(status: 400, message: "_size must be <= 1000") }
+        for item in query.items where !item.name.hasPrefix("_") {
+            let parts = item.name.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
+            let (column, word) =
+                item.name.contains("__")
+                ? (parts.dropLast(2).joined(separator: "_"), parts.last ?? "") : (item.name, "exact")
+            rows = rows.filter { Self.passes($0[column] ?? .null, word, item.value) }
+        }
+        if let column = query["_sort"] ?? query["_sort_desc"] {
+            rows.sort { Self.isLess($0[column] ?? .null, $1[column] ?? .null) }
+            if query["_sort_desc"] != nil { rows.reverse() }
+        }
+        let start = Int(query["_next"] ?? "0") ?? 0
+        let page = rows.dropFirst(start).prefix(size)
+        let next: JSONValue = start + page.count < rows.count ? .string("\(start + page.count)") : .null
+        return HTTPResponse(json: [
+            "ok": true, "next": next, "rows": .array(page.map { .object($0) }), "truncated": false,
+        ])
+    }
+
+    /// Whether a value passes a condition; null passes none but its own.
+    private static func passes(_ value: JSONValue, _ word: String, _ text: String) -> Bool {
+        if word == "isnull" || word == "notnull" { return (value == .null) == (word == "isnull") }
+        guard value != .null else { return false }
+        let other = value.number == nil ? JSONValue.string(text) : Double(text).map { .number($0) } ?? .string(text)
+        let isEqual = value.number.map { $0 == other.number } ?? (Self.text(value) == text)
+        switch word {
+        case "not": return !isEqual
+        case "lt": return isLess(value, other)
+        case "lte": return isEqual || isLess(value, other)
+        case "gt": return !isEqual && !isLess(value, other)
+        case "gte": return !isLess(value, other)
+        case "in": return (try? JSONValue(parsing: text))?.array?.contains { Self.text($0) == Self.text(value) } == true
+        default: return isEqual
+        }
+    }
+
+    /// SQLite's order: null, numbers, texts.
+    private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        func rank(_ value: JSONValue) -> Int { value == .null ? 0 : value.number == nil ? 2 : 1 }
+        if let left = left.number, let right = right.number { return left < right }
+        return rank(left) != rank(right) ? rank(left) < rank(right) : text(left) < text(right)
+    }
+
+    /// A row as SQLite keeps it: truths as numbers, objects and arrays as text.
+    private static func stored(_ row: JSONObject) -> JSONObject {
+        JSONObject(
+            row.members.map { member in
+                switch member.value {
+                case .bool(let truth): (member.name, truth ? 1 : 0)
+                case .array, .object: (member.name, .string(member.value.serialized()))
+                default: (member.name, member.value)
+                }
+            }
+        )
+    }
+
+    private static func text(_ value: JSONValue?) -> String { value?.string ?? value?.serialized() ?? "" }
+
+    /// A name without Datasette's coding, in which `~` and two digits stand for a byte.
+    private static func decoded(_ name: String) -> String {
+        PercentCoding.decode(name.replacing("%", with: "%25").replacing("~", with: "%"))
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        let status = status ?? 500
+        let text = JSONValue.string(message ?? code ?? HTTPReason.text(of: status))
+        return HTTPResponse(
+            status: status,
+            json: ["ok": false, "error": text, "errors": [text], "status": .integer(Int64(status))]
+        )
+    }
+}

@@ -1,0 +1,101 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+internal import ConnectorHTTPServer
+
+/// Matomo's tracking API at `/matomo.php`, one request or many, and of its reporting API the question for a site.
+///
+/// A request is invalid if it is for another site, or if it is older than a day or has an address without a token. Of a batch the others are tracked;
+/// which ones are invalid is told to a superuser alone, as whose the token counts here. Without parameters the answer is a
+/// page. Source: Matomo's documentation of the API, and its tracker.
+package struct MatomoVendor: Vendor {
+    package static let name = "matomo"
+    package static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
+    package static let secretKeys = ["token"]
+
+    /// The sites and tokens that the vendor knows.
+    private let credentials: AcceptedCredentials
+
+    package init(credentials: AcceptedCredentials) {
+        self.credentials = credentials
+    }
+
+    package func respond(to request: SimulatedRequest) -> HTTPResponse {
+        let isForm = request.mediaType == "application/x-www-form-urlencoded"
+        // PHP takes parameters from both.
+        let texts = [String(request.request.query), isForm ? request.text : ""].filter { !$0.isEmpty }
+        let items = QueryItems(parsing: texts.joined(separator: "&"))
+        switch request.path {
+        case "/", "/index.php": return report(items)
+        case "/matomo.php", "/piwik.php": break
+        default: return failure(status: 404)
+        }
+        if let body = try? request.json(), let requests = body["requests"]?.array {
+            return batch(requests, token: body["token_auth"]?.string, now: request.receivedAt)
+        }
+        guard !items.items.isEmpty else {
+            let page = "This resource is part of Matomo. This file is the endpoint for the Matomo tracking API.\n"
+            return HTTPResponse(status: request.method == "GET" ? 200 : 400, text: page, type: "text/html")
+        }
+        guard isValid(items, token: items["token_auth"], now: request.receivedAt) else { return failure(status: 400) }
+        guard items["send_image"] != "0" else { return HTTPResponse(status: 204) }
+        return HTTPResponse(status: 200, headers: ["Content-Type": "image/gif"], body: Array("GIF89a".utf8))
+    }
+
+    private func batch(_ requests: [JSONValue], token: String?, now: Timestamp) -> HTTPResponse {
+        let invalid = requests.indices.filter { index in
+            !isValid(Self.items(of: requests[index]), token: token, now: now)
+        }
+        var answer: JSONObject = [
+            "status": "success", "tracked": .integer(Int64(requests.count - invalid.count)),
+            "invalid": .integer(Int64(invalid.count)),
+        ]
+        if credentials.accepts("token", token) {
+            answer["invalid_indices"] = .array(invalid.map { .integer(Int64($0)) })
+        }
+        return HTTPResponse(json: .object(answer))
+    }
+
+    /// The parameters of a request of a batch: an address with a query, or an object.
+    private static func items(of request: JSONValue) -> QueryItems {
+        guard let members = request.object?.members else {
+            return QueryItems(parsing: request.string?.drop { $0 != "?" }.dropFirst() ?? "")
+        }
+        let texts = members.map { member in
+            "\(PercentCoding.encode(member.name))=\(PercentCoding.encode(member.value.string ?? member.value.serialized()))"
+        }
+        return QueryItems(parsing: texts.joined(separator: "&"))
+    }
+
+    /// Whether a request can be tracked.
+    private func isValid(_ items: QueryItems, token: String?, now: Timestamp) -> Bool {
+        guard credentials.accepts("siteId", items["idsite"]), items["rec"] == "1" else { return false }
+        if items["e_c"] != nil, items["e_a"]?.isEmpty != false { return false }
+        guard items["cip"] == nil || credentials.accepts("token", token) else { return false }
+        guard let time = items["cdt"] else { return true }
+        let seconds =
+            Int64(time) ?? Timestamp(parsing: time.replacing(" ", with: "T") + "Z").map { $0.milliseconds / 1000 }
+        guard let seconds else { return false }
+        return now.milliseconds / 1000 - seconds < 86_400 || credentials.accepts("token", token)
+    }
+
+    private func report(_ items: QueryItems) -> HTTPResponse {
+        guard items["module"] == "API", items["method"] == "SitesManager.getSiteFromId" else {
+            return failure(status: 404)
+        }
+        guard credentials.accepts(["token": items["token_auth"], "siteId": items["idSite"]]) else {
+            let message = "Unable to authenticate with the provided token. It is either invalid or expired."
+            return HTTPResponse(status: 401, json: ["result": "error", "message": .string(message)])
+        }
+        return HTTPResponse(json: [
+            "idsite": .string(items["idSite"] ?? ""), "name": "Demo", "main_url": "http://demo.example",
+        ])
+    }
+
+    package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        var answer: JSONObject = ["status": "error", "tracked": 0, "invalid": 0]
+        answer["message"] = (message ?? code).map { .string($0) }
+        return HTTPResponse(status: status ?? 500, json: .object(answer))
+    }
+}

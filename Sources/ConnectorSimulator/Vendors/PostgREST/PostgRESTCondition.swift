@@ -1,0 +1,142 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+
+/// A condition of PostgREST on a row: `and("a".eq."1",or(b.gt.2,b.is.null))`, and in a query `a=eq.1`.
+indirect enum PostgRESTCondition {
+    case all([PostgRESTCondition])
+    case any([PostgRESTCondition])
+    case not(PostgRESTCondition)
+    /// A comparison of a column with texts: one, but for `in`.
+    case comparison(column: String, word: String, texts: [String])
+
+    /// The words of comparisons.
+    private static let words: Set = ["eq", "neq", "lt", "lte", "gt", "gte", "in", "is", "like", "ilike"]
+
+    /// Reads the item of a query; nil if it is none of a condition.
+    init?(name: String, value: String) {
+        var parser = Parser(text: Array(value))
+        switch name {
+        case "and", "or":
+            guard let list = parser.list() else { return nil }
+            self = name == "and" ? .all(list) : .any(list)
+        default:
+            guard let comparison = parser.comparison(of: name, isNested: false) else { return nil }
+            self = comparison
+        }
+        guard parser.isAtEnd else { return nil }
+    }
+
+    /// Whether a row passes. Null passes no comparison, nor its opposite.
+    func passes(_ row: JSONObject) -> Bool {
+        switch self {
+        case .all(let conditions): return conditions.allSatisfy { $0.passes(row) }
+        case .any(let conditions): return conditions.contains { $0.passes(row) }
+        case .not(.comparison(let column, "is", let texts)):
+            return !Self.comparison(column: column, word: "is", texts: texts).passes(row)
+        case .not(.comparison(let column, let word, let texts)):
+            return row[column] ?? .null != .null
+                && !Self.comparison(column: column, word: word, texts: texts).passes(row)
+        case .not(let condition): return !condition.passes(row)
+        case .comparison(let column, let word, let texts):
+            let (value, text) = (row[column] ?? .null, texts.first ?? "")
+            if word == "is" { return value.serialized() == text.lowercased() }
+            guard value != .null else { return false }
+            let order = Self.order(value, text)
+            return switch word {
+            case "eq": order == 0
+            case "neq": order != 0
+            case "lt": order < 0
+            case "lte": order <= 0
+            case "gt": order > 0
+            case "gte": order >= 0
+            case "in": texts.contains { Self.order(value, $0) == 0 }
+            default: Self.text(value).lowercased() == text.replacing("*", with: "").lowercased()
+            }
+        }
+    }
+
+    /// Where a value stands to a text: before it (-1), at it, or after it (1); numbers by their size.
+    static func order(_ value: JSONValue, _ text: String) -> Int {
+        if let number = value.number, let other = Double(text) { return number < other ? -1 : number > other ? 1 : 0 }
+        let own = Self.text(value)
+        return own < text ? -1 : own > text ? 1 : 0
+    }
+
+    static func text(_ value: JSONValue) -> String { value.string ?? value.serialized() }
+
+    /// Reads conditions from left to right.
+    private struct Parser {
+        let text: [Character]
+        var index = 0
+
+        init(text: [Character]) { self.text = text }
+
+        var isAtEnd: Bool { index == text.count }
+
+        /// Whether the text goes on with a mark, which is then read.
+        mutating func reads(_ mark: Character) -> Bool {
+            guard index < text.count, text[index] == mark else { return false }
+            index += 1
+            return true
+        }
+
+        /// The conditions in parentheses.
+        mutating func list() -> [PostgRESTCondition]? {
+            guard reads("(") else { return nil }
+            var conditions: [PostgRESTCondition] = []
+            repeat {
+                guard let condition = condition() else { return nil }
+                conditions.append(condition)
+            } while reads(",")
+            return reads(")") ? conditions : nil
+        }
+
+        private mutating func condition() -> PostgRESTCondition? {
+            let isQuoted = index < text.count && text[index] == "\""
+            let name = word(until: ".(,)")
+            if !isQuoted, name == "and" || name == "or" {
+                guard let list = list() else { return nil }
+                return name == "and" ? .all(list) : .any(list)
+            }
+            if !isQuoted, name == "not", reads(".") { return condition().map { .not($0) } }
+            return reads(".") ? comparison(of: name, isNested: true) : nil
+        }
+
+        /// What follows the name of a column.
+        mutating func comparison(of column: String, isNested: Bool) -> PostgRESTCondition? {
+            let name = word(until: ".")
+            guard reads(".") else { return nil }
+            if name == "not" { return comparison(of: column, isNested: isNested).map { .not($0) } }
+            guard words.contains(name) else { return nil }
+            guard name == "in" else {
+                let text = word(until: isNested ? ",)" : "")
+                return .comparison(column: column, word: name, texts: [text])
+            }
+            guard reads("(") else { return nil }
+            var texts: [String] = []
+            repeat { texts.append(word(until: ",)")) } while reads(",")
+            return reads(")") ? .comparison(column: column, word: name, texts: texts) : nil
+        }
+
+        /// The text up to one of some marks, or in quotation marks, where `\` stands before such a mark.
+        private mutating func word(until marks: String) -> String {
+            var word = ""
+            let isQuoted = !marks.isEmpty && reads("\"")
+            while index < text.count {
+                let character = text[index]
+                if isQuoted ? character == "\"" : marks.contains(character) { break }
+                index += 1
+                if isQuoted, character == "\\", index < text.count {
+                    word.append(text[index])
+                    index += 1
+                } else {
+                    word.append(character)
+                }
+            }
+            if isQuoted { index = min(index + 1, text.count) }
+            return word
+        }
+    }
+}

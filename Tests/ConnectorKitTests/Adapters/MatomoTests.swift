@@ -1,0 +1,108 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import matomo
+
+/// The adapter of Matomo.
+@Suite struct MatomoTests {
+    private func matomo(_ http: ScriptedHTTP, token: Bool = true) throws -> Matomo {
+        var fields: JSONObject = ["endpoint": "http://vendor.example/stats/", "siteId": "7"]
+        if token { fields["token"] = "{{secret:token}}" }
+        return try Matomo(configuration: PluginConfiguration(fields), host: .scripted(http))
+    }
+
+    /// The items of a request of the batch.
+    private func items(_ request: HTTPRequest, _ index: Int = 0) throws -> QueryItems {
+        let text = try #require(request.jsonBody["requests"]?[index]?.string)
+        #expect(text.hasPrefix("?"))
+        return QueryItems(parsing: text.dropFirst())
+    }
+
+    private static let refused = (200, #"{"status":"success","tracked":0,"invalid":1,"invalid_indices":[0]}"#)
+    private static let nameless = (200, #"{"status":"success","tracked":0,"invalid":1}"#)
+    private static let site = (200, #"{"idsite":"7","name":"Shop"}"#)
+
+    private static func tracked(_ count: Int) -> (Int, String) {
+        (200, #"{"status":"success","tracked":\#(count),"invalid":0}"#)
+    }
+
+    @Test func `an event carries the person, the visitor, the time and the page`() async throws {
+        let http = ScriptedHTTP(Self.tracked(1))
+        var event = AnalyticsEvent.track(
+            "Order & {{secret:token}}",
+            ["value": 42.5, "category": "Shop", "dimension3": "b", "url": "http://shop.example/?a=b"],
+            userId: "u",
+            anonymousId: "0f8fad5b-d9cb-469f-a165-70867728950e"
+        )
+        event.context = ["ip": "192.0.2.1", "locale": "de", "page": ["referrer": "http://search.example"]]
+        #expect(try await matomo(http).deliver([event]).map(\.outcome) == [.accepted])
+        let request = try #require(http.requests.first)
+        #expect(request.url.description == "http://vendor.example/stats/matomo.php")
+        #expect(request.hasPlaceholdersInBody && request.text.ranges(of: "{{").count == 1)
+        let items = try items(request)
+        for (name, value) in [
+            ("idsite", "7"), ("rec", "1"), ("uid", "u"), ("_id", "0f8fad5bd9cb469f"), ("cdt", "1769851800"),
+            ("e_c", "Shop"), ("e_a", "Order & {{secret:token}}"), ("e_v", "42.5"), ("dimension3", "b"),
+            ("url", "http://shop.example/?a=b"), ("urlref", "http://search.example"), ("cip", "192.0.2.1"),
+            ("lang", "de"), ("ca", "1"),
+        ] { #expect(items[name] == value, "\(name)") }
+    }
+
+    @Test func `a page is an action, an address needs a token, and traits go nowhere`() async throws {
+        let http = ScriptedHTTP(Self.tracked(1))
+        var page = AnalyticsEvent(.page, userId: "u")
+        page.name = "Home page"
+        page.context = ["ip": "192.0.2.1"]
+        let answers = try await matomo(http, token: false).deliver([page, AnalyticsEvent(.identify, userId: "u")])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected])
+        let items = try items(http.requests[0])
+        #expect(items["action_name"] == "Home page" && items["url"] == "app://screen/Home%20page")
+        #expect(items["cip"] == nil && http.requests[0].jsonBody["token_auth"] == nil)
+    }
+
+    @Test func `to a superuser events go in batches, and those that Matomo names are rejected`() async throws {
+        let answer = #"{"status":"success","tracked":2,"invalid":1,"invalid_indices":[1]}"#
+        let http = ScriptedHTTP(Self.refused, Self.site, (200, answer))
+        let matomo = try matomo(http)
+        #expect(try await matomo.open().map(\.kind) == [.reachable, .authenticated])
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(http.requests.map { $0.jsonBody["requests"]?.array?.count } == [1, nil, 3])
+        #expect(try items(http.requests[0])["idsite"] == "-1")
+        #expect(http.requests[1].text == "token_auth={{secret:token}}" && http.requests[1].hasPlaceholdersInBody)
+    }
+
+    @Test func `to others they go one by one, so that it is known which one is invalid`() async throws {
+        let http = ScriptedHTTP(Self.nameless, Self.tracked(1), Self.nameless, Self.tracked(1))
+        let matomo = try matomo(http, token: false)
+        #expect(try await matomo.open().map(\.kind) == [.reachable])
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
+    }
+
+    @Test(arguments: [
+        (401, #"{"result":"error","message":"no access"}"#), (200, #"{"result":"error","message":"no access"}"#),
+    ])
+    func `a token that may not see the site is unauthorized`(_ status: Int, _ body: String) async throws {
+        let error = await #expect(throws: PluginError.self) {
+            try await matomo(ScriptedHTTP(Self.nameless, (status, body))).open()
+        }
+        #expect(error?.status == .unauthorized && error?.message.contains("no access") == true)
+    }
+
+    @Test func `a server that takes a request for no site is none of Matomo's`() async throws {
+        let error = await #expect(throws: PluginError.self) { try await matomo(ScriptedHTTP(Self.tracked(1))).open() }
+        #expect(error?.status == .protocolViolation)
+    }
+
+    @Test func `a server that fails gets the events again`() async throws {
+        let http = ScriptedHTTP((500, #"{"status":"error","tracked":0,"invalid":0}"#))
+        let answers = try await matomo(http).deliver([.track("a", userId: "u"), .track("b", userId: "u")])
+        #expect(answers.map(\.outcome) == [.retry, .retry] && answers[0].code == .unavailable)
+    }
+}

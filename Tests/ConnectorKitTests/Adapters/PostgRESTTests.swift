@@ -1,0 +1,150 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import postgrest
+
+/// The adapter of PostgREST.
+@Suite struct PostgRESTTests {
+    private func postgREST(_ http: ScriptedHTTP, _ more: JSONObject = [:]) throws -> PostgREST {
+        var fields: JSONObject = [
+            "endpoint": "http://vendor.example", "token": "{{secret:token}}", "idColumn": "id", "versionColumn": "xmin",
+        ]
+        for member in more.members { fields[member.name] = member.value == .null ? nil : member.value }
+        return try PostgREST(configuration: PluginConfiguration(fields), host: .scripted(http))
+    }
+
+    private let row = (200, #"{"id":7,"xmin":"99","title":"Milk","note":null}"#)
+
+    /// The condition of a request.
+    private func condition(_ request: HTTPRequest) -> String? { request.url.value(of: "and") }
+
+    @Test func `a row is a record without its null columns, its id and its version`() async throws {
+        let http = ScriptedHTTP(row)
+        let got = try await postgREST(http, ["schema": "shop", "apiKey": "{{secret:apiKey}}"]).get("7", in: "my notes")
+        #expect(got == DatabaseRecord(id: "7", version: "99", data: ["title": "Milk"]))
+        let request = try #require(http.requests.first)
+        #expect(request.method == .get && http.paths == ["/my%20notes"])
+        #expect(condition(request) == #"("id".eq."7")"#)
+        #expect(request.headers["Accept"] == "application/vnd.pgrst.object+json")
+        #expect(request.headers["Authorization"] == "Bearer {{secret:token}}")
+        #expect(request.headers["apikey"] == "{{secret:apiKey}}" && request.headers["Accept-Profile"] == "shop")
+    }
+
+    @Test func `a change is for the row that has the version, and another one is a conflict`() async throws {
+        let none = (406, #"{"code":"PGRST116","details":"The result contains 0 rows","message":"Cannot coerce"}"#)
+        let http = ScriptedHTTP(none, row, none, none)
+        let postgREST = try postgREST(http)
+        let late = await #expect(throws: PluginError.self) {
+            try await postgREST.update("7", with: ["title": "Oats"], in: "notes", version: "98")
+        }
+        #expect(late?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.patch, .get])
+        #expect(condition(http.requests[0]) == #"("id".eq."7","xmin".eq."98")"#)
+        #expect(http.requests[0].jsonBody == ["title": "Oats"])
+        let gone = await #expect(throws: PluginError.self) {
+            try await postgREST.delete("7", in: "notes", version: "98")
+        }
+        #expect(gone?.status == .notFound)
+    }
+
+    @Test func `a replacement sets the other columns to null`() async throws {
+        let http = ScriptedHTTP(row, row)
+        _ = try await postgREST(http).replace("7", with: ["note": "x"], in: "notes", version: "99")
+        #expect(http.requests.map(\.method) == [.get, .patch])
+        #expect(http.requests[1].jsonBody == ["note": "x", "title": nil])
+        #expect(condition(http.requests[1]) == #"("id".eq."7","xmin".eq."99")"#)
+    }
+
+    @Test func `without a column of versions a version is unsupported, and a record with its id is invalid`()
+        async throws
+    {
+        let postgREST = try postgREST(ScriptedHTTP(), ["versionColumn": .null])
+        let versioned = await #expect(throws: PluginError.self) {
+            try await postgREST.update("7", with: ["a": 1], in: "notes", version: "1")
+        }
+        #expect(versioned?.status == .unsupported)
+        let named = await #expect(throws: PluginError.self) {
+            try await postgREST.create(["id": 8], in: "notes", id: nil)
+        }
+        #expect(named?.status == .invalid && named?.message.contains("\"id\"") == true)
+    }
+
+    @Test(arguments: [
+        (DatabaseQuery.Filter("a", .equal, "x\"\\y"), #"("a".eq."x\"\\y")"#),
+        (.init("a", .equal, nil), #"("a".is.null)"#),
+        (.init("a", .notEqual, 1), #"(or("a".neq."1","a".is.null))"#),
+        (.init("a", .notEqual, nil), #"("a".not.is.null)"#),
+        (.init("or", .lessOrEqual, 1.5), #"("or".lte."1.5")"#),
+        (.init("a", .greaterOrEqual, true), #"("a".gte."true")"#),
+        (.init("a.b", .within, ["x,y", 2]), #"("a.b".in.("x,y","2"))"#),
+    ])
+    func `filters are a condition, in quotation marks`(_ filter: DatabaseQuery.Filter, _ text: String) async throws {
+        let http = ScriptedHTTP((200, "[]"))
+        _ = try await postgREST(http).query(DatabaseQuery([filter]), in: "notes")
+        #expect(condition(http.requests[0]) == text)
+    }
+
+    @Test func `null has no order`() async throws {
+        let query = DatabaseQuery([.init("a", .less, nil)])
+        let error = await #expect(throws: PluginError.self) {
+            try await postgREST(ScriptedHTTP()).query(query, in: "n")
+        }
+        #expect(error?.status == .invalid)
+    }
+
+    @Test func `pages follow each other until the number of all rows`() async throws {
+        var page = HTTPResponse(status: 206, body: Array(#"[{"id":1},{"id":2}]"#.utf8))
+        page.headers["Content-Range"] = "2-3/5"
+        var last = HTTPResponse(status: 200, body: Array(#"[{"id":3}]"#.utf8))
+        last.headers["Content-Range"] = "4-4/5"
+        let gone = HTTPResponse(status: 416, body: Array(#"{"code":"PGRST103","message":"Requested range"}"#.utf8))
+        let http = ScriptedHTTP([.response(page), .response(last), .response(gone)])
+        let postgREST = try postgREST(http)
+        let query = DatabaseQuery(sort: [.init("n", descending: true)], limit: 2, cursor: "2")
+        let found = try await postgREST.query(query, in: "notes")
+        #expect(found.records.map(\.id) == ["1", "2"] && found.cursor == "4")
+        let url = http.requests[0].url
+        #expect(url.value(of: "order") == #""n".desc.nullslast,"id""#)
+        #expect(url.value(of: "limit") == "2" && url.value(of: "offset") == "2")
+        #expect(http.requests[0].headers["Prefer"]?.contains("count=exact") == true)
+        #expect(try await postgREST.query(DatabaseQuery(limit: 2, cursor: "4"), in: "notes").cursor == nil)
+        // The rows were removed meanwhile.
+        let end = try await postgREST.query(DatabaseQuery(limit: 2, cursor: "4"), in: "notes")
+        #expect(end.records.isEmpty && end.cursor == nil)
+        for cursor in ["-1", "x", "99999999999"] {
+            let error = await #expect(throws: PluginError.self) {
+                try await postgREST.query(DatabaseQuery(cursor: cursor), in: "notes")
+            }
+            #expect(error?.status == .invalid)
+        }
+    }
+
+    @Test(arguments: [
+        (409, "23505", PluginStatus.conflict), (409, "23503", .invalid), (400, "22P02", .invalid),
+        (404, "PGRST205", .notFound), (401, "PGRST301", .unauthorized), (503, "PGRST001", .unavailable),
+    ])
+    func `errors have PostgREST's words`(_ status: Int, _ code: String, _ expected: PluginStatus) async throws {
+        let http = ScriptedHTTP((status, #"{"code":"\#(code)","message":"words","details":null,"hint":null}"#))
+        let error = await #expect(throws: PluginError.self) { try await postgREST(http).create([:], in: "n", id: "7") }
+        #expect(error?.status == expected && error?.message == "postgrest answered HTTP \(status): words")
+        #expect(http.requests[0].jsonBody == ["id": "7"])
+    }
+
+    @Test func `a token is proved where a wrong one is refused, also if the description is hidden`() async throws {
+        let description = (200, #"{"swagger":"2.0"}"#)
+        let hidden = (404, #"{"code":"PGRST126","message":"Root endpoint metadata is disabled"}"#)
+        let refused = (401, #"{"code":"PGRST301","message":"JWSError"}"#)
+        #expect(
+            try await postgREST(ScriptedHTTP(description, refused)).open().map(\.kind) == [.reachable, .authenticated]
+        )
+        #expect(try await postgREST(ScriptedHTTP(hidden, refused)).open().map(\.kind) == [.reachable, .authenticated])
+        #expect(try await postgREST(ScriptedHTTP(description, description)).open().map(\.kind) == [.reachable])
+        let open = try postgREST(ScriptedHTTP(description), ["token": .null])
+        #expect(try await open.open().map(\.kind) == [.reachable])
+        await #expect(throws: PluginError.self) { try await postgREST(ScriptedHTTP(refused)).open() }
+    }
+}

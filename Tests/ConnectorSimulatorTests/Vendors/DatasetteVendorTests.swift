@@ -1,0 +1,83 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorSimulator
+
+@Suite struct DatasetteVendorTests {
+    private let server = DatasetteVendor.demo()
+
+    @discardableResult
+    private func send(
+        _ method: String,
+        _ target: String,
+        _ body: JSONValue? = nil,
+        token: String? = DatasetteVendor.demoCredentials["token"]
+    ) -> HTTPResponse {
+        var headers = HTTPFields()
+        if let token { headers["Authorization"] = "Bearer \(token)" }
+        return server.respond(to: SimulatedRequest(method, target, headers: headers, body: body?.utf8() ?? []))
+    }
+
+    /// The numbers of the rows that a query finds.
+    private func numbers(_ query: String) -> [Int64?]? {
+        send("GET", "/demo/things.json?\(query)").json["rows"]?.array?.map { $0["n"]?.integer }
+    }
+
+    @Test func `rows are inserted, read, changed and removed, as SQLite keeps them`() {
+        let made = send("POST", "/demo/things/-/insert", ["row": ["id": "a/b", "n": 1, "t": true, "l": ["x"]]])
+        #expect(made.status == 201)
+        #expect(made.json["rows"] == [["id": "a/b", "n": 1, "t": 1, "l": "[\"x\"]"]])
+        #expect(send("GET", "/demo/things/a~2Fb.json").json["rows"] == made.json["rows"])
+        let again = send("POST", "/demo/things/-/insert", ["row": ["id": "a/b"]])
+        #expect(again.status == 400 && again.json["errors"] == ["UNIQUE constraint failed: things.id"])
+        let changed = send("POST", "/demo/things/a~2Fb/-/update", ["update": ["n": 2, "l": nil], "return": true])
+        #expect(changed.json["rows"] == [["id": "a/b", "n": 2, "t": 1, "l": nil]])
+        #expect(send("POST", "/demo/things/a~2Fb/-/delete").json == ["ok": true])
+        for action in ["update", "delete"] {
+            #expect(send("POST", "/demo/things/a~2Fb/-/\(action)", [:]).json["error"] == "Record not found: ['a/b']")
+        }
+        #expect(send("GET", "/demo/things/a~2Fb.json").json["error"] == "Row not found")
+        #expect(send("POST", "/demo/things/-/insert", ["rows": [1]]).status == 400)
+        #expect(send("POST", "/demo/things/-/insert", [:]).status == 400)
+    }
+
+    @Test(arguments: [
+        ("n=2", [2]), ("n__exact=2", [2]), ("n__not=2", [1, 3]), ("n__gt=1&n__lte=2", [2]),
+        (#"n__in=[1,"3"]"#, [1, 3]),
+        ("t__isnull=1", [1]), ("t__notnull=1", [2, 3]), ("t__not=x", [3]), ("t__gte=x", [2, 3]), ("n__lt=2", [1]),
+        ("a__b__exact=z", [3]), ("_size=2", [1, 2]), ("_size=2&_next=2", [3]), ("_sort_desc=n", [3, 2, 1]),
+        ("_sort=t", [1, 2, 3]),
+    ])
+    func `conditions and order are obeyed`(_ query: String, _ expected: [Int64]) {
+        send(
+            "POST",
+            "/demo/things/-/insert",
+            ["rows": [["n": 1], ["n": 2, "t": "x"], ["n": 3, "t": "y", "a__b": "z"]]]
+        )
+        #expect(numbers(query) == expected)
+    }
+
+    @Test func `a page tells the next one, and none is too large`() {
+        send("POST", "/demo/things/-/insert", ["rows": [["n": 1], ["n": 2], ["n": 3]]])
+        #expect(send("GET", "/demo/things.json?_size=2").json["next"] == "2")
+        #expect(send("GET", "/demo/things.json?_size=3").json["next"] == .some(.null))
+        #expect(send("GET", "/demo/things.json?_size=1001").status == 400)
+    }
+
+    @Test func `everybody may read, and the token's owner may write`() {
+        #expect(send("GET", "/demo.json", token: nil).json["tables"] == [])
+        #expect(send("GET", "/-/actor.json").json["actor"]?["id"] == "demo")
+        #expect(send("GET", "/-/actor.json", token: "other").json["actor"] == .some(.null))
+        #expect(send("GET", "/-/actor.json", token: "dstok_other").status == 401)
+        for token in [nil, "other"] {
+            #expect(send("POST", "/demo/things/-/insert", ["row": [:]], token: token).status == 403)
+        }
+        #expect(send("GET", "/other.json").status == 404 && send("GET", "/demo/things.json").status == 404)
+        #expect(send("POST", "/demo/things/a/-/update", ["update": [:]]).status == 404)
+        #expect(send("GET", "/demo/things").text.hasPrefix("<html>"))
+        #expect(send("PUT", "/demo/things.json").status == 404)
+    }
+}
