@@ -14,6 +14,11 @@ package final class Plugin: Sendable {
     /// The plugin's function table; nil for a foreign library, which has none.
     package let table: PluginTable?
     private let functions: PluginFunctions
+    /// The addresses of the operations' functions, by their symbols.
+    ///
+    /// Looked up when the plugin is loaded: while a constructor of another plugin runs, the dynamic linker answers nobody, and a call
+    /// would wait for it.
+    private let addresses: [(symbol: String, address: UInt)]
 
     package init(
         manifest: Manifest,
@@ -25,6 +30,11 @@ package final class Plugin: Sendable {
         self.path = path
         self.functions = functions
         self.table = table
+        addresses = manifest.capabilities.flatMap { capability in
+            capability.operations.compactMap { operation in
+                unsafe functions.symbol(named: operation.symbol).map { (operation.symbol, UInt(bitPattern: $0)) }
+            }
+        }
     }
 
     /// The loaded bytes; nil if the application links the plugin.
@@ -40,6 +50,9 @@ package final class Plugin: Sendable {
 
     /// The address of an exported function, valid as long as the process; nil if none has this name.
     package func symbol(named name: String) -> UnsafeMutableRawPointer? {
-        unsafe functions.symbol(named: name)
+        if let known = addresses.first(where: { $0.symbol == name }) {
+            return unsafe UnsafeMutableRawPointer(bitPattern: known.address)
+        }
+        return unsafe functions.symbol(named: name)
     }
 }

@@ -86,7 +86,7 @@ extension Outbox {
         while true {
             let records = try await engine.records(selection)
             guard !records.isEmpty else { break }
-            _ = try await engine.append(records.map(\.event), to: [other])
+            try await engine.store(records.map(\.event), alsoFor: other)
             let ids = Set(records.map(\.event.id))
             guard try await engine.drop(RecordSelection(targets: [path], ids: ids, states: [.queued])) > 0 else {
                 break

@@ -15,6 +15,7 @@ extension NATSEngine {
     ) async throws(ConnectorError) -> OutboxBatch {
         var batch = OutboxBatch(target: target, entries: [])
         let clock = jetStream.clock
+        try await learn([target])
         let preparation = state.withLock { $0.leases[target]?.prepare(limits.count, now: clock.now(), time: now) }
         guard let preparation else { return batch }
         for reply in preparation.renewed { try jetStream.connection.send(Self.inProgress, to: reply) }

@@ -194,6 +194,14 @@ extension NATSEngine {
         return count
     }
 
+    /// Stores each event as another message: the servers take one with the same id for a repetition, and would not store it.
+    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
+        for event in events {
+            let name = "moved-\(NATSLayout.token(target))-\(UInt64.random(in: .min ... .max))"
+            try await put(event, for: [target], as: name)
+        }
+    }
+
     /// Stores an event again, with an id that the server does not treat as a duplicate.
     private func put(
         _ event: OutboxEvent,
@@ -201,7 +209,7 @@ extension NATSEngine {
         as name: String
     ) async throws(ConnectorError) {
         let message = JetStream.Message(
-            subject: layout.subject(try slots(targets)),
+            subject: layout.subject(try await slots(targets)),
             data: event.payload,
             headers: NATSHeaders(id: "\(NATSLayout.token(event.id)).\(name)", event: NATSEvent.header(event))
         )

@@ -118,10 +118,23 @@ package final class NATSEngine: OutboxEngine {
         return try result.get()
     }
 
+    /// Reads the consumers again if a connector has none that is known: it may have got one since the engine was opened.
+    func learn(_ targets: [String]) async throws(ConnectorError) {
+        guard state.withLock({ state in targets.contains { state.slots[$0] == nil } }) else { return }
+        let consumers = try await schema.consumers()
+        state.withLock { state in
+            for (path, consumer) in consumers where state.slots[path] == nil {
+                state.slots[path] = consumer.slot
+                state.leases[path] = NATSLeases(lease: consumer.lease)
+            }
+        }
+    }
+
     /// The slots of connectors.
     ///
     /// - Throws: `missing` for a connector without a consumer.
-    func slots(_ targets: [String]) throws(ConnectorError) -> [Int] {
+    func slots(_ targets: [String]) async throws(ConnectorError) -> [Int] {
+        try await learn(targets)
         let slots = state.withLock(\.slots)
         return try targets.map { target throws(ConnectorError) in
             guard let slot = slots[target] else {
@@ -152,7 +165,7 @@ package final class NATSEngine: OutboxEngine {
     }
 
     package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
-        let subject = layout.subject(try slots(targets))
+        let subject = layout.subject(try await slots(targets))
         let isNew = try await jetStream.publish(
             events.map { event in
                 JetStream.Message(

@@ -112,6 +112,48 @@ struct PlanSceneTests {
         await test.host.close()
     }
 
+    @Test func `a click on an older page's button names what has moved, and the page has the new plan`() async throws {
+        let test = try FileHost()
+        await test.host.open()
+        let generation = test.host.report.gates.first?.generation
+        try test.write("2")
+        let console = try await ServedConsole(test.host)
+        let fields = [
+            "Cookie": try await console.enter(), "Origin": "http://\(console.authority)", "Accept": "text/html",
+        ]
+        func page(_ text: String) async throws -> String {
+            while true {
+                let page = try await console.ask("GET", "/plan", fields)
+                if page.contains(text) { return page }
+            }
+        }
+        func button(_ page: String) -> String? {
+            page.firstRange(of: "value=\"apply plan ").map { range in
+                "apply+plan+" + page[range.upperBound...].prefix { $0 != "\"" }
+            }
+        }
+        let old = try #require(button(await page("config.replies: 1 → 2")))
+        try test.write("3")
+        // Another operator makes the plan again.
+        let again = try await console.ask("POST", "/-/act", fields, body: "at=%2Fplan&act=plan+plan+0")
+        #expect(again.status == 303)
+        let new = try #require(button(await page("config.replies: 1 → 3")))
+        #expect(new != old)
+        let moved = "there have been changes of the file \(test.directory)/connectors.json"
+        let clicked = try await console.ask("POST", "/-/act", fields, body: "at=%2Fplan&act=\(old)")
+        #expect(clicked.status == 303 && clicked.field("location") == "/plan")
+        let told = try await console.ask("GET", "/plan", fields)
+        #expect(told.contains(moved), "\(told)")
+        let script = fields.merging(["Accept": "text/plain"]) { $1 }
+        let posted = try await console.ask("POST", "/-/act", script, body: "at=%2Fplan&act=\(old)")
+        #expect(posted.status == 409 && posted.contains(moved))
+        #expect(test.host.report.gates.first?.generation == generation)
+        _ = try await page("config.replies: 1 → 3")
+        #expect(try await console.ask("POST", "/-/act", script, body: "at=%2Fplan&act=\(new)").contains("applied: "))
+        await console.stop()
+        await test.host.close()
+    }
+
     @Test func `both consoles show it with its button`() async throws {
         let test = try FileHost()
         await test.host.open()

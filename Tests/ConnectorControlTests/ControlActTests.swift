@@ -11,6 +11,12 @@ import Testing
 @testable import ConnectorControl
 @testable import ConnectorHost
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What can be done to a host through its API, without a socket.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
 struct ControlActTests {
@@ -41,6 +47,54 @@ struct ControlActTests {
         while (try? await host.gate("a").call("finish", ["name": .string(name), "value": 1])) == nil {
             await Task.yield()
         }
+    }
+
+    // MARK: Plans
+
+    @Test func `a plan that does not fit any more is refused with what has moved, and with the plan as it is now`()
+        async throws
+    {
+        var template = Array("/tmp/connector-plan-XXXXXX".utf8CString)
+        let directory = try unsafe String(cString: #require(unsafe mkdtemp(&template)))
+        let path = "\(directory)/connectors.json"
+        defer {
+            unsafe unlink(path)
+            unsafe rmdir(directory)
+        }
+        func write(_ replies: String) throws {
+            let gate: JSONValue = [
+                "name": "a", "plugin": .string(Fixtures.contract("calls")), "probe": "off",
+                "config": ["replies": .string(replies)],
+            ]
+            let text = (["version": 1, "connectors": [gate]] as JSONValue).serialized()
+            let file = unsafe try #require(fopen(path, "w"))
+            unsafe fputs(text, file)
+            unsafe fclose(file)
+        }
+        try write("1")
+        let host = try ConnectorHost(
+            file: path,
+            options: .init(environment: .init([:]), pluginDirectories: [], stateDirectory: directory)
+        )
+        await host.open()
+        let api = ControlAPI(host)
+        func apply(_ basis: JSONValue) async throws -> (status: Int, document: JSONValue) {
+            let body: JSONValue = ["basis": basis]
+            let response = await api.respond(post("/api/v1/reload", body.serialized()))
+            return (response.status, try JSONValue(parsing: response.body))
+        }
+        try write("2")
+        let plan = try JSONValue(parsing: await api.respond("GET", "/api/v1/plan").body)
+        try write("3")
+        let refused = try await apply(try #require(plan["basis"]))
+        #expect(refused.status == 409)
+        let message = refused.document["errors"]?[0]?["message"]?.string ?? ""
+        #expect(message == "since the plan was made, there have been changes of the file \(path)")
+        #expect(refused.document["plan"]?["changes"]?[0]?["fields"]?[0]?["to"] == "3")
+        let applied = try await apply(try #require(refused.document["plan"]?["basis"]))
+        #expect(applied.status == 200)
+        #expect(try await host.gate("a").call("answer", ["value": 0]) == 3)
+        await host.close()
     }
 
     // MARK: Calls

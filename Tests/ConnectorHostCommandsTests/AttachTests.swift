@@ -91,8 +91,53 @@ import Testing
         #expect(try await child.finish().status == 0)
     }
 
-    @Test func `a simulated host is asked by nobody`() async throws {
-        let result = try await workspace().program.run("status", "--simulate", "--attach")
-        #expect(result.status == 64)
+    @Test func `a simulated host is asked by those who simulate, and changed where no other host runs`() async throws {
+        let workspace = try workspace()
+        let program = workspace.program
+        let missing = try await program.run("status", "--simulate", "--attach")
+        #expect(missing.status == 1 && missing.error.contains("no simulated host runs on connectors.json"))
+        let simulated = try program.start(["run", "--simulate", "--json"])
+        while try await program.run("status", "--simulate", "--attach", "--json").status != 0 {}
+        let asked = try await program.run("status", "--simulate")
+        #expect(asked.output.contains("reported by process \(simulated.identifier)"))
+        let divided = try await program.run("call", "gate", "divide", "6", "3", "--simulate", "--attach")
+        #expect(divided.output == "2.0\n" || divided.output == "2\n", "\(divided)")
+        // Whoever does not simulate means the vendors.
+        #expect(!(try await program.run("status").output.contains("reported by")))
+        let other = try await program.run("status", "--attach")
+        #expect(other.status == 1 && other.error.contains("only a simulated host runs on connectors.json"))
+        let own = try await program.run("status", "--simulate", "--attach", "--answers", "gate=answers.json")
+        #expect(own.status == 64)
+
+        #expect(try await program.run("plan").status == 0)
+        try change(workspace, to: "2s")
+        #expect(try await program.run("plan").status == 3)
+        let applied = try await program.run("apply")
+        #expect(applied.status == 0 && applied.output.contains("active: 1 changed, 0 kept"), "\(applied)")
+        // Beside it runs a host with the earlier file's change still to come: a reload is for that one.
+        let real = try await run(in: workspace)
+        try change(workspace, to: "3s")
+        #expect(try await program.run("reload").status == 0)
+        #expect(try await program.run("plan").status == 0)
+        real.signal(15)
+        #expect(try await real.finish().status == 0)
+        #expect(try await program.run("plan").status == 3, "the simulated host has not taken up the last change")
+        simulated.signal(15)
+        #expect(try await simulated.finish().status == 0)
+        #expect(try await program.run("plan").status == 1)
+    }
+
+    /// Gives the gate another timeout.
+    private func change(_ workspace: Workspace, to timeout: String) throws {
+        let file: JSONValue = [
+            "version": 1, "state": "state",
+            "connectors": [
+                [
+                    "name": "gate", "plugin": .string(FixturePlugins.good("sync")), "probe": "off",
+                    "timeout": .string(timeout),
+                ]
+            ],
+        ]
+        try workspace.write(file.serialized(), to: "connectors.json")
     }
 }

@@ -45,6 +45,7 @@ import Testing
 
         let refused = try await program.run("apply", "plan.json")
         #expect(refused.status == 1 && refused.output.contains("the configuration that runs"))
+        #expect(refused.output.hasSuffix("\nthe plan is now:\nnothing to do: 2 connectors run as the file says\n"))
         try workspace.write("{", to: "connectors.json")
         #expect(try await program.run("plan").status == 2)
         #expect(try await program.run("reload").status == 2)
@@ -92,6 +93,17 @@ import Testing
         let call = try await program.run("call", "gate", "divide", "a=1", "b=0", "--attach")
         #expect(call.error.contains("division by Zero"))
         #expect(shell("cmp -s '\(workspace.path)/next.so' '\(workspace.path)/plugins/libsync.so'") == 0)
+        let plugins = try await program.run("plugins")
+        #expect(plugins.output.contains("loaded by process \(host.identifier), until it ends:"), "\(plugins)")
+        #expect(
+            plugins.lines.contains {
+                $0.contains("plugins/libsync.so") && $0.contains("2 images in memory, ")
+                    && $0.contains(", 1 of them in no use")
+                    && $0.hasSuffix("gate")
+            }
+        )
+        let loaded = try JSONValue(parsing: try await program.run("plugins", "--json").output)["loaded"]
+        #expect(loaded?[0]?["images"]?.array?.map { $0["connectors"] } == [[], ["gate"]])
         let unknown = try await program.run("swap", "nobody", "next.so", "--json")
         #expect(unknown.status == 2 && unknown.output.contains("unknown-connector"))
         host.signal(15)

@@ -41,6 +41,26 @@ extension Connector {
     }
 }
 
+extension Connector {
+    /// Whether two leaves are written alike, but for what ``LeafPlan`` has: then there is no need to make fields and compare them.
+    func isWritten(like other: Connector) -> Bool {
+        guard case .leaf(let one) = kind, case .leaf(let two) = other.kind else { return false }
+        return one.plugin == two.plugin && isRequired == other.isRequired && after == other.after
+            && timeout == other.timeout && trial == other.trial && retry == other.retry && heal == other.heal
+            && breaker == other.breaker && probeInterval == other.probeInterval && isolation == other.isolation
+            && delivery == other.delivery && propagatesTrace == other.propagatesTrace
+            && cacheBytes == other.cacheBytes && recording?.path == other.recording?.path
+    }
+}
+
+extension LeafPlan {
+    /// Whether an instance gets the same.
+    func givesInstances(like other: LeafPlan) -> Bool {
+        manifest.version == other.manifest.version && config == other.config && secrets == other.secrets
+            && egress == other.egress && uses == other.uses && (simulated == nil) == (other.simulated == nil)
+    }
+}
+
 extension DeliveryPolicy {
     /// The settings that differ from the defaults; nil if none does.
     fileprivate var text: String? {

@@ -119,6 +119,7 @@ private struct FieldComparison {
 
     /// The settings that differ: those of the gate, and those that need another instance.
     func differences(_ old: Connector, _ new: Connector) -> (gate: [Plan.Field], instance: [Plan.Field]) {
+        if isSame(old, new) { return ([], []) }
         let gate = Self.differences(old.gateFields, new.gateFields, from: \.self, to: \.self)
         guard new.isOwnLeaf else { return (gate, []) }
         let instance = Self.differences(
@@ -128,6 +129,15 @@ private struct FieldComparison {
             to: { $0.text(shown: next.resolved.shown, fingerprint: fingerprint) }
         )
         return (gate, instance)
+    }
+
+    /// Whether two leaves have the same settings: nearly all of a file do, and their texts need not be made.
+    private func isSame(_ old: Connector, _ new: Connector) -> Bool {
+        guard old.isWritten(like: new), let earlier = running.leaf(old.path), let leaf = next.leaf(new.path) else {
+            return false
+        }
+        return earlier.givesInstances(like: leaf)
+            && (running.images[old.path]?.mark ?? "") == (next.images[new.path]?.mark ?? "")
     }
 
     private func fields(_ connector: Connector, _ side: PlanSide) -> [(name: String, value: InstanceFields.Value)] {

@@ -35,6 +35,8 @@ public struct ConsoleSnapshot: Sendable {
     package var found: [OutboxRecord] = []
     /// Every plugin, if a route shows plugins.
     package var plugins: [PluginSummary] = []
+    /// The images in the process's memory, if a route shows plugins.
+    package var images: [HeldImages] = []
     /// What the components of plugin scenes show of answers, by gate and component.
     package var feeds: [String: PluginFeed] = [:]
     /// The host's configuration; nil if it is not known.
@@ -43,6 +45,8 @@ public struct ConsoleSnapshot: Sendable {
     package var leaves: [ConfiguredLeaf] = []
     /// What a reload would change, if a route shows it; nil while it is being found out.
     package var plan: ShownPlan?
+    /// The plans that were shown before, oldest first, if a route shows one.
+    package var earlierPlans: [Plan] = []
     /// Builds the equivalent command lines.
     package var commands = CommandLines()
     /// The routes that the snapshot was taken for.

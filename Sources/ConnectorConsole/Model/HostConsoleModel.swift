@@ -154,9 +154,13 @@ public final class HostConsoleModel: ConsoleModel {
                     snapshot.calls[route] = state.withLock { $0.calls[route] }
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
-            case Route.plugins.root: snapshot.plugins = await plugins()
+            case Route.plugins.root:
+                snapshot.plugins = await plugins()
+                snapshot.images = host.heldImages
             case Route.configuration.root: snapshot.leaves = await leaves()
-            case Route.plan.root: snapshot.plan = plans.plan(of: revision)
+            case Route.plan.root:
+                snapshot.plan = plans.plan(of: revision)
+                snapshot.earlierPlans = plans.earlier
             default: pluginScenes.first { $0.root == route.root }.map(callOperations)
             }
         }

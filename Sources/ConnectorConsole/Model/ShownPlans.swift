@@ -8,12 +8,26 @@ internal import Synchronization
 final class ShownPlans: Sendable {
     private struct State {
         var shown: ShownPlan?
+        /// The plans that were shown before, oldest first.
+        var earlier: [Plan] = []
         /// The revision of the configuration that ran when it was made.
         var revision: Int?
         /// Counts what makes a plan that is being made outdated.
         var round = 0
         var isMaking = false
+
+        /// Shows nothing, until the plan was made again.
+        mutating func forget() {
+            if case .success(let plan)? = shown?.result, plan.basis != nil {
+                earlier.append(plan)
+                if earlier.count > ShownPlans.limit { earlier.removeFirst() }
+            }
+            (shown, round) = (nil, round + 1)
+        }
     }
+
+    /// How many earlier plans are kept.
+    private static let limit = 16
 
     private let host: ConnectorHost
     private let clock: any HostClock
@@ -28,7 +42,8 @@ final class ShownPlans: Sendable {
     func plan(of revision: Int) -> ShownPlan? {
         let (shown, begins) = state.withLock { state in
             if state.revision != revision {
-                (state.shown, state.revision, state.round) = (nil, revision, state.round + 1)
+                state.forget()
+                state.revision = revision
             }
             let begins = state.shown == nil && !state.isMaking
             if begins { state.isMaking = true }
@@ -38,9 +53,12 @@ final class ShownPlans: Sendable {
         return shown
     }
 
+    /// The plans that were shown before, oldest first: a page may still have their buttons.
+    var earlier: [Plan] { state.withLock(\.earlier) }
+
     /// Forgets the plan: it is made again when it is looked at.
     func forget() {
-        state.withLock { ($0.shown, $0.round) = (nil, $0.round + 1) }
+        state.withLock { $0.forget() }
         onChange()
     }
 

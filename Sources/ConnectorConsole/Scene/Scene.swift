@@ -11,6 +11,9 @@ public struct Scene: Sendable, Hashable {
     public var components: [Component]
     /// The actions on the subject of the scene.
     public var acts: [ConsoleAct] = []
+    /// The actions that it offered before. A page that is older than the scene may still show them, and whoever performs one is told
+    /// why it cannot be done any more.
+    package var earlierActs: [ConsoleAct] = []
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
 
@@ -27,9 +30,10 @@ public struct Scene: Sendable, Hashable {
     /// Every act that it offers: its own, and those of its rows.
     public var allActs: [ConsoleAct] { acts + components.flatMap { $0.rows.flatMap(\.acts) } }
 
-    /// The act with an id; nil if there is none.
+    /// The act with an id, also if only an earlier scene offered it; nil if there is none.
     public func act(_ id: String) -> ConsoleAct? {
         acts.first { $0.id == id } ?? components.lazy.flatMap(\.rows).flatMap(\.acts).first { $0.id == id }
+            ?? earlierActs.first { $0.id == id }
     }
 
     /// The component with an id; nil if there is none.

@@ -20,6 +20,7 @@ enum PlanScene {
         let snapshot = context.snapshot
         var scene = Scene(context.route, "Plan", [])
         scene.commandLine = snapshot.commands.command("plan")
+        scene.earlierActs = snapshot.earlierPlans.compactMap { apply($0, snapshot) }
         guard let shown = snapshot.plan else {
             scene.components = [context.component("plan", TreeModel.self, .loading)]
             return scene

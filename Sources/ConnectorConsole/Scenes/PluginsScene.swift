@@ -36,9 +36,26 @@ enum PluginsScene {
             rows.isEmpty
             ? context.component("empty", TableModel.self, .empty("no plugins found"))
             : context.component("plugins", TableModel(columns, rows))
-        var scene = Scene(context.route, "Plugins", [component])
+        var scene = Scene(context.route, "Plugins", [component, memory(context)].compactMap(\.self))
         scene.commandLine = context.snapshot.commands.command("plugins")
         return scene
+    }
+
+    /// The images in memory, of one file or of all; nil if there are none.
+    private static func memory(_ context: SceneContext, of paths: Set<String>? = nil) -> Component? {
+        let files = context.snapshot.images.filter { paths?.contains($0.path) ?? true }
+        guard !files.isEmpty else { return nil }
+        let rows = files.map { file in
+            Row(
+                file.path,
+                [
+                    StyledText(file.path), StyledText(file.text),
+                    StyledText(file.images.flatMap(\.connectors).joined(separator: ", "), .muted),
+                ]
+            )
+        }
+        let columns = ["file", "until the process ends", "used by"].map { Component.Column($0) }
+        return context.component("images", title: "Loaded", TableModel(columns, rows))
     }
 
     private static func plugin(_ context: SceneContext, named name: String) -> Scene? {
@@ -65,6 +82,7 @@ enum PluginsScene {
             details.add("problem\(number)", plugin.problem.map { StyledText($0, .bad) })
         }
         var components = [context.component("plugin", details)]
+        if let images = memory(context, of: Set(plugins.map(\.path))) { components.append(images) }
         let users = context.snapshot.report.gates.filter { $0.plugin?.id == name }
         if !users.isEmpty {
             let rows = users.map {

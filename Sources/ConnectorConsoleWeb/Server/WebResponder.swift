@@ -176,7 +176,7 @@ struct WebResponder: Sendable {
         }
         let next = outcome.isFailure ? nil : outcome.route?.description
         guard request.wantsPage, let session else {
-            var response = WebResponse(text: outcome.sentence)
+            var response = WebResponse(text: outcome.sentence, status: outcome.code == .conflict ? 409 : 200)
             // The script opens it.
             if let next { response.fields.append(("Content-Location", next)) }
             return response

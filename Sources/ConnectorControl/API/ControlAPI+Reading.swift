@@ -69,13 +69,24 @@ extension ControlAPI {
             ControlEndpoint(
                 operation: "plugins",
                 path: "/api/v1/plugins",
-                summary: "The files in the plugin directories: the document of `connector-host plugins --json`.",
+                summary:
+                    "The files in the plugin directories, and the images in memory: the document of `connector-host plugins --json`.",
                 answers: [answer("The plugins.", ControlSchemas.plugins)]
             ) { _ in
                 let catalog = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
                 // Reading the files blocks.
-                return await Task.detached { ControlResponse(PluginListing(catalog.everything).json) }.value
+                return await Task.detached {
+                    var listing = PluginListing(catalog.everything)
+                    listing.images = host.heldImages
+                    return ControlResponse(listing.json)
+                }.value
             },
+            ControlEndpoint(
+                operation: "images",
+                path: "/api/v1/images",
+                summary: "The images of plugins in the host's memory, where they stay until its process ends.",
+                answers: [answer("The images, by their files.", ControlSchemas.images)]
+            ) { _ in ControlResponse(PluginListing.document(of: host.heldImages)) },
             events(of: host),
         ]
     }

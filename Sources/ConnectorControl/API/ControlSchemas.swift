@@ -116,19 +116,31 @@ enum ControlSchemas {
     ])
 
     /// The files in the plugin directories.
-    static let plugins = object([
-        "version": version, "directories": list(of: text),
-        "plugins": list(
-            of: object(
-                ["path": text, "usable": flag],
-                [
-                    "sidecar": text, "id": text, "version": text, "documentation": text, "language": text,
-                    "capabilities": list(of: text), "error": error, "problems": list(of: error),
-                    "warnings": list(of: text), "conformance": object(["level": number, "host": text]),
-                ]
-            )
-        ),
-    ])
+    static let plugins = object(
+        [
+            "version": version, "directories": list(of: text),
+            "plugins": list(
+                of: object(
+                    ["path": text, "usable": flag],
+                    [
+                        "sidecar": text, "id": text, "version": text, "documentation": text, "language": text,
+                        "capabilities": list(of: text), "error": error, "problems": list(of: error),
+                        "warnings": list(of: text), "conformance": object(["level": number, "host": text]),
+                    ]
+                )
+            ),
+        ],
+        ["loaded": loaded]
+    )
+
+    private static let loaded = list(
+        of: object([
+            "path": text, "images": list(of: object(["plugin": text, "bytes": number, "connectors": list(of: text)])),
+        ])
+    )
+
+    /// The images in the memory of a host.
+    static let images = object(["version": version, "loaded": loaded])
 
     /// The queue of each connector.
     static let outbox = object([

@@ -9,10 +9,12 @@ internal import NIOCore
 /// A client of the host that listens in a state directory.
 package struct ControlClient: Sendable {
     private let directory: String
+    private let name: ControlSocket.Name
 
-    /// Creates a client of a state directory, which does not connect yet.
-    package init(_ directory: String) {
+    /// Creates a client of a socket in a state directory, which does not connect yet.
+    package init(_ directory: String, _ name: ControlSocket.Name = .control) {
         self.directory = directory
+        self.name = name
     }
 
     /// The timeout of a request that calls no plugin.
@@ -93,7 +95,7 @@ package struct ControlClient: Sendable {
         takesRefusals: Bool = false,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
     ) async throws(ConnectorError) -> [UInt8]? {
-        guard let descriptor = try ControlSocket.connect(in: directory) else { return nil }
+        guard let descriptor = try ControlSocket.connect(name, in: directory) else { return nil }
         let client = LocalClient(.socket(descriptor), patience: patience)
         return try await exchange(request, on: client, takesRefusals: takesRefusals, part)
     }

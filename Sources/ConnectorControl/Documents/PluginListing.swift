@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorHost
 package import ConnectorLoading
 internal import ConnectorManifest
 
@@ -18,6 +19,8 @@ package struct PluginListing: Sendable {
     package let certificates: [ConformanceCertificate?]
     /// For each file, the other users who could modify it.
     package let warnings: [[String]]
+    /// What the host's process has loaded; nil where no host runs.
+    package var images: [HeldImages]?
 
     /// Checks the files of a catalog as the loader would. Reads them, which blocks the calling thread.
     package init(_ catalog: PluginCatalog) {
@@ -49,11 +52,23 @@ package struct PluginListing: Sendable {
 
     /// The document.
     package var json: JSONValue {
-        [
+        var object: JSONObject = [
             "version": 1,
             "directories": .array(directories.map(JSONValue.string)),
             "plugins": .array(entries.indices.map(json(at:))),
         ]
+        object["loaded"] = images.map { .array($0.map(\.json)) }
+        return .object(object)
+    }
+
+    /// The document of what a host's process has loaded, without the files in the plugin directories.
+    package static func document(of images: [HeldImages]) -> JSONValue {
+        ["version": 1, "loaded": .array(images.map(\.json))]
+    }
+
+    /// Reads what a host's process has loaded; nil if it is not there.
+    package static func images(json: JSONValue) -> [HeldImages]? {
+        json["loaded"]?.array?.compactMap(HeldImages.init(json:))
     }
 
     private func json(at index: Int) -> JSONValue {

@@ -16,64 +16,71 @@ internal import ConnectorPlatform
 /// stale socket is replaced, and that of a running host is not. The kernel releases the lock when the process ends, even in
 /// a crash.
 package final class ControlSocket: Sendable {
-    /// The name of the socket in the directory.
-    package static let name = "control"
+    /// A socket in the directory. A host that simulates has one of its own, so that it can run beside one that does not.
+    package enum Name: String, Sendable {
+        /// That of a host whose gates open to vendors.
+        case control
+        /// That of a host whose gates open to simulators.
+        case simulated = "control-simulated"
+    }
 
     /// The maximum number of connections waiting to be accepted.
     package static let backlog: Int32 = 256
 
     /// The listening socket. The server closes it.
     package let descriptor: Int32
+    private let name: Name
     private let folder: Int32
     private let lock: Int32
 
     /// Binds the socket and listens on it. Creates the directory if it does not exist.
     ///
     /// - Throws: `conflict` if another host listens there; `storage` if the directory cannot be used.
-    package init(in directory: String) throws(ConnectorError) {
+    package init(_ name: Name = .control, in directory: String) throws(ConnectorError) {
+        self.name = name
         do throws(SystemError) {
             try Directory.makePrivate(directory)
             folder = try Directory.openPrivate(directory)
         } catch {
-            throw Self.failure(directory, error)
+            throw Self.failure(name, directory, error)
         }
-        lock = unsafe openat(folder, "\(Self.name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        lock = unsafe openat(folder, "\(name.rawValue).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else {
             let reason = SystemError()
             close(folder)
-            throw Self.failure(directory, reason)
+            throw Self.failure(name, directory, reason)
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let reason = SystemError()
             close(lock)
             close(folder)
-            guard reason.number == EWOULDBLOCK else { throw Self.failure(directory, reason) }
+            guard reason.number == EWOULDBLOCK else { throw Self.failure(name, directory, reason) }
             throw ConnectorError(
                 .conflict,
-                "another host listens on \(directory)/\(Self.name)",
+                "another host listens on \(directory)/\(name.rawValue)",
                 fix: "query it with connector-host status, or give this host another \"state\" directory",
                 isRetryable: true
             )
         }
         descriptor = Self.open()
         // A stale socket: this process holds the lock, so no other host listens.
-        _ = unsafe unlinkat(folder, Self.name, 0)
+        _ = unsafe unlinkat(folder, name.rawValue, 0)
         guard descriptor >= 0,
-            unsafe Self.withAddress(Self.name, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
-            unsafe fchmodat(folder, Self.name, 0o600, 0) == 0,
+            unsafe Self.withAddress(name.rawValue, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
+            unsafe fchmodat(folder, name.rawValue, 0o600, 0) == 0,
             listen(descriptor, Self.backlog) == 0
         else {
             let reason = SystemError()
             if descriptor >= 0 { close(descriptor) }
             close(lock)
             close(folder)
-            throw Self.failure(directory, reason)
+            throw Self.failure(name, directory, reason)
         }
     }
 
     /// Removes the socket's file. Call it before the object is released, which releases the lock.
     package func remove() {
-        _ = unsafe unlinkat(folder, Self.name, 0)
+        _ = unsafe unlinkat(folder, name.rawValue, 0)
     }
 
     deinit {
@@ -88,11 +95,14 @@ package final class ControlSocket: Sendable {
     /// - Returns: A connected socket, which the caller closes; nil if no host listens.
     /// - Throws: `denied` if another user owns the directory or the socket, could replace them, or listens; `unavailable` if
     ///   the host does not accept the connection.
-    package static func connect(in directory: String) throws(ConnectorError) -> Int32? {
+    package static func connect(
+        _ name: Name = .control,
+        in directory: String
+    ) throws(ConnectorError) -> Int32? {
         let folder = openDirectory(directory)
         guard folder >= 0 else { return nil }
         defer { close(folder) }
-        guard try isTrusted(folder, directory) else { return nil }
+        guard try isTrusted(name, folder, directory) else { return nil }
         let descriptor = open()
         guard descriptor >= 0 else { return nil }
         // Connecting blocks while the backlog of a hanging host is full.
@@ -100,9 +110,13 @@ package final class ControlSocket: Sendable {
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
         #if canImport(Glibc)
-            let status = unsafe withAddress(name, in: folder, directory) { unsafe Glibc.connect(descriptor, $0, $1) }
+            let status = unsafe withAddress(name.rawValue, in: folder, directory) {
+                unsafe Glibc.connect(descriptor, $0, $1)
+            }
         #else
-            let status = unsafe withAddress(name, in: folder, directory) { unsafe Darwin.connect(descriptor, $0, $1) }
+            let status = unsafe withAddress(name.rawValue, in: folder, directory) {
+                unsafe Darwin.connect(descriptor, $0, $1)
+            }
         #endif
         guard status == 0 else {
             let isFull = errno == EAGAIN
@@ -126,9 +140,13 @@ package final class ControlSocket: Sendable {
     /// Parent directories may belong to any user: only the owner of the opened directory and the listening process matter.
     ///
     /// - Returns: False if there is no socket.
-    private static func isTrusted(_ folder: Int32, _ directory: String) throws(ConnectorError) -> Bool {
+    private static func isTrusted(
+        _ name: Name,
+        _ folder: Int32,
+        _ directory: String
+    ) throws(ConnectorError) -> Bool {
         var socket = stat()
-        guard unsafe fstatat(folder, name, &socket, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        guard unsafe fstatat(folder, name.rawValue, &socket, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
         var status = stat()
         guard unsafe fstat(folder, &status) == 0 else { return false }
         guard TrustedUsers.contains(status.st_uid) else {
@@ -136,7 +154,7 @@ package final class ControlSocket: Sendable {
         }
         guard status.st_mode & 0o022 == 0 else { throw distrust(directory, "other users can write in the directory") }
         guard TrustedUsers.contains(socket.st_uid) else {
-            throw distrust(directory, "\"\(name)\" belongs to the user \(socket.st_uid)")
+            throw distrust(directory, "\"\(name.rawValue)\" belongs to the user \(socket.st_uid)")
         }
         return socket.st_mode & S_IFMT == S_IFSOCK
     }
@@ -199,7 +217,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    private static func failure(_ directory: String, _ reason: SystemError) -> ConnectorError {
-        ConnectorError(.storage, "cannot create the control socket \(directory)/\(name): \(reason)")
+    private static func failure(_ name: Name, _ directory: String, _ reason: SystemError) -> ConnectorError {
+        ConnectorError(.storage, "cannot create the control socket \(directory)/\(name.rawValue): \(reason)")
     }
 }

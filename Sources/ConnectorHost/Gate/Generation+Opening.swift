@@ -62,13 +62,8 @@ extension Generation {
         case .create: overdue = .returning(from: "create of \(candidate.path)")
         case .open: overdue = .returning(from: "open of \(candidate.path)")
         case .load:
-            let loaded = PluginImages.shared.pathBeingLoaded
-            if let loaded, loaded != candidate.path {
-                return .returning(from: "a constructor of \(loaded), which every other plugin has to await,")
-            }
-            overdue = .returning(
-                from: loaded == nil ? "loading of \(candidate.path)" : "a constructor of \(candidate.path)"
-            )
+            overdue = .loading(candidate.path)
+            if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
         environment.calls.cancelThreads.run {
             self.context.misbehaved("holds a thread of the host: \(overdue.description)")

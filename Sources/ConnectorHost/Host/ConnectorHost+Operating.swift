@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorLoading
 package import ConnectorOutbox
 
 /// Operator access to this host's events.
@@ -45,5 +46,28 @@ extension ConnectorHost {
     /// - Returns: The number of events.
     package func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
         try await outbox.outbox.drop(selection)
+    }
+}
+
+extension ConnectorHost {
+    /// The images of plugins in the memory of this process, by their files, in the order in which those were first loaded.
+    package var heldImages: [HeldImages] {
+        var users: [ObjectIdentifier: [String]] = [:]
+        for gate in current.tree.gates {
+            if let content = gate.content { users[ObjectIdentifier(content), default: []].append(gate.path) }
+        }
+        var files: [HeldImages] = []
+        var places: [String: Int] = [:]
+        for held in LoadedImages.shared.held {
+            let connectors = users[ObjectIdentifier(held.content)] ?? []
+            let image = HeldImages.Image(plugin: held.name, bytes: held.size, connectors: connectors)
+            if let place = places[held.path] {
+                files[place].images.append(image)
+            } else {
+                places[held.path] = files.count
+                files.append(HeldImages(path: held.path, images: [image]))
+            }
+        }
+        return files
     }
 }

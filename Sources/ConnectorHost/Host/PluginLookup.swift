@@ -16,6 +16,8 @@ package struct PluginLookup: Sendable {
     private let named: PluginCatalog
     /// The bundled plugins; searched on first use.
     private let bundled: BundledPlugins
+    /// The plugins that connectors name by their paths.
+    private let paths: PathPlugins
     /// Plugins given as files, by id.
     private var files: [String: Result<PluginCandidate, ConnectorError>] = [:]
     /// The entries of those files.
@@ -57,12 +59,14 @@ package struct PluginLookup: Sendable {
             requiresTrust: requiresTrust,
             after: earlier?.bundled
         )
+        paths = PathPlugins(after: earlier?.paths)
     }
 
     /// Uses the given images or sidecars instead of searching; connectors name them by id.
     package init(files: [String]) {
         named = PluginCatalog(directories: [])
         bundled = BundledPlugins(directories: [], requiresTrust: false)
+        paths = PathPlugins()
         for file in files {
             let entry = PluginCatalog.entry(path: file)
             guard let id = entry.id else { continue }
@@ -97,7 +101,7 @@ package struct PluginLookup: Sendable {
             if let linked = plugin.linked { return .success(try PluginCandidate(linked)) }
             if let file = files[plugin.name] { return file }
             guard !plugin.isPath else {
-                let candidate = try PluginCatalog.candidate(path: plugin.name)
+                let candidate = try paths.candidate(plugin.name)
                 if named.requiresTrust, let refusal = PluginTrust.refusal(candidate, within: [], named.trust) {
                     throw refusal
                 }
@@ -185,6 +189,30 @@ package struct PluginLookup: Sendable {
         let found = manifest(plugin)
         guard case .failure(let error) = found, error.code == .notFound else { return found }
         return entry(alone: plugin)?.manifest.map { .success($0) } ?? found
+    }
+}
+
+/// The plugins that connectors name by their paths, each examined once.
+private final class PathPlugins: Sendable {
+    /// What was found before.
+    private let earlier: [String: PluginEntry]
+    private let found = Mutex<[String: PluginEntry]>([:])
+
+    /// Creates a lookup that has examined nothing yet.
+    ///
+    /// - Parameter earlier: An earlier lookup, whose images are not read again if they are as they were.
+    init(after earlier: PathPlugins? = nil) {
+        self.earlier = earlier?.found.withLock(\.self) ?? [:]
+    }
+
+    /// The plugin of an image or of a sidecar.
+    func candidate(_ path: String) throws(ConnectorError) -> PluginCandidate {
+        let entry = found.withLock { found in
+            let entry = found[path] ?? PluginCatalog.entry(path: path, after: earlier[path])
+            found[path] = entry
+            return entry
+        }
+        return try entry.usable(at: path)
     }
 }
 

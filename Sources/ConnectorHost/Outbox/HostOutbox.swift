@@ -22,6 +22,7 @@ struct HostOutbox: Sendable {
     private let damages = Damages()
 
     private let logger: Logger
+    private let redactor: Redactor
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
@@ -51,6 +52,7 @@ struct HostOutbox: Sendable {
         logger = environment.logger
         let (clock, logger, damages) = (environment.clock, environment.logger, damages)
         let redactor = environment.redactor
+        self.redactor = redactor
         current = tree
         let targets = Self.targets(of: tree.tree, in: tree)
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
@@ -95,6 +97,12 @@ struct HostOutbox: Sendable {
                 send: { events in await Self.send(events, to: reference) }
             )
         }
+    }
+
+    /// Prepares servers for the connectors of a tree that receive events and did not before, before the tree is published.
+    func prepare(_ tree: Tree) async throws(ConnectorError) {
+        let new = Set(tree.queues.map(\.path)).subtracting(outbox.targetPaths)
+        if !new.isEmpty { _ = try await location.migrate(targets: new.sorted(), redactor: redactor) }
     }
 
     /// Moves the events of connectors to their new paths, before a tree with those paths is published.

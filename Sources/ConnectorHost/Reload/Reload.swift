@@ -20,7 +20,8 @@ public struct Reload: Sendable {
     public var phase: Phase?
     /// Why it ended; or, if it did not, why some connectors go on as they were.
     public var errors: [ConnectorError] = []
-    /// What has changed, or would have; nil if the configuration could not be read.
+    /// What has changed, or would have; nil if the configuration could not be read. After a `conflict` with a plan that was made before,
+    /// it is the plan as it is now, which can be applied instead.
     public var plan: Plan?
     /// The connectors that go on as they were, because their successors failed.
     public var rolledBack: [String] = []

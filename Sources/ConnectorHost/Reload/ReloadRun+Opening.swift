@@ -77,6 +77,18 @@ extension ReloadRun {
         for (path, was) in work.moves { environment.gates.services.unshareStorage(of: was, with: path) }
     }
 
+    /// Prepares the outbox for connectors that get a queue.
+    ///
+    /// - Throws: If its servers refuse that. Everything that has opened is then ended.
+    func prepareOutbox(_ work: ReloadWork, _ opened: Opened) async throws(Stop) {
+        do throws(ConnectorError) {
+            try await environment.outbox.prepare(work.tree)
+        } catch {
+            await giveUp(work, opened)
+            throw Stop(phase: .open, errors: [error], plan: work.plan)
+        }
+    }
+
     // MARK: Gates that stop first
 
     /// Closes each gate whose instances exclude each other, and opens it with its new plan: with the earlier one, if that fails.

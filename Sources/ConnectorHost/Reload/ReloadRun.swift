@@ -46,6 +46,7 @@ struct ReloadRun {
             let work = ReloadWork(plan, next, environment)
             try await load(work)
             var opened = try await open(work)
+            try await prepareOutbox(work, opened)
             try await stopFirst(work, &opened)
             return await `switch`(work, opened)
         } catch {
@@ -96,7 +97,11 @@ struct ReloadRun {
         if let basis {
             let now = try await timed(.plan) { [environment] in environment.basis(of: next) }
             let moved = now.moved(since: basis)
-            guard moved.isEmpty else { throw Stop(phase: .plan, errors: [Self.hasMoved(moved)], isOfFile: false) }
+            guard moved.isEmpty else {
+                var plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
+                plan.basis = now
+                throw Stop(phase: .plan, errors: [Self.hasMoved(moved)], plan: plan, isOfFile: false)
+            }
         }
         let plan = try await timed(.plan) { [environment] in environment.plan(to: next) }
         guard plan.restarts.isEmpty else {
@@ -115,7 +120,7 @@ struct ReloadRun {
         ConnectorError(
             .conflict,
             "since the plan was made, there have been changes of \(names.joined(separator: ", "))",
-            fix: "make a new plan"
+            fix: "look at the plan as it is now, and apply that one"
         )
     }
 
@@ -125,13 +130,22 @@ struct ReloadRun {
         // A lock is in use only if what runs is what it has.
         let hasLockChanged = environment.running.resolved.configuration.lock != work.next.resolved.configuration.lock
         let kept = hasLockChanged ? work.leaves.filter { $0.step == .keep && $0.gate.content != nil } : []
-        let loader = environment.gates.loader
-        let failure = try await timed(.load, work.plan) { () -> ConnectorError? in
+        let (loader, clock) = (environment.gates.loader, environment.clock)
+        // What an earlier reload still loads would hold up this one as well, and one more thread.
+        if !leaves.isEmpty, let error = reloader.loadStep?.error(at: clock.now()) {
+            throw Stop(phase: .load, errors: [error], plan: work.plan)
+        }
+        let step = LoadStep(startedAt: clock.now())
+        let overdue: @Sendable () -> ConnectorError? = { step.error(at: clock.now()) }
+        let failure = try await timed(.load, work.plan, overdue: overdue) { [reloader] () -> ConnectorError? in
+            if !leaves.isEmpty { reloader.loadStep = step }
+            defer { if !leaves.isEmpty { reloader.loadStep = nil } }
             var loaded: Set<String> = []
             for leaf in leaves {
                 do throws(ConnectorError) {
                     let candidate = try leaf.plan.plugin.get()
                     guard loaded.insert(candidate.path).inserted else { continue }
+                    step.begin(candidate.path, for: leaf.plan.path)
                     let loader = loader.admitting(leaf.plan.admission)
                     if leaf.plan.isolation.kind != .none, case .file = candidate.image {
                         _ = try loader.seal(candidate)
@@ -157,9 +171,12 @@ struct ReloadRun {
     }
 
     /// Runs a blocking step on a thread that it may hold, within its limit.
+    ///
+    /// - Parameter overdue: Why the step has not ended by its limit; nil if that is not known.
     func timed<Value: Sendable>(
         _ phase: Reload.Phase,
         _ plan: Plan? = nil,
+        overdue: @Sendable () -> ConnectorError? = { nil },
         _ body: @escaping @Sendable () -> Value
     ) async throws(Stop) -> Value {
         guard !reloader.isClosed else { throw Stop(phase: phase, errors: [Reloader.closed], plan: plan) }
@@ -168,11 +185,13 @@ struct ReloadRun {
         let limit = environment.limits(phase)
         let end = environment.gates.deadline(after: limit)
         guard let value = await ended.wait(by: end, on: environment.clock) else {
-            let error = ConnectorError(
-                .timedOut,
-                "the reload did not \(phase.rawValue) the configuration within \(limit.brief)",
-                isRetryable: true
-            )
+            let error =
+                overdue()
+                ?? ConnectorError(
+                    .timedOut,
+                    "the reload did not \(phase.rawValue) the configuration within \(limit.brief)",
+                    isRetryable: true
+                )
             throw Stop(phase: phase, errors: [error], plan: plan)
         }
         return value

@@ -21,11 +21,15 @@ struct ReloadWork: Sendable {
     /// The new tree, if every successor opens.
     let tree: Tree
 
-    /// One leaf of the new tree.
-    struct Leaf: Sendable {
+    /// One leaf of the new tree. An object: a plan has many members, and lists of leaves are copied.
+    final class Leaf: Sendable {
         let gate: Gate
         let plan: GatePlan
         let step: Step
+
+        init(gate: Gate, plan: GatePlan, step: Step) {
+            (self.gate, self.plan, self.step) = (gate, plan, step)
+        }
     }
 
     /// What happens to the gate of a leaf.

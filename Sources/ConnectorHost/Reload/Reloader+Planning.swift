@@ -14,7 +14,7 @@ extension Reloader.Environment {
         var before = running.resolved
         var after = PlanSide(next.resolved, digest: RunningConfiguration.digest(next.resolved.configuration))
         var images: [String: PlannedImage] = [:]
-        let known = LoadedFiles(tree)
+        lazy var known = LoadedFiles(tree)
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
             guard case .success(let candidate)? = next.plans[connector.path]?.plugin, case .file = candidate.image
             else {
@@ -31,7 +31,7 @@ extension Reloader.Environment {
             if let node {
                 images[node.path] = PlannedImage(path: path, mark: String(running.prefix(16)), isLoaded: true)
             }
-            let isLoaded = known.contains(candidate) || (content != nil && mark == running)
+            let isLoaded = content != nil && (isSame || mark == running) || known.contains(candidate)
             var image = PlannedImage(path: path, mark: String(mark.prefix(16)), isLoaded: isLoaded)
             if !isLoaded {
                 image.size = candidate.identity?.size ?? 0
@@ -42,7 +42,9 @@ extension Reloader.Environment {
         }
         // Secrets may have been read again since the configuration was.
         for node in tree.nodes {
-            guard let gate = node.gate, case .success(var leaf)? = before.leaves[node.path] else { continue }
+            guard let gate = node.gate, case .success(var leaf)? = before.leaves[node.path],
+                leaf.secrets != gate.secrets
+            else { continue }
             leaf.use(gate.secrets)
             before.leaves[node.path] = .success(leaf)
         }

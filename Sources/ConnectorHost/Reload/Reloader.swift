@@ -67,6 +67,8 @@ final class Reloader: Sendable {
 
     let environment: Environment
     private let state = Mutex(State())
+    /// The load that has not ended, also if its reload has: a constructor may never return.
+    private let loading = Mutex<LoadStep?>(nil)
 
     /// Begins with nothing to do.
     init(_ environment: Environment) {
@@ -100,6 +102,12 @@ final class Reloader: Sendable {
 
     /// Whether the host is closing.
     var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// The load that has not ended, also if its reload has; nil if all have.
+    var loadStep: LoadStep? {
+        get { loading.withLock(\.self) }
+        set { loading.withLock { $0 = newValue } }
+    }
 
     /// Whether a reload is under way.
     var isRunning: Bool { state.withLock(\.isRunning) }

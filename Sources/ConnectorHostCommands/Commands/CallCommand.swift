@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
@@ -61,7 +62,7 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func validate() throws {
-        try attach.validate(isSimulated: simulate)
+        try attach.validate(isOwn: answers.isGiven)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -90,7 +91,13 @@ struct CallCommand: AsyncParsableCommand {
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
-            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return false }
+            guard
+                let host = try await attach.host(
+                    of: file,
+                    on: simulate ? [.simulated] : [.control],
+                    isOwn: answers.isGiven
+                )
+            else { return false }
             let interruption = Interruption()
             signals = interruption
             let timeout = timeout ?? .seconds(30)

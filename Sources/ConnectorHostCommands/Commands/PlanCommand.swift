@@ -3,6 +3,8 @@
 
 internal import ArgumentParser
 internal import ConnectorBase
+internal import ConnectorConfiguration
+internal import ConnectorControl
 internal import ConnectorHost
 
 /// `connector-host plan`: shows what a reload would change in the host that runs on the file.
@@ -35,12 +37,12 @@ struct PlanCommand: AsyncParsableCommand {
 }
 
 extension ConfigurationOption {
-    /// The host that runs on the file, which may have faults.
+    /// The host that runs on the file, which may have faults: where no other does, one that simulates.
     ///
     /// - Throws: The exit status, after the errors were shown.
     func runningHost(_ answer: OutputOptions) async throws -> AttachedHost {
         do throws(ConnectorError) {
-            if let host = try await AttachedHost.find(self) { return host }
+            if let host = try await AttachedHost.find(self, on: [.control, .simulated]) { return host }
         } catch {
             answer.report([error], of: .call)
             throw ExitStatus.failed
@@ -66,7 +68,8 @@ extension ConfigurationOption {
         } catch {
             // The host's own look at the file has every fault of it.
             let options = ConnectorHost.Options()
-            _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(options) }
+            let simulation = host.isSimulated ? SimulationRequest() : nil
+            _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(options, simulation: simulation) }
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }

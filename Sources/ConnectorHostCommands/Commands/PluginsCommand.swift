@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
+internal import ConnectorControl
 internal import ConnectorHost
 
 /// `connector-host plugins`: lists every file in the plugin directories, usable or not, without running any that is not to be probed.
@@ -12,7 +14,8 @@ struct PluginsCommand: AsyncParsableCommand {
         discussion: """
             Searches the directories in the configuration, those in CONNECTOR_PLUGIN_PATH, and the directory of the program. No
             plugin code runs, but with --probe: then each usable plugin is really loaded and opened, in a runner that is thrown away
-            afterwards. Without a connectors.json, only the latter two are searched.
+            afterwards. Without a connectors.json, only the latter two are searched. If a host runs on the same file, the images that its
+            process has loaded are listed, too: they stay in memory until it ends, also those that a swap has replaced.
 
             Exit status: 0, even if a file is not usable; 1 if a plugin fails in its runner; 2 if the configuration cannot be read; 64 for wrong usage.
 
@@ -28,11 +31,24 @@ struct PluginsCommand: AsyncParsableCommand {
     @Flag(help: "Really load and open each usable plugin, in a runner that is thrown away.")
     var probe = false
 
+    @OptionGroup var attach: AttachOption
+
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
         var document = PluginsDocument(catalog: try file.catalog(ConnectorHost.Options(), answer: answer))
         if probe { await document.probe() }
+        do throws(ConnectorError) {
+            if let host = try await attach.host(of: file, on: [.control, .simulated]) {
+                guard let images = PluginListing.images(json: try await host.document("/api/v1/images")) else {
+                    throw host.incompatible("a list")
+                }
+                document.add(images, of: host.identity.process)
+            }
+        } catch {
+            answer.report([error])
+            throw ExitStatus.failed
+        }
         answer.output.write(document)
         if document.hasFailedProbe { throw ExitStatus.failed }
     }

@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorConsoleWeb
+internal import ConnectorControl
 internal import ConnectorHost
 internal import Logging
 
@@ -28,8 +29,9 @@ struct RunCommand: AsyncParsableCommand {
             plugin or of a secret's file.
 
             Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations
-            and outbox query it. Unless it is simulated, it serves HTTP on the socket "control" in that directory: /livez, /readyz,
-            /metrics, and the API described by /api/v1/openapi.json.
+            and outbox query it. It serves HTTP on the socket "control" in that directory: /livez, /readyz, /metrics, and the API
+            described by /api/v1/openapi.json. A simulated host serves the same on "control-simulated": status, call and watch query
+            it with --simulate, and plan, apply, reload and swap reach it where no other host runs.
 
             Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for
             wrong usage.
@@ -108,8 +110,12 @@ struct RunCommand: AsyncParsableCommand {
             try await session.close()
             throw ExitStatus.failed
         }
-        // A simulated host does not report the state of the file's real gates.
-        let control = simulate ? nil : ControlSession.start(for: session.host, logger: log.logger)
+        // A simulated host does not report the state of the file's real gates, so only commands that mean it reach it.
+        let control = ControlSession.start(
+            for: session.host,
+            on: simulate ? .simulated : .control,
+            logger: log.logger
+        )
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
         Interruption.handle([SIGHUP]) { _ in Task { await host.reload() } }
         let console = options.map { options in

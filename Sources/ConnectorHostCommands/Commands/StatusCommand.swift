@@ -12,7 +12,8 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
-            If a host runs on the same file (connector-host run), shows the state of its gates, and opens none.
+            If a host runs on the same file (connector-host run), shows the state of its gates, and opens none; with --simulate, if
+            one runs that simulates.
 
             Retries a failing gate as often as its "retry" allows, and does not wait for it to recover after that. If a plugin
             ended the last command on the same file, reports that once.
@@ -49,7 +50,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func validate() throws {
-        try attach.validate(isSimulated: simulate)
+        try attach.validate(isOwn: answers.isGiven)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -89,7 +90,13 @@ struct StatusCommand: AsyncParsableCommand {
     /// Shows the report of the running host; nil if none runs.
     private func attached() async throws -> Report? {
         do throws(ConnectorError) {
-            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return nil }
+            guard
+                let host = try await attach.host(
+                    of: file,
+                    on: simulate ? [.simulated] : [.control],
+                    isOwn: answers.isGiven
+                )
+            else { return nil }
             let report = try await host.report()
             let path = host.identity.file
             answer.output.write(StatusDocument(report: report, process: host.identity.process, file: path))

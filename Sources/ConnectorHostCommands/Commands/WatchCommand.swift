@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorBase
+internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorServices
 internal import Synchronization
@@ -51,7 +52,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
-        try attach.validate(isSimulated: simulate)
+        try attach.validate(isOwn: answers.isGiven || speed.isGiven)
         try speed.validate(isSimulated: simulate)
         try answers.validate(isSimulated: simulate)
     }
@@ -97,7 +98,13 @@ struct WatchCommand: AsyncParsableCommand {
     private func runAttached() async throws -> Bool {
         var signals: Interruption?
         do throws(ConnectorError) {
-            guard let host = try await attach.host(of: file, isSimulated: simulate) else { return false }
+            guard
+                let host = try await attach.host(
+                    of: file,
+                    on: simulate ? [.simulated] : [.control],
+                    isOwn: answers.isGiven || speed.isGiven
+                )
+            else { return false }
             let interruption = Interruption()
             signals = interruption
             Self.warn(try await host.report(), below: path)

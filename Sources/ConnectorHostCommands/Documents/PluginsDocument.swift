@@ -9,7 +9,9 @@ internal import ConnectorLoading
 /// The content of the plugin directories, as a table.
 struct PluginsDocument: Document {
     /// The files found.
-    private let listing: PluginListing
+    private var listing: PluginListing
+    /// The process of the host whose images are shown; nil where none runs.
+    private var process: Int64?
     /// What became of plugins in runners, by their places in the list; empty if that was not tried.
     private var probes: [Int: PluginProbe] = [:]
 
@@ -26,6 +28,11 @@ struct PluginsDocument: Document {
         }
     }
 
+    /// Adds what the process of a host has loaded.
+    mutating func add(_ images: [HeldImages], of process: Int64) {
+        (listing.images, self.process) = (images, process)
+    }
+
     /// Whether a plugin failed in its runner.
     var hasFailedProbe: Bool { probes.values.contains { $0.outcome == .fails } }
 
@@ -33,7 +40,7 @@ struct PluginsDocument: Document {
         let (directories, entries, problems) = (listing.directories, listing.entries, listing.problems)
         guard !entries.isEmpty else {
             let searched = directories.isEmpty ? "no directory" : directories.joined(separator: ", ")
-            return ["no plugins found in \(style.shown(searched))"]
+            return ["no plugins found in \(style.shown(searched))"] + memory(style)
         }
         var table = Table()
         table.append([
@@ -64,7 +71,20 @@ struct PluginsDocument: Document {
         }
         let broken = problems.count { !$0.isEmpty }
         let summary = "\(entries.count - broken) usable" + (broken == 0 ? "" : ", \(broken) not")
-        return table.lines(style) + ["", summary]
+        return table.lines(style) + ["", summary] + memory(style)
+    }
+
+    /// The images in the memory of the host's process, which stay there until it ends.
+    private func memory(_ style: TextStyle) -> [String] {
+        guard let images = listing.images, let process, !images.isEmpty else { return [] }
+        var table = Table()
+        for file in images {
+            table.append([
+                Table.Cell("  " + style.shown(file.path)), Table.Cell(file.text),
+                Table.Cell(style.shown(file.images.flatMap(\.connectors).joined(separator: ", ")), .faint),
+            ])
+        }
+        return ["", "loaded by process \(process), until it ends:"] + table.lines(style)
     }
 
     var json: JSONValue {

@@ -19,7 +19,7 @@ struct ReloadDocument: Document {
             return errors + [
                 style.paint(style.sign(.bad), .bad)
                     + " nothing changed: the reload ended in the phase \(phase)  \(digest)"
-            ]
+            ] + offer(style)
         }
         var lines = errors
         if !reload.rolledBack.isEmpty {
@@ -35,5 +35,11 @@ struct ReloadDocument: Document {
         let changed = reload.plan?.changes.count ?? 0
         let summary = changed == 0 ? "nothing to do" : "\(changed) changed, \(reload.plan?.kept.count ?? 0) kept"
         return lines + [style.paint(style.sign(.good), .good) + " active: \(summary)  \(digest)"]
+    }
+
+    /// The plan as it is now, if the one that was to be applied does not fit any more.
+    private func offer(_ style: TextStyle) -> [String] {
+        guard let plan = reload.plan, plan.basis != nil, reload.errors.first?.code == .conflict else { return [] }
+        return ["", "the plan is now:"] + PlanDocument(plan: plan).lines(style)
     }
 }

@@ -17,6 +17,9 @@ struct AnswersOption: ParsableArguments {
     )
     private var texts: [String] = []
 
+    /// Whether the command names any.
+    var isGiven: Bool { !texts.isEmpty }
+
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {
         guard !texts.isEmpty else { return }

@@ -7,14 +7,18 @@ internal import ArgumentParser
 struct AttachOption: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
-        help: "Require a host that runs on the file, or ignore it. (default: use the host if one runs)"
+        help:
+            "Require a host that runs on the file, with --simulate one that simulates, or ignore it. (default: use the host if one runs)"
     )
     var attach: Bool?
 
+    /// - Parameter isOwn: Whether the command simulates in a way of its own.
     /// - Throws: A `ValidationError`, which ends the process with status 64.
-    func validate(isSimulated: Bool) throws {
-        if isSimulated, attach == true {
-            throw ValidationError("A running host is not simulated: remove --attach or --simulate.")
+    func validate(isOwn: Bool) throws {
+        if isOwn, attach == true {
+            throw ValidationError(
+                "A running host keeps its own answers and speed: remove --attach, or --answers and --speed."
+            )
         }
     }
 }

@@ -13,6 +13,9 @@ struct SpeedOption: ParsableArguments {
     )
     private var speed: Int?
 
+    /// Whether the command names one.
+    var isGiven: Bool { speed != nil }
+
     /// How many seconds pass for the host in one second.
     var factor: Int { speed ?? 1 }
 

@@ -3,21 +3,35 @@
 
 internal import ConnectorBase
 internal import ConnectorConfiguration
+internal import ConnectorControl
 
 extension AttachOption {
     /// The running host to use; nil to open the gates in this process.
     ///
-    /// - Parameter isSimulated: Whether the command simulates; a running host does not, nor does it record for `connector-host record`.
+    /// - Parameters:
+    ///   - names: The sockets to try, in this order: a command that simulates wants a host that does.
+    ///   - isOwn: Whether the command simulates in a way of its own, which no running host does; nor does one record for `connector-host record`.
     /// - Throws: `not-open` if none runs and `--attach` requires one; the error of a host that does not respond.
-    func host(of file: ConfigurationOption, isSimulated: Bool = false) async throws(ConnectorError) -> AttachedHost? {
-        let isOwn = isSimulated || RecordingRequest(.process) != nil
-        guard attach ?? !isOwn else { return nil }
-        if let host = try await AttachedHost.find(file) { return host }
+    func host(
+        of file: ConfigurationOption,
+        on names: [ControlSocket.Name] = [.control],
+        isOwn: Bool = false
+    ) async throws(ConnectorError) -> AttachedHost? {
+        guard attach ?? (!isOwn && RecordingRequest(.process) == nil) else { return nil }
+        if let host = try await AttachedHost.find(file, on: names) { return host }
         guard attach == true else { return nil }
+        if names == [.control], let host = try await AttachedHost.find(file, on: [.simulated]) {
+            throw ConnectorError(
+                .notOpen,
+                "only a simulated host runs on \(file.file): process \(host.identity.process)",
+                fix: "add --simulate to ask it, or start another one with connector-host run"
+            )
+        }
+        let isSimulated = names == [.simulated]
         throw ConnectorError(
             .notOpen,
-            "no host runs on \(file.file)",
-            fix: "start one with connector-host run, or remove --attach"
+            "no \(isSimulated ? "simulated " : "")host runs on \(file.file)",
+            fix: "start one with connector-host run\(isSimulated ? " --simulate" : ""), or remove --attach"
         )
     }
 }

@@ -10,27 +10,29 @@ internal import ConnectorServices
 struct AttachedHost: Sendable {
     /// The identity of the host.
     let identity: HostIdentity
+    /// Whether its gates open to simulators.
+    let isSimulated: Bool
     private let client: ControlClient
 
     /// Finds the host that runs on a file, which may have become invalid since the host has read it.
     ///
+    /// - Parameter names: The sockets to try, in this order.
     /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be told.
     /// - Throws: The error of a host that does not respond.
-    static func find(_ file: ConfigurationOption) async throws(ConnectorError) -> AttachedHost? {
+    static func find(
+        _ file: ConfigurationOption,
+        on names: [ControlSocket.Name] = [.control]
+    ) async throws(ConnectorError) -> AttachedHost? {
         let read = Configuration.examine(file: file.file, environment: .process).configuration
         guard let directory = (read ?? DamagedFile.configuration(file.file))?.hostDirectory() else { return nil }
-        return try await find(file, in: directory)
-    }
-
-    private static func find(
-        _ file: ConfigurationOption,
-        in directory: String
-    ) async throws(ConnectorError) -> AttachedHost? {
-        let client = ControlClient(directory)
-        guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),
-            identity.file == file.file.realPath
-        else { return nil }
-        return AttachedHost(identity: identity, client: client)
+        for name in names {
+            let client = ControlClient(directory, name)
+            guard let identity = try await client.get("/api/v1/host").flatMap(HostIdentity.init(json:)),
+                identity.file == file.file.realPath
+            else { continue }
+            return AttachedHost(identity: identity, isSimulated: name == .simulated, client: client)
+        }
+        return nil
     }
 
     /// Calls an operation with the arguments of a command line. Cancelling the task cancels the call in the host.

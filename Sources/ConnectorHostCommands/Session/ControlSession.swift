@@ -12,13 +12,19 @@ struct ControlSession: Sendable {
     private let serving: Task<Void, Never>
 
     /// Starts serving the API; returns nil after logging a failure, since the host also runs without it.
-    static func start(for host: ConnectorHost, logger: Logger) -> ControlSession? {
+    ///
+    /// - Parameter name: The socket, which tells whether the host simulates.
+    static func start(
+        for host: ConnectorHost,
+        on name: ControlSocket.Name,
+        logger: Logger
+    ) -> ControlSession? {
         guard let directory = host.configuration.hostDirectory() else {
             logger.notice("no state directory, so other commands cannot reach this host")
             return nil
         }
         do throws(ConnectorError) {
-            let server = ControlServer(ControlAPI(host, isLocal: true), on: try ControlSocket(in: directory))
+            let server = ControlServer(ControlAPI(host, isLocal: true), on: try ControlSocket(name, in: directory))
             let serving = Task {
                 do {
                     try await server.run()

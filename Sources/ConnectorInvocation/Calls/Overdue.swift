@@ -45,6 +45,15 @@ package struct Overdue: Sendable {
         )
     }
 
+    /// A plugin's image has not been loaded: one of its constructors has not returned, or one of another plugin.
+    package static func loading(_ path: String) -> Overdue {
+        switch PluginImages.shared.pathBeingLoaded {
+        case nil: returning(from: "loading of \(path)")
+        case path: returning(from: "a constructor of \(path)")
+        case let other?: returning(from: "a constructor of \(other), which every other plugin has to await,")
+        }
+    }
+
     /// The subject and the verb, for the log.
     package var description: String { what }
 

@@ -100,14 +100,15 @@ package struct PluginCatalog: Sendable {
     ///
     /// - Throws: The reason that the plugin is unusable.
     package static func candidate(path: String) throws(ConnectorError) -> PluginCandidate {
-        let entry = entry(path: path)
-        if let candidate = entry.candidate { return candidate }
-        throw entry.error ?? ConnectorError(.notFound, "there is no file \(path)")
+        try entry(path: path).usable(at: path)
     }
 
     /// The entry of a file, usable or not: an image or a sidecar.
-    package static func entry(path: String) -> PluginEntry {
+    ///
+    /// - Parameter earlier: An earlier entry of the file. An image that is as it was then is not read again.
+    package static func entry(path: String, after earlier: PluginEntry? = nil) -> PluginEntry {
         let place = place(of: path)
+        if let earlier, place.image == earlier.path, earlier.isCurrent(sidecar: place.sidecar) { return earlier }
         if let image = place.image { return PluginEntry(image: image, sidecar: place.sidecar) }
         return PluginEntry(sidecar: path)
     }

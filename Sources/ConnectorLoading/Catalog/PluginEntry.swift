@@ -56,6 +56,14 @@ package struct PluginEntry: Sendable {
         if case .usable(let candidate) = content { candidate } else { nil }
     }
 
+    /// The candidate to load.
+    ///
+    /// - Throws: The reason that the plugin is unusable.
+    package func usable(at path: String) throws(ConnectorError) -> PluginCandidate {
+        if let candidate { return candidate }
+        throw error ?? ConnectorError(.notFound, "there is no file \(path)")
+    }
+
     /// Whether this is a valid sidecar whose image does not exist.
     package var isNotBuilt: Bool { error?.code == .notFound && path == sidecar }
 

@@ -20,7 +20,8 @@ package struct ForeignLibrary {
         let dynamic = try Preflight.linkable(image).dynamic
         do throws(DynamicLinker.Failure) {
             let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                unsafe try LoadedImages.shared.image(of: content, name: name, path: bytes.path) {
+                    () throws(DynamicLinker.Failure) in
                     unsafe LoadedImage(try DynamicLinker.load(path: name), content: ImageContent(hashing: content))
                 }
             }

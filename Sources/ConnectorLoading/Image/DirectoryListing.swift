@@ -5,6 +5,7 @@ package import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif

@@ -12,7 +12,7 @@ package final class LoadedImages: Sendable {
     /// The images with the checksums of their bytes.
     ///
     /// An array: searching a thousand entries takes less time than a dictionary's first use.
-    private let images = Mutex<[(checksum: UInt64, image: LoadedImage, staticTLS: Int)]>([])
+    private let images = Mutex<[(checksum: UInt64, image: LoadedImage, staticTLS: Int, held: Held)]>([])
     private let total = Mutex(Usage())
 
     /// What the images of a process take, which they keep until it ends.
@@ -33,6 +33,21 @@ package final class LoadedImages: Sendable {
         package var staticTLSLeft: Int? { StaticTLS.limit.map { max(0, $0 - staticTLS) } }
     }
 
+    /// An image in memory, as people know it.
+    package struct Held: Sendable {
+        /// The plugin with its version, or the name of a library.
+        package let name: String
+        /// The file that the bytes were read from, which may have others since.
+        package let path: String
+        /// The bytes of the file.
+        package let size: Int
+        /// The bytes that were loaded.
+        package let content: ImageContent
+    }
+
+    /// The images in memory, in the order in which they were loaded.
+    package var held: [Held] { images.withLock { $0.map(\.held) } }
+
     /// The bytes of static TLS that an image takes; 0 for most.
     package func staticTLS(of content: ImageContent) -> Int {
         images.withLock { images in images.first { $0.image.content === content }?.staticTLS ?? 0 }
@@ -50,10 +65,14 @@ package final class LoadedImages: Sendable {
     /// the lock, but cannot call into the host.
     ///
     /// - Parameters:
+    ///   - name: The plugin with its version, or the name of a library.
+    ///   - path: The file that the bytes were read from.
     ///   - staticTLS: The bytes of static TLS that the image and its libraries take.
     ///   - load: Loads the image.
     package func image<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
+        name: String,
+        path: String,
         staticTLS: Int = 0,
         load: () throws(Failure) -> LoadedImage
     ) throws(Failure) -> LoadedImage {
@@ -61,7 +80,8 @@ package final class LoadedImages: Sendable {
             let checksum = unsafe Self.checksum(bytes)
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
-            images.withLock { $0.append((checksum, image, staticTLS)) }
+            let held = Held(name: name, path: path, size: bytes.count, content: image.content)
+            images.withLock { $0.append((checksum, image, staticTLS, held)) }
             total.withLock { total in
                 total.count += 1
                 total.bytes += bytes.count

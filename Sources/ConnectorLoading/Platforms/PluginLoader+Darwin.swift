@@ -31,7 +31,8 @@
             let bytes = try checkFile(candidate)
             do throws(DynamicLinker.Failure) {
                 let loaded = unsafe try bytes.withAllBytes { content throws(DynamicLinker.Failure) in
-                    unsafe try LoadedImages.shared.image(of: content) { () throws(DynamicLinker.Failure) in
+                    unsafe try LoadedImages.shared.image(of: content, name: candidate.name, path: candidate.path) {
+                        () throws(DynamicLinker.Failure) in
                         let handle = unsafe try DynamicLinker.load(path: candidate.path)
                         return unsafe LoadedImage(handle, content: ImageContent(hashing: content))
                     }

@@ -77,8 +77,12 @@ internal import ConnectorManifest
                 }
             let checked = try checkFile(candidate, bytes)
             let result = unsafe try checked.bytes.withAllBytes { content throws(ConnectorError) in
-                unsafe try LoadedImages.shared.image(of: content, staticTLS: checked.staticTLS) {
-                    () throws(ConnectorError) in
+                unsafe try LoadedImages.shared.image(
+                    of: content,
+                    name: candidate.name,
+                    path: candidate.path,
+                    staticTLS: checked.staticTLS
+                ) { () throws(ConnectorError) in
                     // Before the end: what fails inside the dynamic linker fails without a reason that helps.
                     let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
                     guard checked.staticTLS <= left else { throw exhausted(checked) }

@@ -7,6 +7,7 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif

@@ -93,6 +93,9 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
     func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool
 
+    /// Stores events for one more connector, which are stored for others, or were.
+    func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError)
+
     /// A number that changes when another process has changed the store.
     func version() async throws(ConnectorError) -> Int64
 
@@ -116,6 +119,11 @@ extension OutboxEngine {
 
     /// Returns false: right for engines whose connectors are set up beforehand.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }
+
+    /// Appends them: right for engines that know of each event for which connectors it is stored.
+    package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
+        _ = try await append(events, to: [target])
+    }
 
     /// Does nothing: right for engines whose opening shows it.
     package func prove() async throws(ConnectorError) {}

@@ -104,6 +104,48 @@ import Testing
         await test.host.close()
     }
 
+    @Test(.enabled(if: NATSServers.areInstalled, "needs nats-server and libnats"))
+    func `on NATS, the connectors that a reload adds or renames get their consumers, and deliver`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["old"])
+        let directory = ScratchDirectory()
+        func configuration(_ connectors: String...) throws -> Configuration {
+            let outbox = #"{"engine": "nats", "url": "\#(servers.url())"}"#
+            return try Configuration(
+                parsing:
+                    #"{"version": 1, "outbox": \#(outbox), "connectors": [\#(connectors.joined(separator: ", "))]}"#
+            )
+        }
+        func leaf(_ name: String, away: Int64 = 0, more: String = "") -> String {
+            TestHost.leaf(
+                name,
+                plugin: Fixtures.contract("deliveries"),
+                ["away": .integer(away)],
+                settings: Self.queued + more
+            )
+        }
+        let options = ConnectorHost.Options(environment: .init([:]), stateDirectory: directory.path)
+        let host = try ConnectorHost(configuration(leaf("old", away: 1_000_000)), options: options)
+        #expect(await host.open().isReady)
+        let receipt = try await host.analytics("old").track("Seen")
+        let added = await host.reload(try configuration(leaf("old", away: 1_000_000), leaf("added")))
+        #expect(added.isActive, "\(added.errors)")
+        try await host.analytics("added").track("Seen").delivered()
+        let moved = await host.reload(try configuration(leaf("new", more: #", "was": "old""#), leaf("added")))
+        #expect(moved.isActive, "\(moved.errors)")
+        try await receipt.delivered()
+        #expect(host.outbox(of: "new")?.delivered == 1)
+        await host.close()
+        // What cannot be prepared changes nothing.
+        let other = try ConnectorHost(configuration(leaf("new")), options: options)
+        #expect(await other.open().isReady)
+        servers.kill(0)
+        let refused = await other.reload(try configuration(leaf("new"), leaf("more")))
+        #expect(refused.phase == .open && refused.errors.first?.code == .storage, "\(refused.errors)")
+        #expect(other.report.gates.map(\.path) == ["new"])
+        await other.close()
+    }
+
     @Test func `another policy of delivery takes effect at once, and keeps the queue`() async throws {
         let test = try await TestHost.opened(leaf("a", away: 3, settings: Self.queued + #", "heal": "off""#))
         let receipts = try await queued(2, at: "a", test)

@@ -23,7 +23,10 @@ CONNECTOR_MANIFEST({
             "deliver": {"symbol": "deliveries_deliver", "signature": "(events: json) async -> json"}
         },
         "crash/1": {"exception": {"symbol": "deliveries_take_report", "signature": "(report: json) async -> json"}},
-        "deliveries/1": {"last": {"symbol": "deliveries_last", "signature": "() -> string"}},
+        "deliveries/1": {
+            "last": {"symbol": "deliveries_last", "signature": "() -> string"},
+            "taken": {"symbol": "deliveries_taken", "signature": "() -> string"}
+        },
         "orders/1": {
             "place": {"symbol": "deliveries_take", "signature": "(order: json) async", "delivered": true},
             "ship": {"symbol": "deliveries_ship", "signature": "(id: string, count: i32) async", "delivered": true},
@@ -44,6 +47,9 @@ typedef struct deliveries {
     /** What arrived last, whether it was taken or not. */
     char last[8192];
     uint64_t last_length;
+    /** What was taken since somebody asked, a line each. */
+    char taken[65536];
+    uint64_t taken_length;
 } deliveries;
 
 static int32_t create(const connector_host *host, const char *config, uint64_t length, void **instance,
@@ -87,6 +93,11 @@ static int32_t take(deliveries *self, const connector_call *call, const char *js
         error->retry_after_ns = 2000000000;
         return fixture_fail(error, CONNECTOR_UNAVAILABLE, "the vendor is away");
     }
+    if (length < sizeof(self->taken) - self->taken_length) {
+        memcpy(self->taken + self->taken_length, json, length);
+        self->taken_length += length;
+        self->taken[self->taken_length++] = '\n';
+    }
     return self->host->complete(self->host->context, call->operation, CONNECTOR_OK, (const uint8_t *)answer,
                                 strlen(answer), NULL);
 }
@@ -120,17 +131,30 @@ CONNECTOR_EXPORT int32_t deliveries_deliver(void *instance, const connector_call
                                 strlen(later), NULL);
 }
 
-CONNECTOR_EXPORT int32_t deliveries_last(void *instance, connector_bytes_owned *result, connector_error *error) {
-    const deliveries *self = instance;
-    uint8_t *copy = malloc(self->last_length + 1);
-    (void)error;
+static int32_t answer(const char *text, uint64_t length, connector_bytes_owned *result) {
+    uint8_t *copy = malloc(length + 1);
     if (copy == NULL) return CONNECTOR_FAILED;
-    memcpy(copy, self->last, self->last_length);
+    memcpy(copy, text, length);
     result->data = copy;
-    result->length = self->last_length;
+    result->length = length;
     result->context = copy;
     result->release = free;
     return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t deliveries_last(void *instance, connector_bytes_owned *result, connector_error *error) {
+    const deliveries *self = instance;
+    (void)error;
+    return answer(self->last, self->last_length, result);
+}
+
+/** What was taken since the last time, a line for each delivery. */
+CONNECTOR_EXPORT int32_t deliveries_taken(void *instance, connector_bytes_owned *result, connector_error *error) {
+    deliveries *self = instance;
+    uint64_t length = self->taken_length;
+    (void)error;
+    self->taken_length = 0;
+    return answer(self->taken, length, result);
 }
 
 CONNECTOR_EXPORT const connector_plugin *deliveries_entry(void) {
