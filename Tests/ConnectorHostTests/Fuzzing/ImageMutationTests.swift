@@ -21,7 +21,8 @@ import Testing
                 + "/connector-host"
         }()
 
-        @Test func `of the damaged images that pass inspection, one in thirty at most ends the process`() throws {
+        @Test(.enabled(if: !Sanitizer.isPresent, "the program is not built for a sanitizer"))
+        func `of the damaged images that pass inspection, one in thirty at most ends the process`() throws {
             var random = SeededGenerator(seed: fuzzSeed)
             let names = ["sync", "timer", "frozen-c", "http"]
             let mutators = try names.map { try ImageMutator(Fixtures.bytes(Fixtures.plugin($0))) }

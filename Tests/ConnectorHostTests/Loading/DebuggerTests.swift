@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorLoading
@@ -18,7 +19,10 @@ import Testing
                 && Fixtures.run("\(gdb) -ex run --args true < /dev/null 2>&1 | grep -q 'exited normally'") == 0
         }
 
-        @Test(.enabled("gdb is not installed, or may not trace") { canDebug })
+        @Test(
+            .enabled("gdb is not installed, or may not trace") { canDebug },
+            .enabled(if: !Sanitizer.isPresent, "the program is not built for a sanitizer")
+        )
         func `a debugger stops in a plugin's function, and names file and line`() throws {
             try Fixtures.withDirectory { directory in
                 let path = try Fixtures.compile(

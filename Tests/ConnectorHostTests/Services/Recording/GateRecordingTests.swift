@@ -82,15 +82,27 @@ import Testing
     }
 
     @Test func `a full recording ends with what fits, and so does one of more than ten minutes`() async throws {
-        let server = LoopbackServer { _ in .response(200, [], Array(repeating: 0x61, count: 300 << 10)) }
-        defer { server.stop() }
         let full = RecordingBench()
-        var plugin = full.plugin()
-        for path in ["/1", "/2", "/3", "/4"] { #expect(await plugin.request("GET", server.url(path)).code == 200) }
+        let limit = 64 << 10
+        let recording = GateRecording(RecordingTarget(full.file), clock: full.clock, limit: limit)
+        for path in ["/1", "/2", "/3", "/4"] {
+            let request = RequestTemplate(
+                flags: 0,
+                method: "GET",
+                url: "http://a.example\(path)",
+                headers: [:],
+                body: [],
+                deadline: .max
+            )
+            let response = HTTPResponse(status: 200, body: Array(repeating: 0x61, count: 5 << 10))
+            recording.add(response, to: request, below: "", Redactor(), Logger(label: "test"))
+        }
         #expect(full.answers.map { $0["path"] } == ["/1", "/2", "/3"])
-        #expect(full.text.utf8.count < GateRecording.sizeLimit)
+        #expect(full.text.utf8.count < limit)
+        let server = LoopbackServer { _ in .response(200, [], []) }
+        defer { server.stop() }
         let late = RecordingBench()
-        plugin = late.plugin()
+        let plugin = late.plugin()
         #expect(await plugin.request("GET", server.url("/1")).code == 200)
         late.clock.advance(by: .seconds(601))
         #expect(await plugin.request("GET", server.url("/2")).code == 200)

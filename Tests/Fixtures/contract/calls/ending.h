@@ -70,7 +70,7 @@ CONNECTOR_EXPORT int32_t calls_progress(void *instance, const char *name, uint64
 CONNECTOR_EXPORT int32_t calls_counts(void *instance, uint64_t *cancels, uint64_t *running, uint64_t *most,
                                       connector_error *error) {
     gate *self = instance;
-    uint64_t inside = ++self->counting;
+    uint64_t inside = __atomic_add_fetch(&self->counting, 1, __ATOMIC_SEQ_CST);
     (void)error;
     sched_yield();
     pthread_mutex_lock(&lock);
@@ -79,7 +79,7 @@ CONNECTOR_EXPORT int32_t calls_counts(void *instance, uint64_t *cancels, uint64_
     *running = self->running;
     *most = self->most;
     pthread_mutex_unlock(&lock);
-    self->counting--;
+    __atomic_sub_fetch(&self->counting, 1, __ATOMIC_SEQ_CST);
     return CONNECTOR_OK;
 }
 

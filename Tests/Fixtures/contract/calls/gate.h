@@ -21,7 +21,7 @@ typedef struct gate {
     uint64_t running;
     uint64_t most;
     /** The threads inside of `counts`. */
-    _Atomic uint64_t counting;
+    uint64_t counting;
 } gate;
 
 /** Guards everything that the gates of the image share. */
