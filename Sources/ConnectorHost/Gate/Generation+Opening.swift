@@ -71,6 +71,13 @@ extension Generation {
         return overdue
     }
 
+    /// Makes the channel to a new instance. The services learn that `create` has returned before `open` asks for more.
+    private func createdChannel(_ candidate: PluginCandidate, by deadline: UInt64) throws(ConnectorError) -> any Channel
+    {
+        defer { services.instanceWasCreated() }
+        return try makeChannel(candidate, by: deadline)
+    }
+
     /// Creates the instance, on a thread the plugin may block.
     private func create(_ candidate: PluginCandidate, opening operation: UInt64, by deadline: UInt64) {
         let begins = state.withLock { state in
@@ -84,8 +91,7 @@ extension Generation {
         defer { state.withLock { $0.step = nil } }
         do throws(ConnectorError) {
             let isWanted = environment.calls.operations.isPending(operation)
-            defer { services.instanceWasCreated() }
-            let channel = isWanted ? try makeChannel(candidate, by: deadline) : nil
+            let channel = isWanted ? try createdChannel(candidate, by: deadline) : nil
             let next = settle(channel, opening: operation)
             if next.isAbandoned { discard(channel) }
             if next.hasBegun { state.withLock { $0.step = .open } }

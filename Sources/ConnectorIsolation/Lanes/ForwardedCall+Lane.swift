@@ -20,8 +20,9 @@ extension ForwardedCall {
             count += 8
             if input.type.isScalar {
                 if input.isOptional, !isNone(input) { count += 8 }
-            } else {
-                count += unsafe arguments.bytes(of: input)?.count ?? 0
+            } else if let bytes = unsafe arguments.bytes(of: input) {
+                guard unsafe bytes.count <= CallValue.sizeLimit else { return nil }
+                count += unsafe bytes.count
             }
         }
         for index in unsafe layout.answers.indices {
