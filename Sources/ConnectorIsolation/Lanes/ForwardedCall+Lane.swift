@@ -21,8 +21,8 @@ extension ForwardedCall {
             if input.type.isScalar {
                 if input.isOptional, !isNone(input) { count += 8 }
             } else if let bytes = unsafe arguments.bytes(of: input) {
-                guard unsafe bytes.count <= CallValue.sizeLimit else { return nil }
-                count += unsafe bytes.count
+                guard bytes.count <= CallValue.sizeLimit else { return nil }
+                count += bytes.count
             }
         }
         for index in unsafe layout.answers.indices {
