@@ -33,7 +33,7 @@ extension RemoteChannel {
     }
 
     private func lane() -> CallLane? {
-        guard runner.usesRings else { return nil }
+        guard runner.ringReading.isUsed else { return nil }
         return runner.lanes.take(environment.clock, patience: CallOptions().timeoutNanoseconds) { descriptor in
             runner.send(.lane, instance: 0, [], descriptor: descriptor) != nil
         }
