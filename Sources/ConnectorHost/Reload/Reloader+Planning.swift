@@ -24,6 +24,8 @@ extension Reloader.Environment {
             let earlier = node.flatMap { try? $0.plan?.plugin.get() }
             let isSame = earlier?.path == candidate.path && earlier?.identity == candidate.identity
             let content = node?.gate?.content
+            // Nearly all of them: the same image on both sides is no difference, and nothing to load.
+            if isSame, content != nil { continue }
             let path = next.shownPath(of: candidate)
             // Only a file that has changed is read.
             let mark = isSame ? "" : digests.digest(of: candidate) ?? ""
@@ -31,7 +33,7 @@ extension Reloader.Environment {
             if let node {
                 images[node.path] = PlannedImage(path: path, mark: String(running.prefix(16)), isLoaded: true)
             }
-            let isLoaded = content != nil && (isSame || mark == running) || known.contains(candidate)
+            let isLoaded = content != nil && mark == running || known.contains(candidate)
             var image = PlannedImage(path: path, mark: String(mark.prefix(16)), isLoaded: isLoaded)
             if !isLoaded {
                 image.size = candidate.identity?.size ?? 0

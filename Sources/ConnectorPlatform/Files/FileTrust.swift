@@ -41,12 +41,12 @@ package final class FileTrust: Sendable {
 
     /// The reason that another user could change the target of a path; nil if none can.
     package func concern(_ path: String) -> String? {
-        resolve(path.rootedPath, depth: 0).concern
+        resolve(path, depth: 0).concern
     }
 
     /// The reason that another user could create a file in a directory, or a missing directory itself; nil if none can.
     package func concern(directory path: String) -> String? {
-        let place = resolve(path.rootedPath, depth: 0)
+        let place = resolve(path, depth: 0)
         return place.concern ?? place.intrusion
     }
 
@@ -55,7 +55,15 @@ package final class FileTrust: Sendable {
         guard depth < Self.depthLimit else {
             return Location(path: path, concern: "\(path.excerpt) leads nowhere", isMissing: true)
         }
-        let place = path.allSatisfy { $0 == "/" } ? examine("/", below: nil, depth: depth) : step(path, depth: depth)
+        let place: Location
+        if path == "." {
+            // The current directory, which every relative path begins at, is looked up once.
+            place = resolve(path.rootedPath, depth: depth + 1)
+        } else if !path.isEmpty, path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") }) {
+            place = examine("/", below: nil, depth: depth)
+        } else {
+            place = step(path, depth: depth)
+        }
         if place.isDirectory { known.withLock { $0[path] = place } }
         return place
     }

@@ -75,6 +75,8 @@ struct NATSHosts: Sendable {
             #expect(end.status == 0, "\(end.error)")
             #expect(try JSONValue(parsing: end.output) == ["version": 1, "queued": 0])
         }
+        try await servers.whole()
+        print(servers.summary)
         let dead = try await start(["outbox", "dead", "--limit", "1000000"], on: 0).finish()
         #expect(dead.status == 0, "\(dead.error)")
         ledger.check(bench.sink, try JSONValue(parsing: dead.output)["dead"]?.array ?? [])

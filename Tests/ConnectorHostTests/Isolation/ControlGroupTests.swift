@@ -90,6 +90,32 @@
             await runner.ended.wait()
         }
 
+        @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+        func `a runner that the kernel has ended for its memory says so, with the limit`() async throws {
+            let root = try Directory()
+            let runner = try Self.runner(SandboxSettings(memory: 64 << 20), ControlGroupSource(root.path))
+            #expect(runner.evidence.contains("; memory 67.1 MB by cgroup"))
+            let client = EndingClient()
+            _ = try #require(runner.add(client))
+            let names = try unsafe #require(opendir(root.path))
+            var group: String?
+            while let entry = unsafe readdir(names) {
+                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { name in
+                    unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasPrefix("connector-runner-") { group = "\(root.path)/\(name)" }
+            }
+            unsafe closedir(names)
+            let path = try #require(group)
+            let process = try #require(Self.text("\(path)/cgroup.procs").flatMap { pid_t($0) })
+            try ControlGroups.put("low 0\noom 1\noom_kill 1\n", into: "\(path)/memory.events")
+            kill(process, SIGKILL)
+            let end = await client.end.wait()
+            #expect(end.signal == SIGKILL)
+            #expect(end.description == "it was ended by the kernel: out of memory, the limit is 67.1 MB")
+            await runner.ended.wait()
+        }
+
         /// The life of a real group: its version 2 is mounted on most systems, and need not bound anything.
         @Test(.enabled(if: Self.mount != nil, "there is no cgroup v2 that this process may write"))
         func `a group with a process stays, and one without goes`() throws {

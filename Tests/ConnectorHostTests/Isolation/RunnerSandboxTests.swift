@@ -9,6 +9,7 @@
 
     @testable import ConnectorHost
     @testable import ConnectorIsolation
+    @testable import ConnectorPlatform
 
     /// A hostile plugin in a runner: what it tries is refused, the host is unharmed, and the report says what holds.
     @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
@@ -80,6 +81,7 @@
         }
 
         @Test func `bombs of memory, threads and descriptors stay in the runner`() async throws {
+            let before = try #require(ProcessMemory.privateBytes(of: getpid()))
             let test = try await Self.opened(#"{"memory": 134217728, "threads": 32}"#)
             #expect(try await Self.act(test, "memory", "4096") == ENOMEM)
             await test.host.close()
@@ -88,6 +90,8 @@
             if other.host.report["gate"]?.sandbox?.contains("no namespaces") == false {
                 #expect(try await Self.act(other, "threads", "1000") == EAGAIN)
             }
+            let after = try #require(ProcessMemory.privateBytes(of: getpid()))
+            #expect(after - before < 20_000_000, "the host has grown by \(after - before) bytes")
             await other.host.close()
         }
 

@@ -38,6 +38,10 @@ import Testing
         #expect(host.report["gate"]?.plugin?.version.description == version && host.report["gate"]?.generation == 2)
         #expect(host.report.images?.count ?? 0 >= 2)
         #expect(host.report.unusedImagesText?.contains("until the process ends") == true)
+        let held = try #require(host.heldImages.first { $0.path == workspace.image })
+        #expect(held.images.map(\.connectors) == [[], ["gate"]])
+        #expect(held.text.hasPrefix("2 images in memory") && held.text.hasSuffix("1 of them in no use"))
+        #expect(HeldImages(json: held.json) == held)
         #expect(await host.reload().plan?.isEmpty == true)
         await host.close()
     }

@@ -33,8 +33,12 @@ struct ImageWorkspace: Sendable {
         var manifest = ""
         /// C code before the functions.
         var code = ""
+        /// The function that creates an instance.
+        var create = "fixture_create"
         /// The function that opens an instance.
         var open = "fixture_open"
+        /// The function that closes an instance; there need not be one.
+        var close = "NULL"
         /// More capabilities, each after a comma.
         var capabilities = ""
         /// What `answer` does; empty to return the answer.
@@ -90,7 +94,12 @@ struct ImageWorkspace: Sendable {
                 (void)error;
                 \(variant.body.isEmpty ? "*result = \(variant.answer); return CONNECTOR_OK;" : variant.body)
             }
-            FIXTURE_PLUGIN(\(variant.open))
+            CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) {
+                static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION,
+                                                        \(variant.create), \(variant.open), \(variant.open),
+                                                        \(variant.close), fixture_destroy, NULL};
+                return &plugin;
+            }
             """,
             into: "\(directory.path)/build",
             as: TestHost.unique("swapped"),

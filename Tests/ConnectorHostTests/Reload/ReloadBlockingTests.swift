@@ -31,9 +31,20 @@ struct ReloadBlockingTests {
         close(unsafe open(pipe, O_WRONLY | O_CLOEXEC))
     }
 
-    /// C code of a function that waits until ``release()``.
+    /// C code of a function that leaves a file, and waits until ``release()``.
     private var waiting: String {
-        #"static void wait_for_test(void) { close(open("\#(pipe)", O_RDONLY | O_CLOEXEC)); }"#
+        """
+        static void wait_for_test(void) {
+            close(open("\(pipe).reached", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+            close(open("\(pipe)", O_RDONLY | O_CLOEXEC));
+        }
+
+        """
+    }
+
+    /// Waits until the plugin waits.
+    private func pluginWaits() async {
+        while unsafe access("\(pipe).reached", F_OK) != 0 { await Task.yield() }
     }
 
     /// A host whose other gate has not been called yet.
@@ -82,6 +93,83 @@ struct ReloadBlockingTests {
         while host.reloader.loadStep != nil { await Task.yield() }
         #expect(await host.reload().isActive)
         #expect(try await host.answer() == 2)
+        await host.close()
+    }
+
+    /// The functions of an instance, each as a variant of the plugin in which it waits.
+    enum Function: String, CaseIterable {
+        case create, open, close
+    }
+
+    private func variant(blocking function: Function) -> ImageWorkspace.Variant {
+        var variant = ImageWorkspace.Variant(answer: 2, code: waiting)
+        switch function {
+        case .create:
+            variant.code += """
+                static int32_t waits(const connector_host *host, const char *config, uint64_t length, void **instance,
+                                     connector_error *error) {
+                    wait_for_test();
+                    return fixture_create(host, config, length, instance, error);
+                }
+                """
+            variant.create = "waits"
+        case .open, .close:
+            variant.code += """
+                static int32_t waits(void *instance, const connector_call *call, connector_error *error) {
+                    wait_for_test();
+                    return fixture_open(instance, call, error);
+                }
+                """
+            if function == .open { variant.open = "waits" } else { variant.close = "waits" }
+        }
+        return variant
+    }
+
+    @Test(arguments: [Function.create, .open])
+    func `a successor that blocks while it opens is named, and so is the phase; calls go on`(
+        _ function: Function
+    ) async throws {
+        try makePipe()
+        let clock = ManualHostClock()
+        let host = try await host(clock)
+        try workspace.install(variant(blocking: function))
+        let reloading = Task { await host.reload() }
+        await pluginWaits()
+        #expect(try await host.answer() == 1)
+        #expect(try await host.gate("other").call("divide", 6.0, 3.0).number == 2)
+        await clock.advance(toTimerAfter: .seconds(10))
+        let reload = await reloading.value
+        #expect(reload.phase == .open)
+        let error = try #require(reload.errors.first)
+        #expect(error.code == .timedOut && error.connector == "gate")
+        #expect(
+            error.message.hasPrefix("\(function.rawValue) of ") && error.message.contains("did not return"),
+            "\(error)"
+        )
+        #expect(try await host.answer() == 1)
+        release()
+        await host.close()
+    }
+
+    @Test func `a predecessor that blocks while it closes ends neither the reload nor the calls`() async throws {
+        try makePipe()
+        let clock = ManualHostClock()
+        workspace.configure(#"{"name": "other", "plugin": "\#(Fixtures.plugin("sync"))", "probe": "off"}"#)
+        try workspace.install(variant(blocking: .close))
+        let host = try await workspace.host(clock: clock)
+        #expect(try await host.answer() == 2)
+        for answer in 3...4 {
+            try workspace.install(.init(answer: answer))
+            async let reloading = host.reload()
+            if answer == 3 {
+                await pluginWaits()
+                await clock.advance(toTimerAfter: ReloadLimits().drain)
+            }
+            let reload = await reloading
+            #expect(reload.isActive && reload.draining == (answer == 3 ? ["gate"] : []), "\(reload)")
+            #expect(try await host.answer() == Int64(answer))
+        }
+        release()
         await host.close()
     }
 }

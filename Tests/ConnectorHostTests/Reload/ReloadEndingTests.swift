@@ -46,15 +46,9 @@ import Testing
                     close(held);
                     return fixture_open(instance, call, error);
                 }
-                #undef FIXTURE_PLUGIN
-                #define FIXTURE_PLUGIN(opening) \\
-                    CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) { \\
-                        static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, \\
-                            fixture_create, opening, NULL, close_locked, fixture_destroy, NULL}; \\
-                        return &plugin; \\
-                    }
                 """,
-            open: "open_locked"
+            open: "open_locked",
+            close: "close_locked"
         )
     }
 
@@ -89,14 +83,8 @@ import Testing
                     (void)instance; (void)call; (void)error;
                     \(body)
                 }
-                #undef FIXTURE_PLUGIN
-                #define FIXTURE_PLUGIN(opening) \\
-                    CONNECTOR_EXPORT const connector_plugin *fixture_entry(void) { \\
-                        static const connector_plugin plugin = {sizeof(connector_plugin), CONNECTOR_ABI_VERSION, \\
-                            fixture_create, opening, NULL, close_badly, fixture_destroy, NULL}; \\
-                        return &plugin; \\
-                    }
-                """
+                """,
+            close: "close_badly"
         )
     }
 

@@ -44,32 +44,52 @@ extension NATSServers {
         try await wait("nobody else leads the stream") { leader(otherThan: other) == nil ? "n\(other) led it" : nil }
     }
 
-    /// What is not well; nil once every server answers, every stream and consumer has a leader, and the leaders of the streams say that
-    /// their followers have everything.
+    /// What is not well; nil once every server answers, all of them know the same leader of each stream and consumer, and the leaders of
+    /// the streams say that their followers have everything.
     ///
-    /// Servers 2.9 call the followers of a consumer behind until it has something to do, and themselves not healthy.
+    /// Servers 2.9 call the followers of a consumer behind until it has something to do, and themselves not healthy. One that comes back
+    /// may take itself for the leader beside another, and answer for what it does not have.
     private var lack: String? {
-        var (known, whole): (Set<String>, Set<String>) = ([], [])
+        var (leaders, whole): ([String: Set<String>], Set<String>) = ([:], [])
         for index in ports.indices {
             guard page("/varz", of: index) != nil else { return "n\(index) does not answer" }
             for stream in streams(of: index) {
                 let name = stream["name"]?.string ?? ""
-                known.insert(name)
+                leaders[name, default: []].insert(leader(of: stream))
                 let followers = stream["cluster"]?["replicas"]?.array ?? []
                 let isFollowed = followers.allSatisfy { $0["current"] == true && $0["offline"] != true }
                 if isLed(stream, by: index), followers.count == ports.count - 1, isFollowed { whole.insert(name) }
                 for consumer in stream["consumer_detail"]?.array ?? [] {
                     let name = "\(name) \(consumer["name"]?.string ?? "")"
-                    known.insert(name)
+                    leaders[name, default: []].insert(leader(of: consumer))
                     if isLed(consumer, by: index) { whole.insert(name) }
                 }
             }
         }
-        guard !known.isEmpty else { return "there is no stream" }
-        return known == whole ? nil : known.subtracting(whole).sorted().joined(separator: ", ")
+        guard !leaders.isEmpty else { return "there is no stream" }
+        let rest = leaders.filter { $0.value.count > 1 || !whole.contains($0.key) }
+        guard !rest.isEmpty else { return nil }
+        return rest.map { "\($0.key) led by \($0.value.sorted().joined(separator: " and "))" }.sorted()
+            .joined(separator: ", ")
     }
 
-    private func isLed(_ group: JSONValue, by index: Int) -> Bool { group["cluster"]?["leader"]?.string == "n\(index)" }
+    /// What each server says of each stream, for whoever reads why a test failed.
+    package var summary: String {
+        ports.indices.flatMap { index in
+            streams(of: index).map { stream in
+                let state = stream["state"]
+                let numbers = ["messages", "first_seq", "last_seq"].map { "\($0) \(state?[$0]?.integer ?? -1)" }
+                return "n\(index): \(stream["name"]?.string ?? "") led by \(leader(of: stream)), "
+                    + numbers.joined(separator: ", ")
+            }
+        }
+        .joined(separator: "\n")
+    }
+
+    /// The name of the server that leads a stream or consumer, as another one says.
+    private func leader(of group: JSONValue) -> String { group["cluster"]?["leader"]?.string ?? "none" }
+
+    private func isLed(_ group: JSONValue, by index: Int) -> Bool { leader(of: group) == "n\(index)" }
 
     /// What a server knows of its streams.
     private func streams(of index: Int) -> [JSONValue] {

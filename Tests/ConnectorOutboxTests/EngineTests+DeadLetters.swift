@@ -1,0 +1,67 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
+@testable import ConnectorOutboxSQLite
+
+/// What every engine does with dead letters.
+extension EngineTests {
+    @Test(arguments: Kind.usable)
+    func `dead letters are replayed and dropped, some or all`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...4), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        #expect(try await engine.replay(RecordSelection(targets: ["b"])) == 0)
+        #expect(try await engine.replay(RecordSelection(ids: ["event-2"])) == 1)
+        try await wait(engine) { $0["a"]?.queued == 1 }
+        #expect(try await engine.drop(RecordSelection(ids: ["event-3"], states: [.dead])) == 1)
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-2"])
+        #expect(
+            try await engine.records(RecordSelection(targets: ["a"], states: [.dead])).map(\.event.id) == [
+                "event-1", "event-4",
+            ]
+        )
+        #expect(try await engine.replay(RecordSelection()) == 2)
+        try await wait(engine) { $0["a"]?.queued == 3 }
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.dropped) == (3, 0, 1))
+        #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `dead letters go to another connector once, with their ids`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a", "b"])
+        try await settle(engine, try await batch(engine), .dead)
+        let some = RecordSelection(targets: ["a"], ids: ["event-1", "event-2"])
+        #expect(try await engine.replay(some, to: "c") == 2)
+        try await wait(engine) { $0["c"]?.queued == 2 }
+        #expect(try await batch(engine, "c").entries.map(\.event) == events(1...2))
+        let dead = try await engine.records(RecordSelection(states: [.dead]))
+        #expect(dead.map(\.target) == ["a"] && dead.map(\.event.id) == ["event-3"])
+        #expect(try await engine.replay(RecordSelection(), to: "c") == 1)
+        try await wait(engine) { $0["c"]?.queued == 3 }
+        #expect(try await engine.replay(RecordSelection(), to: "c") == 0)
+        #expect(try await batch(engine, "b").entries.count == 3, "another connector's events are its own")
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `thousands of dead letters are replayed and dropped`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2500), to: ["a"])
+        for _ in 1...5 { try await settle(engine, try await batch(engine), .dead) }
+        #expect(try await engine.statistics()["a"]?.dead == 2500)
+        #expect(try await engine.replay(RecordSelection(limit: 1200)) == 1200)
+        #expect(try await engine.statistics()["a"]?.queued == 1200)
+        #expect(try await engine.drop(RecordSelection()) == 2500)
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dead, queue.bytes, queue.dropped) == (0, 0, 0, 2500))
+        #expect(try await engine.replay(RecordSelection()) == 0)
+        await engine.close()
+    }
+}
