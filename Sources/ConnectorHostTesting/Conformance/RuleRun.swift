@@ -69,7 +69,9 @@ final class RuleRun: Sendable {
     func manifest() throws(RuleStop) -> Manifest {
         switch subject {
         case .linked(let candidate): return candidate.manifest
-        case .file:
+        case .file(let path):
+            // As the host finds it, which takes a fraction of an inspection; that one finds it in a file that cannot be used, too.
+            if let candidate = try? PluginCatalog.candidate(path: path) { return candidate.manifest }
             guard let manifest = inspection?.manifest else { throw .inapplicable("the manifest cannot be read") }
             return manifest
         }

@@ -34,9 +34,6 @@ package struct LaneStream: ~Copyable {
     /// Whether a message is taken only if it is there.
     private var isDiscarding = false
 
-    /// The most bytes that go into a ring or out of it at once: less than it holds, so that one side copies while the other one does.
-    private static let piece = 16 << 10
-
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
 
@@ -101,8 +98,7 @@ package struct LaneStream: ~Copyable {
         var hasWaited = false
         do throws(ConnectorError) {
             while offset < bytes.count, stop == nil {
-                let piece = unsafe bytes[offset...].prefix(Self.piece)
-                let count = unsafe try writer.write(UnsafeRawBufferPointer(rebasing: piece))
+                let count = unsafe try writer.write(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 offset += count
                 guard count == 0 else { continue }
                 // The other side reads at once, unless it is stopped or gone.
@@ -207,8 +203,7 @@ package struct LaneStream: ~Copyable {
             while stop == nil {
                 // First, so that what was written before the end is still read.
                 let reason = interruption.stop
-                let piece = unsafe bytes.prefix(Self.piece)
-                let count = unsafe try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: piece))
+                let count = unsafe try reader.read(into: bytes)
                 guard count == 0 else { return count }
                 stop = isDiscarding ? reason ?? .late : reason
                 guard stop == nil else { return 0 }

@@ -48,6 +48,10 @@ package struct RingMemory: @unchecked Sendable {
     /// How many bytes fit, a power of two.
     package let capacity: Int
 
+    /// After how many bytes a copy is published before it goes on: another side that looks copies at the same time. One that sleeps is
+    /// woken at the end alone, so that two sides that share a processor do not take turns for each piece.
+    static let piece = 16 << 10
+
     /// The bytes of shared memory that a ring takes, a multiple of a page for a capacity that is one.
     package static func size(capacity: Int) -> Int { 4096 + capacity }
 

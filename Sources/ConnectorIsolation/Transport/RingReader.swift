@@ -43,9 +43,12 @@ package final class RingReader: @unchecked Sendable {
     package func read(into bytes: UnsafeMutableRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, try available())
         guard count > 0 else { return 0 }
-        unsafe ring.load(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]), at: taken)
-        taken &+= UInt64(count)
-        unsafe ring.head.pointee.store(taken, ordering: .sequentiallyConsistent)
+        for start in stride(from: 0, to: count, by: RingMemory.piece) {
+            let piece = unsafe bytes[start..<min(start + RingMemory.piece, count)]
+            unsafe ring.load(into: UnsafeMutableRawBufferPointer(rebasing: piece), at: taken)
+            taken &+= UInt64(piece.count)
+            unsafe ring.head.pointee.store(taken, ordering: .sequentiallyConsistent)
+        }
         if let onRoom {
             if unsafe RingMemory.take(ring.writerSleeps) { onRoom() }
         } else {

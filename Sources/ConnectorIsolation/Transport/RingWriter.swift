@@ -43,9 +43,12 @@ package final class RingWriter: @unchecked Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, ring.capacity - (try pending()))
         guard count > 0 else { return 0 }
-        unsafe ring.store(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: written)
-        written &+= UInt64(count)
-        unsafe ring.tail.pointee.store(written, ordering: .sequentiallyConsistent)
+        for start in stride(from: 0, to: count, by: RingMemory.piece) {
+            let piece = unsafe bytes[start..<min(start + RingMemory.piece, count)]
+            unsafe ring.store(UnsafeRawBufferPointer(rebasing: piece), at: written)
+            written &+= UInt64(piece.count)
+            unsafe ring.tail.pointee.store(written, ordering: .sequentiallyConsistent)
+        }
         unsafe RingMemory.wake(ring.readerSleeps)
         return count
     }
