@@ -127,6 +127,7 @@ examples: plugins
 	@for language in rust swift; do \
 	    if [ $$language = rust ] && ! command -v cargo > /dev/null; then continue; fi; \
 	    scripts/run-page docs/first-plugin.md $$language $(PROGRAM) || exit 1; \
+	    scripts/check-project $$language files/1 $(PROGRAM) || exit 1; \
 	done
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug

@@ -290,7 +290,9 @@ let package = Package(
         // Projects for authors of plugins, made and brought to newer hosts.
         .target(
             name: "ConnectorScaffold",
-            dependencies: ["ConnectorBase", "ConnectorDigest", "ConnectorManifest", "ConnectorPlatform"],
+            dependencies: [
+                "ConnectorBase", "ConnectorCapabilities", "ConnectorDigest", "ConnectorManifest", "ConnectorPlatform",
+            ],
             swiftSettings: strict
         ),
         .target(

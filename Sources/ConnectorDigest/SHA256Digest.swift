@@ -20,6 +20,11 @@ package struct SHA256Digest: Sendable, Hashable, CustomStringConvertible {
         self = hash.digest
     }
 
+    /// Hashes bytes.
+    package init(of bytes: [UInt8]) {
+        self = unsafe bytes.withUnsafeBytes { unsafe SHA256Digest(of: $0) }
+    }
+
     /// Hashes the UTF-8 of a text.
     package init(of text: String) {
         var text = text

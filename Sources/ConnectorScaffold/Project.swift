@@ -10,8 +10,9 @@ package struct Project: Sendable, Hashable {
     package let name: String
     /// The language of its source.
     package let language: ProjectLanguage
-    /// The capability that it has, with its version, such as `rates/1`.
-    package let capability: String
+    /// The capability that it has, such as `rates/1`, or a standard one, whose operations its plugin then has.
+    package var capability: String { "\(identity)" }
+    private let identity: CapabilityID
     /// The vendor's URL, without a slash at its end.
     package let url: String
     /// Where the kit for Swift is; empty for other languages.
@@ -32,7 +33,6 @@ package struct Project: Sendable, Hashable {
     ) throws(ConnectorError) {
         self.name = name
         self.language = language
-        self.capability = capability ?? "\(name)/1"
         self.kit = kit
         guard Self.isName(name) else {
             throw ConnectorError(
@@ -42,21 +42,16 @@ package struct Project: Sendable, Hashable {
                     "use 1 to 40 lower-case letters, digits and '-', of which the first is a letter and the last no '-'"
             )
         }
-        guard let read = CapabilityID(self.capability) else {
+        let written = capability ?? "\(name)/1"
+        guard let identity = CapabilityID(written) else {
+            let standard = CapabilityDefinition.all.map(\.id).joined(separator: ", ")
             throw ConnectorError(
                 .invalidValue,
-                "\"\(self.capability.excerpt)\" is no capability",
-                fix: "write a name and a version, such as \(name)/1"
+                "\"\(written.excerpt)\" is no capability",
+                fix: "write a name and a version, such as \(name)/1, or a standard capability: \(standard)"
             )
         }
-        if CapabilityDefinition.standard(read) != nil {
-            throw ConnectorError(
-                .unsupported,
-                "a project begins with a capability of its own, and \(read) is one that the host knows",
-                fix:
-                    "leave out --capability, and put \(read) into the manifest afterwards; docs/plugins.md lists its operations"
-            )
-        }
+        self.identity = identity
         let text = url ?? "https://api.example.com"
         guard let parts = URLParts(text), parts.user == nil, !text.contains(where: { "?#\"'{}@%`$".contains($0) })
         else {
@@ -99,13 +94,50 @@ package struct Project: Sendable, Hashable {
             case .rust: "\(name).manifest.json"
             case .swift: "Sources/\(name)/\(name).connector.json"
             }
+        let operations = ProjectOperation.all(of: identity)
         let path = URLParts(url)?.rest ?? ""
+        let samples = ProjectSamples(operations, of: identity, below: path)
         return [
             ("@NAME@", name), ("@SNAKE@", identifier), ("@TYPE@", typeName), ("@CAPABILITY@", capability),
             ("@URL@", url), ("@PATH@", path), ("@VARIABLE@", identifier.uppercased() + "_API_KEY"),
             ("@VERSION@", version), ("@LANGUAGE@", language.name), ("@SOURCE@", source), ("@MANIFEST@", manifest),
             ("@KIT@", kit), ("@PACKAGES@", "build-essential" + (language == .rust ? " cargo" : "")),
+            ("@MANIFESTED@", manifested(operations)),
+            ("@OPERATIONS@", operations.map(source(of:)).joined(separator: "\n\n")),
+            (
+                "@EXPORTS@",
+                operations.map { $0.rustExport(identifier, type: typeName) }.joined(separator: "\n        ")
+            ),
+            ("@ANSWERS@", samples.answers), ("@CALLS@", samples.calls),
         ]
+    }
+
+    /// An operation in the project's language.
+    private func source(of operation: ProjectOperation) -> String {
+        switch language {
+        case .c: operation.c(identifier)
+        case .cpp: operation.cpp(identifier)
+        case .rust: operation.rust
+        case .swift: operation.swift
+        }
+    }
+
+    /// The capability in the manifest: of a standard one, what differs from its definition.
+    private func manifested(_ operations: [ProjectOperation]) -> String {
+        let entry: JSONObject
+        if let definition = CapabilityDefinition.standard(identity) {
+            let left = definition.operations.map(\.name).filter { name in !operations.contains { $0.name == name } }
+            entry = left.isEmpty ? [:] : ["except": .array(left.map(JSONValue.string))]
+        } else {
+            entry = JSONObject(operations.map { ($0.name, .object($0.manifested(identifier))) })
+        }
+        // Indented like what it stands in.
+        let text = JSONValue.object(entry).serialized(pretty: true)
+        let lines = text.split(separator: "\n").map { line in
+            let blanks = line.prefix { $0 == " " }
+            return String(repeating: " ", count: 8 + blanks.count) + blanks + line.dropFirst(blanks.count)
+        }
+        return "\"\(capability)\": " + lines.joined(separator: "\n").trimmingPrefix { $0 == " " }
     }
 
     /// The templates of files that systems hide, and the paths of these.

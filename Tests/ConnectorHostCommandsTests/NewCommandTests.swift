@@ -4,6 +4,7 @@
 import ConnectorBase
 import ConnectorHost
 import ConnectorHostTesting
+import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
@@ -48,16 +49,56 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
-    @Test func `the commands of the page on a first adapter print what it shows`() {
+    @Test(arguments: [("c", "analytics/1", 12), ("cpp", "files/1", 14)])
+    func `a project with a standard capability has its operations, and conforms`(
+        _ language: String,
+        _ capability: String,
+        _ checks: Int
+    ) async throws {
+        let workspace = try Workspace()
+        let url = "https://api.example.com/v2"
+        let made = try await workspace.program.run(
+            "new",
+            "my-vendor",
+            "--language",
+            language,
+            "--capability",
+            capability,
+            "--vendor-url",
+            url
+        )
+        #expect(made.status == 0, "\(made.error)")
+        let project = "\(workspace.path)/my-vendor"
+        let flags = "CFLAGS='-O1 -Werror' CXXFLAGS='-O1 -Werror' HOST='\(Program.path)'"
+        #expect(shell("make -s -C '\(project)' test \(flags) > '\(workspace.path)/out' 2>&1") == 0)
+        #expect(shell("grep -q '\(checks) checks, 0 failed' '\(workspace.path)/out'") == 0)
+        var options = PluginConformance.Options()
+        let answers = try #require(try ProjectFolder(path: project).read("answers.json"))
+        options.answers = try JSONValue(parsing: answers, file: "answers.json")
+        let findings = await PluginConformance.check("\(project)/libmy-vendor.so", options: options)
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    @Test(arguments: ["c", "standard"])
+    func `the commands of the page on a first adapter print what it shows`(_ session: String) {
         let root = FixturePlugins.root
-        #expect(shell("'\(root)/scripts/run-page' docs/first-plugin.md c '\(Program.path)' > /dev/null") == 0)
+        #expect(shell("'\(root)/scripts/run-page' docs/first-plugin.md \(session) '\(Program.path)' > /dev/null") == 0)
+    }
+
+    @Test func `a project can be of every standard capability, with all that a request can be`() throws {
+        for definition in CapabilityDefinition.all {
+            let id = try #require(CapabilityID(definition.id))
+            // flush has nothing to ask.
+            let expected = definition.operations.map(\.name).filter { $0 != "flush" }
+            #expect(ProjectOperation.all(of: id).map(\.name) == expected)
+        }
     }
 
     @Test func `a broken plugin fails the project's tests, with what was expected`() async throws {
         let workspace = try Workspace()
         _ = try await workspace.program.run("new", "x", "--language", "c")
         let test = "make -s -C '\(workspace.path)/x' test HOST='\(Program.path)' > '\(workspace.path)/out' 2>&1"
-        #expect(shell("sed -i 's,/items/,/wrong/,' '\(workspace.path)/x/src/x.c' && \(test)") != 0)
+        #expect(shell("sed -i 's,/get,/wrong,' '\(workspace.path)/x/src/x.c' && \(test)") != 0)
         #expect(shell("grep -q 'get hello: expected world, got: .*HTTP 404' '\(workspace.path)/out'") == 0)
     }
 
@@ -81,7 +122,10 @@ import Testing
         (["new", "../x", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "x-", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "x", "--language", "c", "--capability", "x"], 1, "such as x/1"),
-        (["new", "x", "--language", "c", "--capability", "geocoder/1"], 1, "one that the host knows"),
+        (
+            ["new", "x", "--language", "c", "--capability", "geocoder"], 1,
+            "a standard capability: analytics/1, crash/1"
+        ),
         (["new", "x", "--language", "c", "--vendor-url", "ftp://x"], 1, "not the URL of a server"),
         (["new", "x", "--language", "c", "--vendor-url", "https://x/\"a"], 1, "not the URL of a server"),
         (["new", "x", "--language", "c", "--folder", "there"], 1, "something at there already"),
@@ -175,7 +219,7 @@ import Testing
 
     @Test func `every language has every file, and no name is left to fill in`() throws {
         for language in ProjectLanguage.allCases {
-            let project = try Project(name: "my-vendor", language: language, kit: "/kit")
+            let project = try Project(name: "my-vendor", language: language, capability: "files/1", kit: "/kit")
             let files = project.files(version: "0.1.0")
             let paths = Set(files.map(\.path))
             #expect(paths.count == files.count)

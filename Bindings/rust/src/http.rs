@@ -36,6 +36,14 @@ impl Url {
         self
     }
 
+    /// Appends a name and its value to the query, if there is a value.
+    pub fn optional_query(self, name: &str, value: Option<&str>) -> Url {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
     /// Appends a secret of the configuration to the query. The host inserts its value as it sends the request.
     pub fn query_secret(mut self, name: &str, field: &str) -> Url {
         self.begin(name);
@@ -81,11 +89,12 @@ pub struct Request {
     url: Url,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
+    flags: u32,
 }
 
 impl Request {
     pub(crate) fn new(host: Host, method: &str, url: Url) -> Request {
-        Request { host, method: method.to_owned(), url, headers: vec![], body: vec![] }
+        Request { host, method: method.to_owned(), url, headers: vec![], body: vec![], flags: 0 }
     }
 
     /// Adds a header; {{secret:FIELD}} in its value becomes a secret.
@@ -103,6 +112,12 @@ impl Request {
     pub fn body(mut self, content_type: &str, body: Vec<u8>) -> Request {
         self.body = body;
         self.header("Content-Type", content_type)
+    }
+
+    /// Sends the body as it is: the host inserts no secrets. For text of others, which may look like a placeholder.
+    pub fn verbatim(mut self) -> Request {
+        self.flags |= sys::HTTP_VERBATIM_BODY;
+        self
     }
 
     /// Sends the request, and awaits the response, of any HTTP status. Dropping the future cancels the request.
@@ -140,7 +155,7 @@ impl Request {
             .collect();
         let request = sys::HttpRequest {
             struct_size: std::mem::size_of::<sys::HttpRequest>() as u32,
-            flags: 0,
+            flags: self.flags,
             method: self.method.as_ptr(),
             method_length: self.method.len() as u64,
             url: self.url.text.as_ptr(),
@@ -319,6 +334,8 @@ mod tests {
     fn urls_are_encoded_but_for_secrets() {
         let url = Url::new("https://x/api/").path("a/b é").query("q", "1&2").query_secret("key", "appId");
         assert_eq!(url.as_str(), "https://x/api/a%2Fb%20%C3%A9?q=1%262&key={{secret:appId}}");
+        let url = Url::new("https://x").optional_query("a", None).optional_query("b", Some("{{secret:appId}}"));
+        assert_eq!(url.as_str(), "https://x?b=%7B%7Bsecret%3AappId%7D%7D");
     }
 
     #[test]

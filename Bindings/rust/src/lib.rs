@@ -68,7 +68,7 @@ pub mod private {
 /// ```
 ///
 /// Each operation has the symbol and the signature that the manifest says: `string` is `String`, `json` is `Json`, `bytes` is
-/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` of the first three is `Option<T>`. An asynchronous one names an async method, any
+/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous one names an async method, any
 /// other one a plain method.
 #[macro_export]
 macro_rules! plugin {
@@ -137,6 +137,10 @@ macro_rules! __parameters {
         $crate::__parameters! { $kind [$($c)* $name: *const u8, length: u64,]
             [$($argument)* ($name, if $name.is_null() { None } else { Some(unsafe { $crate::private::blob($name, length) }?) }),]
             $($rest)* }
+    };
+    ($kind:tt [$($c:tt)*] [$($argument:tt)*] $name:ident : Option<$scalar:ident>, $($rest:tt)*) => {
+        $crate::__parameters! { $kind [$($c)* $name: *const $scalar,]
+            [$($argument)* ($name, unsafe { $name.as_ref() }.copied()),] $($rest)* }
     };
     ($kind:tt [$($c:tt)*] [$($argument:tt)*] $name:ident : $scalar:ident, $($rest:tt)*) => {
         $crate::__parameters! { $kind [$($c)* $name: $scalar,] [$($argument)* ($name, $name),] $($rest)* }

@@ -31,6 +31,10 @@ impl Forms {
         Ok(text + rest.as_deref().unwrap_or("-"))
     }
 
+    fn twice(&self, number: Option<u32>) -> Result<f64, Error> {
+        Ok(number.map_or(-1.0, |number| f64::from(number) * 2.0))
+    }
+
     fn panics(&self) -> Result<Json, Error> {
         panic!("for a test")
     }
@@ -52,6 +56,7 @@ connector::plugin! {
     operations: {
         fn forms_sum(a: i32, b: f64) -> f64 = Forms::sum;
         fn forms_join(text: String, rest: Option<String>) -> String = Forms::join;
+        fn forms_twice(number: Option<u32>) -> f64 = Forms::twice;
         fn forms_panics() -> Json = Forms::panics;
         async fn forms_size(bytes: Vec<u8>, json: Json, factor: u8, none: Option<Json>) -> Json = Forms::size;
         async fn forms_nothing() = Forms::nothing;
@@ -65,6 +70,7 @@ extern "C" {
         instance: *mut c_void, text: *const u8, length: u64, rest: *const u8, rest_length: u64,
         result: *mut sys::BytesOwned, error: *mut sys::Error,
     ) -> i32;
+    fn forms_twice(instance: *mut c_void, number: *const u32, result: *mut f64, error: *mut sys::Error) -> i32;
     fn forms_panics(instance: *mut c_void, result: *mut sys::BytesOwned, error: *mut sys::Error) -> i32;
     fn forms_size(
         instance: *mut c_void, call: *const sys::Call, bytes: *const u8, length: u64, json: *const u8, json_length: u64,
@@ -121,6 +127,11 @@ fn every_form_crosses_the_line() {
         assert_eq!(forms_sum(instance, 1, 0.5, &mut sum, &mut failure), 0);
         assert_eq!(sum, 1.5);
         assert_eq!(forms_sum(instance, -1, 0.5, &mut sum, &mut failure), 2);
+
+        for (number, twice) in [(&7u32 as *const u32, 14.0), (std::ptr::null(), -1.0)] {
+            assert_eq!(forms_twice(instance, number, &mut sum, &mut failure), 0);
+            assert_eq!(sum, twice);
+        }
 
         let none = std::ptr::null();
         let mut owned =

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// Calls that are recorded.
 extension Gate {
-    /// Calls an operation, and records how the call ended if the gate is recorded.
+    /// Calls an operation, and records how the call ended.
     func recordedCall(
         _ name: String,
         _ arguments: CallArguments,

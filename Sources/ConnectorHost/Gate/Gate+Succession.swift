@@ -201,6 +201,7 @@ extension Gate {
             defer { planned = plan }
             return !planned.opensLike(plan)
         }
+        isRecorded.store(plan.recording != nil, ordering: .relaxed)
         if isOther { storage.planNumber += 1 }
         storage.configuration = plan.configuration
         storage.machine.retry = plan.retry

@@ -21,6 +21,8 @@ final class Gate: CalledGate {
     let path: String
     /// The leaf to open, until a reload brings another plan.
     let planned: Mutex<GatePlan>
+    /// Whether the plan has it recorded: all that a call pays of a gate that is not.
+    let isRecorded: Atomic<Bool>
     /// Services shared by all gates of the host.
     let environment: GateEnvironment
     /// Admits and counts calls.
@@ -104,6 +106,7 @@ final class Gate: CalledGate {
     init(_ plan: GatePlan, environment: GateEnvironment) {
         path = plan.path
         planned = Mutex(plan)
+        isRecorded = Atomic(plan.recording != nil)
         self.environment = environment
         rundown = RundownGuard(environment.calls)
         breaker = CircuitBreaker(plan.breaker)

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import Synchronization
 
 /// Calls through the tree: a composite is called like a leaf, and its policy decides which children are called.
 extension Node {
@@ -95,7 +96,10 @@ extension Node {
     /// Calls the gate, or the children the policy selects.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         if let gate {
-            let result = try await gate.recordedCall(call.operation, call.arguments, call.options)
+            let result =
+                gate.isRecorded.load(ordering: .relaxed)
+                ? try await gate.recordedCall(call.operation, call.arguments, call.options)
+                : try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
             return ConnectorAnswer(result, redactor: gate.environment.redactor)
         }
         return switch policy {

@@ -16,6 +16,9 @@ struct NewCommand: AsyncParsableCommand {
             The project has a manifest, a source with one operation, a secret and a proof, answers in place of the vendor, tests, a
             Makefile, and a connectors.json to try it with. It needs no network. "make test" in it builds and checks it.
 
+            With a standard capability, such as analytics/1 or geocoder/1, it has each of its operations, as one request to the vendor's
+            URL: POST /NAME, or GET for one that only reads and has no content.
+
             --update FOLDER brings a project to this host: it writes the files in generated/ anew that nobody has edited. What was
             edited stays, and this host's text is written beside it as FILE.new. No other file is touched.
 
@@ -24,6 +27,7 @@ struct NewCommand: AsyncParsableCommand {
             Examples:
               connector-host new rates --language c
               connector-host new rates --language rust --capability exchange/1 --vendor-url https://api.example.com/v1
+              connector-host new places --language swift --capability geocoder/1 --vendor-url https://geo.example.com
               connector-host new --update rates
             """
     )
@@ -34,7 +38,12 @@ struct NewCommand: AsyncParsableCommand {
     @Option(help: "The language: \(ProjectLanguage.allCases.map(\.rawValue).joined(separator: ", ")).")
     var language: ProjectLanguage?
 
-    @Option(help: ArgumentHelp("Its capability; by default NAME/1.", valueName: "name/version"))
+    @Option(
+        help: ArgumentHelp(
+            "Its capability: a standard one, or one of its own; by default NAME/1.",
+            valueName: "name/version"
+        )
+    )
     var capability: String?
 
     @Option(

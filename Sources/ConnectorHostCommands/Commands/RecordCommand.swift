@@ -88,7 +88,7 @@ struct RecordCommand: AsyncParsableCommand {
         guard answers.count > 0 else {
             throw ConnectorError(
                 .failed,
-                "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) had no answer to a request",
+                "nothing was recorded: \(command[0].excerpt) ended with status \(status), and \(path.excerpt) made no request that ended",
                 fix: "let COMMAND use \(path.excerpt); a plugin that makes no requests has nothing to record"
             )
         }

@@ -53,6 +53,9 @@ public struct VendorAnswer: Sendable {
             Form(name: "\"\(word)\"", kind: .text(word.lowercased()))
         }
 
+        /// Any JSON.
+        public static let json = Form(name: "JSON", kind: .json { _ in true })
+
         /// A JSON object.
         ///
         /// - Parameters:

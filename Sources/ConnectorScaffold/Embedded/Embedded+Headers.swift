@@ -461,6 +461,22 @@ static inline void connector_text_encode(connector_text *text, const char *part,
     }
 }
 
+/** Appends a name and its value to the query of a URL, percent-encoded; nothing if the value is null. */
+static inline void connector_text_query(connector_text *url, const char *name, const char *value, size_t length) {
+    if (value == NULL) return;
+    connector_text_put(url, url->length > 0 && memchr(url->bytes, '?', url->length) != NULL ? "&" : "?");
+    connector_text_encode(url, name, strlen(name));
+    connector_text_put(url, "=");
+    connector_text_encode(url, value, length);
+}
+
+/** Appends a name and a number to the query of a URL. */
+static inline void connector_text_query_number(connector_text *url, const char *name, uint64_t number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    connector_text_query(url, name, digits, strlen(digits));
+}
+
 /* A comma, unless a value may follow without one. A string ends with a quote, so the last byte is never part of its text. */
 static inline void connector_text_separate(connector_text *text) {
     const char last = text->length > 0 ? text->bytes[text->length - 1] : '[';
@@ -926,6 +942,13 @@ public:
     /** Percent-encoded, for a part of a URL. */
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
+    }
+    /** A name and its value, percent-encoded, for the query of a URL; nothing if the value is null. */
+    Text &query(const char *name, const char *value, uint64_t length) noexcept {
+        return connector_text_query(&content, name, value, static_cast<std::size_t>(length)), *this;
+    }
+    Text &query(const char *name, uint64_t number) noexcept {
+        return connector_text_query_number(&content, name, number), *this;
     }
     /** JSON, with a comma before it if there is a value. */
     Text &open(char bracket) noexcept { return connector_text_open(&content, bracket), *this; }

@@ -62,14 +62,7 @@ CONNECTOR_MANIFEST({
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 });
 
@@ -79,16 +72,23 @@ typedef struct @SNAKE@ {
     char endpoint[512];
 } @SNAKE@;
 
-/* Sends a GET with the key, which the host puts in as it sends the request. */
-static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, connector_text *url,
-                   connector_exchange exchange, connector_error *error) {
-    static const connector_http_header authorization = {"Authorization", 13, "Bearer {{secret:apiKey}}", 24};
+/* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
+static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, const char *method, connector_text *url,
+                   const char *type, const void *body, uint64_t length, connector_exchange exchange,
+                   connector_error *error) {
+    const connector_http_header headers[] = {
+        {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
+        {"Content-Type", 12, type, type == NULL ? 0 : strlen(type)},
+    };
     connector_http_request request;
     memset(&request, 0, sizeof request);
-    request.method = "GET";
-    request.method_length = 3;
-    request.headers = &authorization;
-    request.header_count = 1;
+    request.flags = CONNECTOR_HTTP_VERBATIM_BODY;
+    request.method = method;
+    request.method_length = strlen(method);
+    request.headers = headers;
+    request.header_count = type == NULL ? 1 : 2;
+    request.body = body;
+    request.body_length = length;
     return connector_send(&self->gate, call_borrowed, &request, url, exchange, error);
 }
 
@@ -110,34 +110,33 @@ static int32_t open_gate(void *instance, const connector_call *call_borrowed, co
     connector_text url = {NULL, 0, 0, 0};
     connector_text_put(&url, self->endpoint);
     connector_text_put(&url, "/account");
-    return ask(self, call_borrowed, &url, exchange, error);
+    return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }
 
-/* The answer to `get`. */
-static void item_answered(const connector_exchange *exchange, const connector_http_response *response) {
-    const connector_json answer = connector_json_parse(response->body, response->body_length);
-    const connector_json value = connector_json_member(answer, "value");
-    connector_text result = {NULL, 0, 0, 0};
-    if (value.text == NULL) {
-        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no value");
+/* The answer to an operation, which is the vendor's as it is: what kind it has stands in the note. A web page is no answer. */
+static void answered(const connector_exchange *exchange, const connector_http_response *response) {
+    const connector_host *host = exchange->gate->host;
+    const int is_json = connector_json_parse(response->body, response->body_length).text != NULL;
+    const uint8_t *result = response->body;
+    uint64_t length = response->body_length;
+    if (strcmp(exchange->note, "bytes") != 0 && length > 0 && !is_json) {
+        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON");
         return;
     }
-    connector_text_json(&result, value);
-    connector_complete_text(exchange->gate->host, exchange->operation, &result);
+    if (strcmp(exchange->note, "nothing") == 0) {
+        result = NULL;
+        length = 0;
+    } else if (length == 0) {
+        /* JSON has an address, even that of nothing. */
+        result = (const uint8_t *)"null";
+        length = strcmp(exchange->note, "json") == 0 ? 4 : 0;
+    }
+    host->complete(host->context, exchange->operation, CONNECTOR_OK, result, length, NULL);
 }
 
-/* The operation `get`. Its prototype follows from its signature: see connector/operation.h. */
-CONNECTOR_EXPORT int32_t @SNAKE@_get(void *instance, const connector_call *call_borrowed, const char *key_borrowed,
-                                     uint64_t length, connector_error *error) {
-    const @SNAKE@ *self = instance;
-    const connector_exchange exchange = {NULL, 0, item_answered, ""};
-    connector_text url = {NULL, 0, 0, 0};
-    if (length == 0) return connector_fail(error, CONNECTOR_INVALID, "a key is not empty");
-    connector_text_put(&url, self->endpoint);
-    connector_text_put(&url, "/items/");
-    connector_text_encode(&url, key_borrowed, (size_t)length);
-    return ask(self, call_borrowed, &url, exchange, error);
-}
+/* The operations. Their prototypes follow from their signatures: see connector/operation.h. */
+
+@OPERATIONS@
 
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {
@@ -404,6 +403,10 @@ make certify    # check it against the rules for plugins, and write its level in
 | .github/workflows/test.yml | builds and tests the plugin on every push |
 | generated/ | what `connector-host new --update` brings to a newer host; not edited |
 
+An operation is one request, and the answer's body is its result: `POST /NAME`, or GET for one that only reads and has no content. JSON
+and bytes are the content, and other arguments are in the query. A status but 2xx is an error, and so is an answer that is not JSON
+where JSON is due. Change it to what your vendor wants.
+
 Without the simulation, with a key of your own:
 
 ```
@@ -416,21 +419,7 @@ written beside it.
 
 """##,
 "common/answers.json": ##"""
-{
-  "version": 1,
-  "answers": [
-    { "path": "@PATH@/account", "json": { "account": "demo" } },
-    { "path": "@PATH@/items/hello", "json": { "value": "world" } },
-    {
-      "path": "@PATH@/items/busy",
-      "status": 429,
-      "headers": { "Retry-After": "7" },
-      "json": { "error": "Too many requests." }
-    },
-    { "path": "@PATH@/items/portal", "headers": { "Content-Type": "text/html" }, "text": "<html>Please log in.</html>" },
-    { "path": "@PATH@/*", "status": 404, "json": { "error": "There is no such item." } }
-  ]
-}
+@ANSWERS@
 
 """##,
 "common/connectors.json": ##"""
@@ -480,13 +469,17 @@ checks=$((checks + 1))
 while IFS= read -r line || [ -n "$line" ]; do
     case $line in '' | '#'*) continue ;; esac
     arguments=${line%% -> *}
-    expected=${line#* -> }
+    expected=
+    case $line in *' -> '*) expected=${line#* -> } ;; esac
     checks=$((checks + 1))
     # Words are separated by blanks, and may not hold any.
     set -f
     # shellcheck disable=SC2086
     actual=$("$host" call --simulate @NAME@ $arguments 2>&1)
     status=$?
+    # shellcheck disable=SC2086
+    set -- $actual
+    actual=$*
     set +f
     case $expected in
     'error: '*)
@@ -531,12 +524,9 @@ conformance.json
 
 """##,
 "common/tests/calls": ##"""
-# Each line is a call that `make test` makes, with the answers of answers.json, and what must come of it: an answer, or an error
-# with these words.
-get hello -> world
-get missing -> error: HTTP 404
-get busy -> error: HTTP 429
-get portal -> error: answer
+# Each line is a call that `make test` makes, with the answers of answers.json, and what must come of it after "->": an answer, of
+# whose blanks in a row one counts, or an error with these words; nothing without "->".
+@CALLS@
 
 """##,
 "common/workflow.yml": ##"""
@@ -613,14 +603,7 @@ CONNECTOR_MANIFEST({
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 });
 
@@ -641,7 +624,7 @@ public:
 
     /* Asks for something that needs the key, changes nothing and costs nothing. */
     void open(Call call) {
-        ask(std::move(call), std::move(Text(endpoint).put("/account")), [](Call call, Response response) {
+        ask(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
             /* A status alone proves nothing: a captive portal says 200, too. */
             const auto account = response.json()["account"].string();
             if (!account) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no account"});
@@ -651,28 +634,50 @@ public:
 
     void probe(Call call) { open(std::move(call)); }
 
-    /* The operation `get`. */
-    void get(Call call, std::string_view key) {
-        if (key.empty()) return call.fail({CONNECTOR_INVALID, "a key is not empty"});
-        ask(std::move(call), std::move(Text(endpoint).put("/items/").encode(key)), [](Call call, Response response) {
-            const auto value = response.json()["value"];
-            if (!value) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no value"});
-            call.complete(value.text());
-        });
+    /* A URL of the vendor's. */
+    Text url(std::string_view path) const { return std::move(Text(endpoint).put(path)); }
+
+    /* The content of a request. */
+    struct Body {
+        std::string_view type = {};
+        std::string_view bytes = {};
+    };
+
+    /* Sends a request with the key, which the host puts in as it sends the request. */
+    template <class Answered>
+    void ask(Call call, std::string_view method, Text url, Body body, Answered answered) const {
+        const connector_http_header headers[] = {
+            {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
+            {"Content-Type", 12, body.type.data(), body.type.size()},
+        };
+        connector_http_request request = {};
+        request.flags = CONNECTOR_HTTP_VERBATIM_BODY;
+        request.method = method.data();
+        request.method_length = method.size();
+        request.headers = headers;
+        request.header_count = body.type.empty() ? 1 : 2;
+        request.body = reinterpret_cast<const uint8_t *>(body.bytes.data());
+        request.body_length = body.bytes.size();
+        host.send(std::move(call), request, std::move(url), std::move(answered));
     }
+
+    /* Answers of operations, which are the vendor's as they are: JSON, or nothing, or bytes. A web page is no answer. */
+    static void json(Call call, Response response) {
+        if (response.body().empty()) return call.complete("null");
+        if (!response.json()) return call.fail(not_json());
+        call.complete(response.body());
+    }
+    static void nothing(Call call, Response response) {
+        if (!response.body().empty() && !response.json()) return call.fail(not_json());
+        call.complete();
+    }
+    static void bytes(Call call, Response response) { call.complete(response.body()); }
 
 private:
     @SNAKE@(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
 
-    /* Sends a GET with the key, which the host puts in as it sends the request. */
-    template <class Answered> void ask(Call call, Text url, Answered answered) const {
-        static const connector_http_header authorization = {"Authorization", 13, "Bearer {{secret:apiKey}}", 24};
-        connector_http_request request = {};
-        request.method = "GET";
-        request.method_length = 3;
-        request.headers = &authorization;
-        request.header_count = 1;
-        host.send(std::move(call), request, std::move(url), std::move(answered));
+    static connector::Error not_json() {
+        return {CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON"};
     }
 
     const connector::Host host;
@@ -681,13 +686,9 @@ private:
 
 } // namespace
 
-/* Its prototype follows from its signature: see connector/operation.h. */
-CONNECTOR_EXPORT int32_t @SNAKE@_get(void *instance, const connector_call *call, const char *key, uint64_t length,
-                                     connector_error *error) {
-    return connector::perform<@SNAKE@>(instance, call, error, [&](@SNAKE@ &self, Call call) {
-        self.get(std::move(call), {key, static_cast<std::size_t>(length)});
-    });
-}
+/* The operations. Their prototypes follow from their signatures: see connector/operation.h. */
+
+@OPERATIONS@
 
 CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)
 
@@ -708,14 +709,7 @@ CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 }
 
@@ -777,7 +771,7 @@ clean:
 "rust/src/lib.rs": ##"""
 #![deny(unsafe_code)]
 
-use connector::{secret, Error, Evidence, Host, Json, Plugin, Url};
+use connector::{secret, Error, Evidence, Host, Json, Plugin, Request, Response, Url};
 
 /// One gate.
 struct @TYPE@ {
@@ -792,7 +786,7 @@ impl Plugin for @TYPE@ {
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
     async fn open(&self) -> Result<Evidence, Error> {
-        let answer = self.ask(Url::new(&self.endpoint).path("account")).await?;
+        let answer = self.ask(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
         // A status alone proves nothing: a captive portal says 200, too.
         let Some(account) = answer["account"].as_str() else {
             return Err(Error::protocol("the answer is not the vendor's: it has no account"));
@@ -802,21 +796,21 @@ impl Plugin for @TYPE@ {
 }
 
 impl @TYPE@ {
-    /// The operation `get`.
-    async fn get(&self, key: String) -> Result<Json, Error> {
-        if key.is_empty() {
-            return Err(Error::invalid("a key is not empty"));
+@OPERATIONS@
+
+    /// Asks for JSON; nothing is null. A web page is no answer.
+    async fn ask(&self, request: Request) -> Result<Json, Error> {
+        let response = self.send(request).await?;
+        if response.body.is_empty() {
+            return Ok(Json::Null);
         }
-        let answer = self.ask(Url::new(&self.endpoint).path("items").path(&key)).await?;
-        let value = answer.get("value").cloned();
-        value.ok_or_else(|| Error::protocol("the answer is not the vendor's: it has no value"))
+        response.json().map_err(|_| Error::protocol("the answer is not the vendor's: it is not JSON"))
     }
 
-    /// Sends a GET with the key, which the host puts in as it sends the request.
-    async fn ask(&self, url: Url) -> Result<Json, Error> {
+    /// Sends a request with the key, which the host puts in as it sends the request.
+    async fn send(&self, request: Request) -> Result<Response, Error> {
         let authorization = format!("Bearer {}", secret("apiKey"));
-        let response = self.host.get(url).header("Authorization", &authorization).send_to("@NAME@").await?;
-        response.json().map_err(|_| Error::protocol("the answer is not the vendor's: it is not JSON"))
+        request.header("Authorization", &authorization).send_to("@NAME@").await
     }
 }
 
@@ -825,7 +819,7 @@ connector::plugin! {
     manifest: include_str!("../@NAME@.manifest.json"),
     entry: @SNAKE@_plugin,
     operations: {
-        async fn @SNAKE@_get(key: String) -> Json = @TYPE@::get;
+        @EXPORTS@
     }
 }
 
@@ -887,14 +881,7 @@ let package = Package(
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 }
 
@@ -910,7 +897,8 @@ struct @TYPE@: Plugin {
         "@NAME@",
         [.object(#"with "account""#) { $0["account"]?.string != nil }]
     )
-    private static let item = VendorAnswer("@NAME@", [.object(#"with "value""#) { $0["value"] != nil }])
+    /// What operations answer, which is the vendor's as it is. A web page is no answer.
+    private static let result = VendorAnswer("@NAME@", statuses: 200...299, [.json, .empty])
 
     private let host: Host
     private let endpoint: HTTPURL
@@ -925,19 +913,32 @@ struct @TYPE@: Plugin {
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
     func open() async throws -> [Evidence] {
-        let answer = try await answer(to: endpoint.appending("account"), Self.account)
+        let answer = try await ask(HTTPRequest(.get, endpoint.appending("account")), Self.account)
         return [.authenticated(answer["account"]?.string ?? "")]
     }
 
-    /// The operation `get`.
-    func get(key: String) async throws -> JSONValue {
-        guard !key.isEmpty else { throw PluginError(.invalid, "a key is not empty") }
-        return try await answer(to: endpoint.appending("items", key), Self.item)["value"] ?? .null
+@OPERATIONS@
+
+    /// Asks for JSON; nothing is null.
+    private func ask(
+        _ request: HTTPRequest,
+        _ expected: VendorAnswer = Self.result
+    ) async throws(PluginError) -> JSONValue {
+        try expected.body(of: await send(request)) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
     }
 
-    private func answer(to url: HTTPURL, _ expected: VendorAnswer) async throws(PluginError) -> JSONValue {
-        let response = try await host.http.send(HTTPRequest(.get, url, headers: ["Authorization": "Bearer \(apiKey)"]))
-        return try expected.body(of: response) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
+    /// Asks for bytes.
+    private func load(_ request: HTTPRequest) async throws(PluginError) -> [UInt8] {
+        let response = try await send(request)
+        guard response.isSuccess else { throw response.failure(vendor: "@NAME@", now: host.clock.now) }
+        return response.body
+    }
+
+    /// Sends a request with the key, which the host puts in as it sends the request.
+    private func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        var request = request
+        request.headers["Authorization"] = "Bearer \(apiKey)"
+        return try await host.http.send(request)
     }
 }
 
@@ -973,10 +974,6 @@ import Testing
         let plugin = try plugin(200, "<html>Please log in.</html>")
         let error = await #expect(throws: PluginError.self) { _ = try await plugin.open() }
         #expect(error?.status == .protocolViolation)
-    }
-
-    @Test func `an item has a value`() async throws {
-        #expect(try await plugin(200, #"{"value": 7}"#).get(key: "hello") == 7)
     }
 }
 

@@ -4,32 +4,6 @@
 internal import CConnector
 package import ConnectorBase
 internal import ConnectorPlatform
-internal import Synchronization
-
-/// A response in parts, collected for a recording.
-final class RecordedParts: Sendable {
-    /// The most bytes of a body that are collected.
-    private static let limit = GateRecording.sizeLimit
-
-    private let reply = Mutex<HTTPResponse?>(nil)
-
-    /// Adds a part; the first is the head.
-    func add(_ part: HTTPResponse) {
-        reply.withLock { reply in
-            guard let size = reply?.body.count else {
-                reply = part
-                return
-            }
-            // One byte more than the limit says that it was too long.
-            reply?.body += part.body.prefix(Self.limit + 1 - size)
-        }
-    }
-
-    /// What came until now; nil without a head, or if it was too long.
-    var collected: HTTPResponse? {
-        reply.withLock { reply in (reply?.body.count ?? 0) <= Self.limit ? reply : nil }
-    }
-}
 
 extension GateServices {
     /// The time of day for the plugin: that of the recording that is replayed or made, or the host's.
@@ -41,9 +15,41 @@ extension GateServices {
     /// The recording that this gate is a part of; nil if it is not recorded.
     var recording: GateRecording? { context.recording.map { host.recording(of: $0) } }
 
-    /// The failure of a request that a recording does not have; nil for every other response.
+    /// What records a request; nil if the gate is not recorded.
+    func recorder(of request: RequestTemplate, isInParts: Bool) -> RequestRecorder? {
+        recording.map { recording in
+            RequestRecorder(
+                recording,
+                request,
+                below: context.vendor?.path ?? "",
+                isInParts: isInParts,
+                context.redactor,
+                logger
+            )
+        }
+    }
+
+    /// Completes a request that has ended, once it is in the recording: what the plugin has received is in the file.
+    func completeRecorded(
+        _ id: UInt64,
+        _ result: Result<HTTPResponse, ServiceFailure>,
+        _ recorder: RequestRecorder?
+    ) {
+        guard let recorder else { return completeRequest(id, result) }
+        // Writing would block an event loop, or the timers.
+        host.callbacks.run {
+            recorder.end(result)
+            self.completeRequest(id, result)
+        }
+    }
+
+    /// The failure that takes the place of a response, in a replay; nil for every other response.
     func refusal(by reply: HTTPResponse) -> ServiceFailure? {
-        guard context.vendor != nil, let reason = reply.unanswered else { return nil }
-        return ServiceFailure(status: Int32(CONNECTOR_FAILED), message: reason)
+        guard context.vendor != nil, let failure = reply.failure else { return nil }
+        return ServiceFailure(
+            status: failure.code.abiStatus ?? Int32(CONNECTOR_FAILED),
+            message: failure.message,
+            isRetryable: failure.isRetryable
+        )
     }
 }

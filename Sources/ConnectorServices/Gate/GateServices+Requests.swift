@@ -17,6 +17,8 @@ package struct RequestInFlight: Sendable {
     package var span: RequestSpan?
     /// The trace that the plugin sent it in, and in which its callback runs.
     package var trace: TraceContext
+    /// What records it; nil if the gate is not recorded.
+    package var recorder: RequestRecorder?
     /// The timer of the deadline; nil while the request is being started, and for a response in parts that has begun
     /// and has no deadline.
     package var timer: HostTimer?
@@ -72,10 +74,10 @@ extension GateServices {
         let body =
             outgoing.isBodyInParts
             ? BodyParts(length: request.length) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
-        let recorded = silence == nil || context.recording == nil ? nil : RecordedParts()
+        let recorder = recorder(of: request, isInParts: silence != nil)
         let parts = silence.map { _ in
             ResponseParts(limit: options.responseLimit) { part in
-                recorded?.add(part)
+                recorder?.parts?.add(part)
                 self.receivePart(id, part)
             }
         }
@@ -101,6 +103,7 @@ extension GateServices {
                 exchange: exchange,
                 span: span,
                 trace: trace,
+                recorder: recorder,
                 isTimedToBegin: silence != nil && request.deadline == .max,
                 silence: silence ?? 0
             )
@@ -116,7 +119,7 @@ extension GateServices {
         let deadline = request.deadline == .max ? nil : request.deadline
         let delay = deadline.map { $0 > now ? $0 - now : 0 } ?? options.requestTimeout.nanoseconds
         let timer = host.clock.schedule(after: delay) {
-            self.completeRequest(id, .failure(.timedOut("no answer from \(authority) in time")))
+            self.completeRecorded(id, .failure(.timedOut("no answer from \(authority) in time")), recorder)
         }
         let isUnderWay = state.withLock { state in
             guard state.requests[id] != nil else { return false }
@@ -136,20 +139,7 @@ extension GateServices {
             let refusal = (try? outcome.result.get()).flatMap(self.refusal)
             let received =
                 refusal.map { .failure($0) } ?? (isCaching ? self.remember(outcome, of: sent, cached) : outcome.result)
-            guard let recording = self.recording else { return self.completeRequest(id, received) }
-            // Writing would block the event loop; the plugin waits, so that what it has received is in the file.
-            self.host.callbacks.run {
-                if let reply = recorded == nil ? try? received.get() : recorded?.collected {
-                    recording.add(
-                        reply,
-                        to: request,
-                        below: self.context.vendor?.path ?? "",
-                        self.context.redactor,
-                        self.logger
-                    )
-                }
-                self.completeRequest(id, received)
-            }
+            self.completeRecorded(id, received, recorder)
         }
     }
 
@@ -180,13 +170,10 @@ extension GateServices {
 
     /// Tells the plugin of room for the next part of a body, and begins the host's own deadline again.
     private func bodyHasProgressed(of id: UInt64, isLast: Bool) {
-        let old = state.withLock { state in
-            let request = state.requests[id]
-            return request?.isTimedToBegin == true ? request?.timer : nil
-        }
-        if let old {
+        let request = state.withLock { $0.requests[id] }
+        if let request, request.isTimedToBegin, let old = request.timer {
             let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
-                self.completeRequest(id, .failure(.timedOut("the server did not answer in time")))
+                self.completeRecorded(id, .failure(.timedOut("the server did not answer in time")), request.recorder)
             }
             // The response may have begun, or the request ended, meanwhile.
             let isWanted = state.withLock { state in
@@ -210,7 +197,11 @@ extension GateServices {
         if request.silence > 0, request.silenceTimer == nil {
             let limit = Duration.nanoseconds(Int64(clamping: request.silence)).brief
             let timer = host.clock.schedule(after: request.silence) {
-                self.completeRequest(id, .failure(.timedOut("the server sent nothing for \(limit)")))
+                self.completeRecorded(
+                    id,
+                    .failure(.timedOut("the server sent nothing for \(limit)")),
+                    request.recorder
+                )
             }
             let isFirst = state.withLock { state in
                 guard let request = state.requests[id], request.silenceTimer == nil else { return false }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorPlatform
 package import Logging
 internal import Synchronization
@@ -34,17 +35,25 @@ package final class HostServices: Sendable {
         http = HTTPTransport(options: options.http)
     }
 
-    /// Stops the event bus and the HTTP client. Call it once every gate is closed.
+    /// Stops the event bus and the HTTP client, and writes what recordings have in memory. Call it once every gate is closed.
     package func stop() async {
         events.finish()
         await http.stop()
+        let recordings = recordings.withLock { Array($0.values) }
+        guard !recordings.isEmpty else { return }
+        let written = OneShot<Void>()
+        callbacks.run {
+            for recording in recordings { recording.flush() }
+            written.send()
+        }
+        await written.wait()
     }
 
     /// The recording at a place, shared by all instances and gates that are recorded there.
     func recording(of target: RecordingTarget) -> GateRecording {
         recordings.withLock { recordings in
             if let recording = recordings[target] { return recording }
-            let recording = GateRecording(target, clock: clock)
+            let recording = GateRecording(target, clock: clock, workers: callbacks)
             recordings[target] = recording
             return recording
         }

@@ -9,14 +9,19 @@ internal import Synchronization
 /// What a gate and its vendor say, kept as a file of answers that `simulate` can replay.
 ///
 /// The order of its answers depends on nothing but the requests; only the answers to equal requests stay in the order in which they came.
-/// The file is complete whenever a request has completed. A recording is of a session, not of an operation that goes on: it ends after
-/// ten minutes, or when it is full.
+/// The file is always whole. It has what was said until then or, once it is long, until a second ago at the latest: a file that is
+/// written anew for each answer would take time that grows with the square of its length. A recording is of a session, not of an
+/// operation that goes on: it ends after ten minutes, or when it is full.
 final class GateRecording: Sendable {
     private struct State {
         var file: RecordingFile
         var answers = RecordedAnswerList()
         /// Bytes of the answers so far.
         var size = 0
+        /// Those that are in the file.
+        var written = 0
+        /// The log of what waits for the timer to be written; nil if nothing does.
+        var waiting: Logger?
         /// Whether nothing more is recorded, which was logged.
         var isEnded = false
     }
@@ -25,12 +30,18 @@ final class GateRecording: Sendable {
     static let sizeLimit = 4 << 20
     /// How long a recording takes, in nanoseconds: vendors refuse signatures of a clock that stands still for longer.
     static let timeLimit: UInt64 = 600 * 1_000_000_000
+    /// A file of fewer bytes is written anew for each answer, a longer one whenever it has grown by an eighth.
+    private static let eagerLimit = 64 << 10
+    /// How long something is in memory alone, in nanoseconds.
+    static let delay: UInt64 = 1_000_000_000
     /// What indentation may add to the bytes of an answer.
     private static let indentation = 4
 
     private let target: RecordingTarget
     private let limit: Int
     private let clock: any HostClock
+    /// The threads that wait for the disk when the timer fires.
+    private let workers: WorkerThreads
     private let start: UInt64
     /// What the plugin's clock says, in full seconds unless somebody chose it.
     private let time: Timestamp
@@ -39,8 +50,9 @@ final class GateRecording: Sendable {
     /// Creates a recording; its first answer makes the file.
     ///
     /// - Parameter limit: The most bytes to keep; beyond it, answers are left out.
-    init(_ target: RecordingTarget, clock: any HostClock, limit: Int = sizeLimit) {
+    init(_ target: RecordingTarget, clock: any HostClock, workers: WorkerThreads, limit: Int = sizeLimit) {
         self.target = target
+        self.workers = workers
         self.limit = limit
         self.clock = clock
         start = clock.now()
@@ -60,26 +72,34 @@ final class GateRecording: Sendable {
 
     private var isOver: Bool { clock.now() - start > Self.timeLimit }
 
-    /// Adds a response and writes the file. Blocks on the disk; problems are logged, and concern nobody else.
+    /// Adds the end of a request. Blocks on the disk; problems are logged, and concern nobody else.
     ///
     /// - Parameter root: The path of what takes the vendor's place, which is no part of the vendor's paths.
     func add(
-        _ reply: HTTPResponse,
+        _ result: Result<HTTPResponse, ServiceFailure>,
         to request: RequestTemplate,
         below root: String,
         _ redactor: Redactor,
         _ logger: Logger
     ) {
         let texts = RecordedTexts(redactor: redactor)
-        var reply = reply
-        if let coding = reply.contentCoding {
-            guard let decoded = try? reply.decoded(coding, limit: limit) else {
-                return warn("a response is not recorded: its compressed body is too long, or damaged", request, logger)
+        let response: RecordedResponse
+        switch result {
+        case .failure(let failure): response = RecordedResponse(failure, texts)
+        case .success(var reply):
+            if let coding = reply.contentCoding {
+                guard let decoded = try? reply.decoded(coding, limit: limit) else {
+                    return warn(
+                        "a response is not recorded: its compressed body is too long, or damaged",
+                        request,
+                        logger
+                    )
+                }
+                reply = decoded
             }
-            reply = decoded
+            // The response may hand out tokens that the requests after it have.
+            response = RecordedResponse(reply, to: request.method, texts)
         }
-        // The response may hand out tokens that the requests after it have.
-        let response = RecordedResponse(reply, to: request.method, texts)
         let match = RecordedRequestMatch(request, below: root, texts)
         let text = JSONValue.object(JSONObject(unique: match.members + response.members)).serialized()
         guard texts.isClean(text) else {
@@ -91,11 +111,11 @@ final class GateRecording: Sendable {
             if isRepeated, !target.isSession { return state.answers.add(response, to: match) }
             guard reserve(isRepeated ? "" : text, &state, logger) else { return }
             state.answers.add(response, to: match)
-            write(&state, logger)
+            change(&state, logger)
         }
     }
 
-    /// Adds a call that has ended and writes the file. Blocks on the disk.
+    /// Adds a call that has ended. Blocks on the disk.
     func add(_ call: GateCallEnd, _ redactor: Redactor, _ logger: Logger) {
         let texts = RecordedTexts(redactor: redactor)
         let call = RecordedCall(call, texts)
@@ -110,8 +130,25 @@ final class GateRecording: Sendable {
             guard reserve(text, &state, logger) else { return }
             state.answers.add(call)
             // A recording begins with what the vendor says.
-            if state.answers.count > 0 { write(&state, logger) }
+            if state.answers.count > 0 { change(&state, logger) }
         }
+    }
+
+    /// Writes what is in memory alone. Blocks on the disk.
+    func flush() {
+        state.withLock { state in
+            guard let logger = state.waiting else { return }
+            write(&state, logger)
+        }
+    }
+
+    /// Writes the file, now or within ``delay``.
+    private func change(_ state: inout State, _ logger: Logger) {
+        let isLong = state.size >= Self.eagerLimit
+        guard isLong, state.size - state.written < state.size / 8 else { return write(&state, logger) }
+        guard state.waiting == nil else { return }
+        state.waiting = logger
+        _ = clock.schedule(after: Self.delay) { self.workers.run { self.flush() } }
     }
 
     /// Makes room for a text; false if the recording has ended.
@@ -127,9 +164,11 @@ final class GateRecording: Sendable {
     }
 
     private func write(_ state: inout State, _ logger: Logger) {
+        state.waiting = nil
         do throws(SystemError) {
             let document = state.answers.document(isPart: target.isSession)
             try state.file.replace(with: document.utf8(pretty: true) + [UInt8(ascii: "\n")])
+            state.written = state.size
         } catch {
             state.isEnded = true
             logger.error(

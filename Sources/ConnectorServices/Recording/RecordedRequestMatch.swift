@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorDigest
 
 /// What a recorded answer asks of a request: the plugin's own request, before its secrets are inserted, with `*` where a secret is.
 struct RecordedRequestMatch: Sendable, Hashable, Comparable {
@@ -17,7 +18,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         "accept", "accept-language", "depth", "if-match", "if-modified-since", "if-none-match", "if-range",
         "if-unmodified-since", "overwrite", "prefer", "range",
     ]
-    /// The most bytes of a body that are compared.
+    /// The most bytes of a body that are in the file; of a longer one, its digest is.
     private static let bodyLimit = 64 << 10
 
     /// Describes a plugin's request.
@@ -41,7 +42,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
             headers[name] = .string(texts.pattern(field.value))
         }
         if !headers.isEmpty { conditions["headers"] = .object(headers) }
-        if let body = Self.body(of: request, texts) { conditions["body"] = body }
+        if let body = Self.body(of: request, texts) { conditions[body.name] = body.value }
         self.conditions = conditions
         text = JSONValue.object(conditions).serialized()
     }
@@ -93,16 +94,29 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return rest.isEmpty ? "/" : String(rest)
     }
 
-    /// What the body must be; nil for any: it is long, no text, or has boundaries that differ each time.
-    private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONValue? {
+    /// What the body must be; nil for any: it has boundaries that differ each time, or a secret that no pattern can stand for.
+    private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let type = request.headers["Content-Type"]?.lowercased() ?? ""
-        guard !request.body.isEmpty, request.body.count <= bodyLimit, !type.hasPrefix("multipart/"),
-            let text = String(validating: request.body, as: UTF8.self)
-        else { return nil }
+        guard !request.body.isEmpty, !type.hasPrefix("multipart/") else { return nil }
+        guard request.body.count <= bodyLimit, let text = String(validating: request.body, as: UTF8.self) else {
+            return bytes(of: request, texts)
+        }
         let masked = SecretTemplate(request.body).masked
         guard let value = try? JSONValue(parsing: Array(masked.utf8)), value.string == nil else {
-            return .string(texts.pattern(text))
+            return .init(name: "body", value: .string(texts.pattern(text)))
         }
-        return texts.pattern(value)
+        return texts.pattern(value).map { .init(name: "body", value: $0) }
+    }
+
+    /// A body that is no text, or long: the bytes, or their digest. They are compared as they are, so they have no secret, which another
+    /// key would replace.
+    private static func bytes(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
+        let text = SecretTemplate(request.body).masked
+        guard !text.contains(Secret.mask), texts.isClean(text) else { return nil }
+        guard request.body.count > bodyLimit else {
+            let base64 = Base64.encode(request.body)
+            return texts.isClean(base64) ? .init(name: "base64", value: .string(base64)) : nil
+        }
+        return .init(name: "sha256", value: .string(SHA256Digest(of: request.body).description))
     }
 }

@@ -30,6 +30,13 @@ struct RecordedResponse: Sendable, Equatable {
         members = answer.members + (body.map { [$0] } ?? [])
     }
 
+    /// Describes why a request got no response.
+    init(_ failure: ServiceFailure, _ texts: RecordedTexts) {
+        let code = ConnectorError.Code(abiStatus: failure.status) ?? .failed
+        let error = RequestFailure(code, texts.response(failure.message), isRetryable: failure.isRetryable)
+        members = [.init(name: "error", value: error.json)]
+    }
+
     /// Reads what an answer of a recording says.
     init(of answer: JSONObject) {
         members = answer.members.filter { !["method", "path", "when", "times"].contains($0.name) }

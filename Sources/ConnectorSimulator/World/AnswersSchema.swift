@@ -128,14 +128,17 @@ package enum AnswersSchema {
         ]
     }
 
+    /// How a call or a request can fail.
+    private static var codes: JSONValue {
+        ["enum": .array(SimulatedFailure.codes.map { .string($0.rawValue) })]
+    }
+
     /// How a call fails.
     private static var failure: JSONValue {
         [
             "type": "object",
             "properties": [
-                "code": [
-                    "enum": .array(SimulatedFailure.codes.map { .string($0.rawValue) })
-                ],
+                "code": codes,
                 "message": ["type": "string", "description": "Its text may refer to values of the call."],
                 "retryable": ["type": "boolean"],
                 "retryAfter": reference("duration"),
@@ -168,6 +171,11 @@ package enum AnswersSchema {
                             "description":
                                 "A text that the body contains, or JSON of which it has at least every member."
                         ],
+                        "base64": ["type": "string", "description": "The body, if it is no text."],
+                        "sha256": [
+                            "type": "string", "pattern": "^[0-9a-f]{64}$",
+                            "description": "The SHA-256 of the body, in hexadecimal.",
+                        ],
                     ],
                     "patternProperties": annotations,
                     "additionalProperties": false,
@@ -188,14 +196,26 @@ package enum AnswersSchema {
                 "json": true,
                 "text": ["type": "string"],
                 "base64": ["type": "string", "description": "A body that is no text."],
+                "error": [
+                    "type": "object",
+                    "properties": [
+                        "code": codes, "message": ["type": "string"], "retryable": ["type": "boolean"],
+                    ],
+                    "patternProperties": annotations,
+                    "additionalProperties": false,
+                    "required": ["code"],
+                    "description": "How the request fails in the host, in place of a response.",
+                ],
             ],
             "patternProperties": annotations,
             "additionalProperties": false,
             "required": ["path"],
-            "allOf": [
-                ["not": ["required": ["json", "text"]]], ["not": ["required": ["json", "base64"]]],
-                ["not": ["required": ["text", "base64"]]],
-            ],
+            "allOf": .array(
+                [
+                    ("json", "text"), ("json", "base64"), ("text", "base64"), ("error", "status"), ("error", "headers"),
+                    ("error", "json"), ("error", "text"), ("error", "base64"),
+                ].map { ["not": ["required": [.string($0), .string($1)]]] }
+            ),
         ]
     }
 

@@ -87,7 +87,23 @@ extension JSONReader {
         let here = place.appending("error")
         let allowed = ["code", "message", "retryable", "retryAfter"]
         guard let members = members(of: value, at: here, allowed: allowed) else { return nil }
-        let text = string("code", in: members, at: here, required: true) ?? ""
+        let (code, isRetryable) = failureKind(in: members, at: here)
+        let message = string("message", in: members, at: here).map(JSONValue.string) ?? "simulated"
+        let wait = delay("retryAfter", in: members, at: here)
+        return SimulatedFailure(
+            error: ConnectorError(
+                code,
+                "",
+                isRetryable: isRetryable,
+                retryAfter: wait > .zero ? wait : nil
+            ),
+            message: template(message, at: here.appending("message"), scope)
+        )
+    }
+
+    /// Reads the code of an error, and whether the same may succeed later.
+    mutating func failureKind(in members: JSONObject, at place: JSONPath) -> (ConnectorError.Code, isRetryable: Bool) {
+        let text = string("code", in: members, at: place, required: true) ?? ""
         let code = ConnectorError.Code(rawValue: text)
         let known = SimulatedFailure.codes.map(\.rawValue)
         if members["code"]?.string != nil, !known.contains(text) {
@@ -95,21 +111,11 @@ extension JSONReader {
                 .invalidValue,
                 "a plugin cannot fail with the code \"\(text.excerpt)\"",
                 fix: suggestion(for: text, among: known) ?? "use one of: \(known.joined(separator: ", "))",
-                at: here.appending("code")
+                at: place.appending("code")
             )
         }
-        let message = string("message", in: members, at: here).map(JSONValue.string) ?? "simulated"
-        let wait = delay("retryAfter", in: members, at: here)
-        return SimulatedFailure(
-            error: ConnectorError(
-                code,
-                "",
-                isRetryable: bool("retryable", in: members, at: here)
-                    ?? [.unavailable, .rateLimited, .timedOut].contains(code),
-                retryAfter: wait > .zero ? wait : nil
-            ),
-            message: template(message, at: here.appending("message"), scope)
-        )
+        let isUsual = [.unavailable, .rateLimited, .timedOut].contains(code)
+        return (code, bool("retryable", in: members, at: place) ?? isUsual)
     }
 }
 

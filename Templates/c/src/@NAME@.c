@@ -16,14 +16,7 @@ CONNECTOR_MANIFEST({
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 });
 
@@ -33,16 +26,23 @@ typedef struct @SNAKE@ {
     char endpoint[512];
 } @SNAKE@;
 
-/* Sends a GET with the key, which the host puts in as it sends the request. */
-static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, connector_text *url,
-                   connector_exchange exchange, connector_error *error) {
-    static const connector_http_header authorization = {"Authorization", 13, "Bearer {{secret:apiKey}}", 24};
+/* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
+static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, const char *method, connector_text *url,
+                   const char *type, const void *body, uint64_t length, connector_exchange exchange,
+                   connector_error *error) {
+    const connector_http_header headers[] = {
+        {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
+        {"Content-Type", 12, type, type == NULL ? 0 : strlen(type)},
+    };
     connector_http_request request;
     memset(&request, 0, sizeof request);
-    request.method = "GET";
-    request.method_length = 3;
-    request.headers = &authorization;
-    request.header_count = 1;
+    request.flags = CONNECTOR_HTTP_VERBATIM_BODY;
+    request.method = method;
+    request.method_length = strlen(method);
+    request.headers = headers;
+    request.header_count = type == NULL ? 1 : 2;
+    request.body = body;
+    request.body_length = length;
     return connector_send(&self->gate, call_borrowed, &request, url, exchange, error);
 }
 
@@ -64,34 +64,33 @@ static int32_t open_gate(void *instance, const connector_call *call_borrowed, co
     connector_text url = {NULL, 0, 0, 0};
     connector_text_put(&url, self->endpoint);
     connector_text_put(&url, "/account");
-    return ask(self, call_borrowed, &url, exchange, error);
+    return ask(self, call_borrowed, "GET", &url, NULL, NULL, 0, exchange, error);
 }
 
-/* The answer to `get`. */
-static void item_answered(const connector_exchange *exchange, const connector_http_response *response) {
-    const connector_json answer = connector_json_parse(response->body, response->body_length);
-    const connector_json value = connector_json_member(answer, "value");
-    connector_text result = {NULL, 0, 0, 0};
-    if (value.text == NULL) {
-        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no value");
+/* The answer to an operation, which is the vendor's as it is: what kind it has stands in the note. A web page is no answer. */
+static void answered(const connector_exchange *exchange, const connector_http_response *response) {
+    const connector_host *host = exchange->gate->host;
+    const int is_json = connector_json_parse(response->body, response->body_length).text != NULL;
+    const uint8_t *result = response->body;
+    uint64_t length = response->body_length;
+    if (strcmp(exchange->note, "bytes") != 0 && length > 0 && !is_json) {
+        connector_exchange_fail(exchange, CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON");
         return;
     }
-    connector_text_json(&result, value);
-    connector_complete_text(exchange->gate->host, exchange->operation, &result);
+    if (strcmp(exchange->note, "nothing") == 0) {
+        result = NULL;
+        length = 0;
+    } else if (length == 0) {
+        /* JSON has an address, even that of nothing. */
+        result = (const uint8_t *)"null";
+        length = strcmp(exchange->note, "json") == 0 ? 4 : 0;
+    }
+    host->complete(host->context, exchange->operation, CONNECTOR_OK, result, length, NULL);
 }
 
-/* The operation `get`. Its prototype follows from its signature: see connector/operation.h. */
-CONNECTOR_EXPORT int32_t @SNAKE@_get(void *instance, const connector_call *call_borrowed, const char *key_borrowed,
-                                     uint64_t length, connector_error *error) {
-    const @SNAKE@ *self = instance;
-    const connector_exchange exchange = {NULL, 0, item_answered, ""};
-    connector_text url = {NULL, 0, 0, 0};
-    if (length == 0) return connector_fail(error, CONNECTOR_INVALID, "a key is not empty");
-    connector_text_put(&url, self->endpoint);
-    connector_text_put(&url, "/items/");
-    connector_text_encode(&url, key_borrowed, (size_t)length);
-    return ask(self, call_borrowed, &url, exchange, error);
-}
+/* The operations. Their prototypes follow from their signatures: see connector/operation.h. */
+
+@OPERATIONS@
 
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {

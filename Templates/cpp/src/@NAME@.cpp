@@ -16,14 +16,7 @@ CONNECTOR_MANIFEST({
         "apiKey": {"type": "string", "required": true, "secret": true, "documentation": "The key of the account."}
     },
     "capabilities": {
-        "@CAPABILITY@": {
-            "get": {
-                "symbol": "@SNAKE@_get",
-                "signature": "(key: string) async -> json",
-                "documentation": "The value of an item.",
-                "safe": true
-            }
-        }
+        @MANIFESTED@
     }
 });
 
@@ -44,7 +37,7 @@ public:
 
     /* Asks for something that needs the key, changes nothing and costs nothing. */
     void open(Call call) {
-        ask(std::move(call), std::move(Text(endpoint).put("/account")), [](Call call, Response response) {
+        ask(std::move(call), "GET", url("/account"), {}, [](Call call, Response response) {
             /* A status alone proves nothing: a captive portal says 200, too. */
             const auto account = response.json()["account"].string();
             if (!account) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no account"});
@@ -54,28 +47,50 @@ public:
 
     void probe(Call call) { open(std::move(call)); }
 
-    /* The operation `get`. */
-    void get(Call call, std::string_view key) {
-        if (key.empty()) return call.fail({CONNECTOR_INVALID, "a key is not empty"});
-        ask(std::move(call), std::move(Text(endpoint).put("/items/").encode(key)), [](Call call, Response response) {
-            const auto value = response.json()["value"];
-            if (!value) return call.fail({CONNECTOR_PROTOCOL, "the answer is not the vendor's: it has no value"});
-            call.complete(value.text());
-        });
+    /* A URL of the vendor's. */
+    Text url(std::string_view path) const { return std::move(Text(endpoint).put(path)); }
+
+    /* The content of a request. */
+    struct Body {
+        std::string_view type = {};
+        std::string_view bytes = {};
+    };
+
+    /* Sends a request with the key, which the host puts in as it sends the request. */
+    template <class Answered>
+    void ask(Call call, std::string_view method, Text url, Body body, Answered answered) const {
+        const connector_http_header headers[] = {
+            {"Authorization", 13, "Bearer {{secret:apiKey}}", 24},
+            {"Content-Type", 12, body.type.data(), body.type.size()},
+        };
+        connector_http_request request = {};
+        request.flags = CONNECTOR_HTTP_VERBATIM_BODY;
+        request.method = method.data();
+        request.method_length = method.size();
+        request.headers = headers;
+        request.header_count = body.type.empty() ? 1 : 2;
+        request.body = reinterpret_cast<const uint8_t *>(body.bytes.data());
+        request.body_length = body.bytes.size();
+        host.send(std::move(call), request, std::move(url), std::move(answered));
     }
+
+    /* Answers of operations, which are the vendor's as they are: JSON, or nothing, or bytes. A web page is no answer. */
+    static void json(Call call, Response response) {
+        if (response.body().empty()) return call.complete("null");
+        if (!response.json()) return call.fail(not_json());
+        call.complete(response.body());
+    }
+    static void nothing(Call call, Response response) {
+        if (!response.body().empty() && !response.json()) return call.fail(not_json());
+        call.complete();
+    }
+    static void bytes(Call call, Response response) { call.complete(response.body()); }
 
 private:
     @SNAKE@(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
 
-    /* Sends a GET with the key, which the host puts in as it sends the request. */
-    template <class Answered> void ask(Call call, Text url, Answered answered) const {
-        static const connector_http_header authorization = {"Authorization", 13, "Bearer {{secret:apiKey}}", 24};
-        connector_http_request request = {};
-        request.method = "GET";
-        request.method_length = 3;
-        request.headers = &authorization;
-        request.header_count = 1;
-        host.send(std::move(call), request, std::move(url), std::move(answered));
+    static connector::Error not_json() {
+        return {CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON"};
     }
 
     const connector::Host host;
@@ -84,12 +99,8 @@ private:
 
 } // namespace
 
-/* Its prototype follows from its signature: see connector/operation.h. */
-CONNECTOR_EXPORT int32_t @SNAKE@_get(void *instance, const connector_call *call, const char *key, uint64_t length,
-                                     connector_error *error) {
-    return connector::perform<@SNAKE@>(instance, call, error, [&](@SNAKE@ &self, Call call) {
-        self.get(std::move(call), {key, static_cast<std::size_t>(length)});
-    });
-}
+/* The operations. Their prototypes follow from their signatures: see connector/operation.h. */
+
+@OPERATIONS@
 
 CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)

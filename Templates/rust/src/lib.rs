@@ -1,6 +1,6 @@
 #![deny(unsafe_code)]
 
-use connector::{secret, Error, Evidence, Host, Json, Plugin, Url};
+use connector::{secret, Error, Evidence, Host, Json, Plugin, Request, Response, Url};
 
 /// One gate.
 struct @TYPE@ {
@@ -15,7 +15,7 @@ impl Plugin for @TYPE@ {
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
     async fn open(&self) -> Result<Evidence, Error> {
-        let answer = self.ask(Url::new(&self.endpoint).path("account")).await?;
+        let answer = self.ask(self.host.get(Url::new(&self.endpoint).path("account"))).await?;
         // A status alone proves nothing: a captive portal says 200, too.
         let Some(account) = answer["account"].as_str() else {
             return Err(Error::protocol("the answer is not the vendor's: it has no account"));
@@ -25,21 +25,21 @@ impl Plugin for @TYPE@ {
 }
 
 impl @TYPE@ {
-    /// The operation `get`.
-    async fn get(&self, key: String) -> Result<Json, Error> {
-        if key.is_empty() {
-            return Err(Error::invalid("a key is not empty"));
+@OPERATIONS@
+
+    /// Asks for JSON; nothing is null. A web page is no answer.
+    async fn ask(&self, request: Request) -> Result<Json, Error> {
+        let response = self.send(request).await?;
+        if response.body.is_empty() {
+            return Ok(Json::Null);
         }
-        let answer = self.ask(Url::new(&self.endpoint).path("items").path(&key)).await?;
-        let value = answer.get("value").cloned();
-        value.ok_or_else(|| Error::protocol("the answer is not the vendor's: it has no value"))
+        response.json().map_err(|_| Error::protocol("the answer is not the vendor's: it is not JSON"))
     }
 
-    /// Sends a GET with the key, which the host puts in as it sends the request.
-    async fn ask(&self, url: Url) -> Result<Json, Error> {
+    /// Sends a request with the key, which the host puts in as it sends the request.
+    async fn send(&self, request: Request) -> Result<Response, Error> {
         let authorization = format!("Bearer {}", secret("apiKey"));
-        let response = self.host.get(url).header("Authorization", &authorization).send_to("@NAME@").await?;
-        response.json().map_err(|_| Error::protocol("the answer is not the vendor's: it is not JSON"))
+        request.header("Authorization", &authorization).send_to("@NAME@").await
     }
 }
 
@@ -48,6 +48,6 @@ connector::plugin! {
     manifest: include_str!("../@NAME@.manifest.json"),
     entry: @SNAKE@_plugin,
     operations: {
-        async fn @SNAKE@_get(key: String) -> Json = @TYPE@::get;
+        @EXPORTS@
     }
 }

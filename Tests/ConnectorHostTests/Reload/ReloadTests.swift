@@ -4,6 +4,7 @@
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Synchronization
 import Testing
 
 @testable import ConnectorConfiguration
@@ -45,6 +46,21 @@ import Testing
         let error = try await failure { () throws(ConnectorError) in try await test.call("old", "counts") }
         #expect(error.code == .unknownConnector)
         #expect(test.host.report.configuration?.digest == reload.digest)
+        await test.host.close()
+    }
+
+    @Test func `calls are recorded from the reload that says so to the one that no longer does`() async throws {
+        let test = try await TestHost.opened(leaf(), other)
+        func isRecorded() throws -> Bool? {
+            try test.host.current.node("gate").node.gate?.isRecorded.load(ordering: .relaxed)
+        }
+        #expect(try isRecorded() == false)
+        let file = ScratchDirectory().path + "/gate.json"
+        #expect(try await test.reload(leaf(settings: #""probe": "off", "record": "\#(file)""#), other).isActive)
+        #expect(try isRecorded() == true)
+        _ = try await test.call("gate", "answer", ["value": 0])
+        #expect(try await test.reload(leaf(), other).isActive)
+        #expect(try isRecorded() == false)
         await test.host.close()
     }
 

@@ -73,6 +73,45 @@ import Testing
         #expect(exchanges.map(\.delay) == [.zero, .zero, .milliseconds(250), .milliseconds(250)])
     }
 
+    @Test func `answers are chosen by bytes and by a digest`() throws {
+        let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        let vendor = try vendor(
+            """
+            {"path": "/a", "when": {"base64": "AP8="}, "status": 201},
+            {"path": "/a", "when": {"sha256": "\(digest)"}, "status": 202}
+            """
+        )
+        func answer(_ body: [UInt8]) -> HTTPResponse {
+            vendor.respond(to: SimulatedRequest("POST", "/a", body: body))
+        }
+        #expect(answer([0, 0xFF]).status == 201)
+        #expect(answer(Array("hello".utf8)).status == 202)
+        let missing = answer([0])
+        #expect(missing.status == 404)
+        let nearest = try JSONValue(parsing: missing.body)["error"]?.string
+        #expect(nearest?.hasSuffix("any method /a: the body is \"AA==\", not \"AP8=\"") == true)
+    }
+
+    @Test func `an answer may be the failure of the request, which clients of other kinds see as 501`() throws {
+        let vendor = try vendor(
+            #"{"path": "/a", "error": {"code": "timed-out", "message": "late"}}, {"path": "/b", "error": {"code": "denied"}}"#
+        )
+        let response = vendor.respond(to: SimulatedRequest("GET", "/a"))
+        #expect(response.status == 501)
+        #expect(response.failure == RequestFailure(.timedOut, "late", isRetryable: true))
+        let other = vendor.respond(to: SimulatedRequest("GET", "/b"))
+        #expect(other.failure == RequestFailure(.denied, "simulated", isRetryable: false))
+        #expect(HTTPResponse(status: 501).failure == nil)
+        let found = faults(
+            #"{"path": "/", "status": 200, "error": {"code": "lost"}}, {"path": "/", "when": {"base64": "*", "sha256": "AB"}}"#
+        )
+        #expect(found.count == 4, "\(found)")
+        #expect(found.contains { $0.contains("an answer with \"error\" is no response, and has no \"status\"") })
+        #expect(found.contains { $0.contains("a plugin cannot fail with the code \"lost\"") })
+        #expect(found.contains { $0.contains("answers[1].when.base64 must be Base64") })
+        #expect(found.contains { $0.contains("answers[1].when.sha256 must be 64 hexadecimal digits") })
+    }
+
     @Test func `every fault is reported, at its place`() {
         let found = faults(
             """

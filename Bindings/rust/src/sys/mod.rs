@@ -11,6 +11,7 @@ mod layout;
 
 pub const ABI_VERSION: u32 = 1;
 pub const NO_DEADLINE: u64 = u64::MAX;
+pub const HTTP_VERBATIM_BODY: u32 = 1;
 
 #[repr(C)]
 pub struct Error {

@@ -160,6 +160,13 @@ public:
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
     }
+    /** A name and its value, percent-encoded, for the query of a URL; nothing if the value is null. */
+    Text &query(const char *name, const char *value, uint64_t length) noexcept {
+        return connector_text_query(&content, name, value, static_cast<std::size_t>(length)), *this;
+    }
+    Text &query(const char *name, uint64_t number) noexcept {
+        return connector_text_query_number(&content, name, number), *this;
+    }
     /** JSON, with a comma before it if there is a value. */
     Text &open(char bracket) noexcept { return connector_text_open(&content, bracket), *this; }
     Text &close(char bracket) noexcept { return connector_text_close(&content, bracket), *this; }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorDigest
 internal import ConnectorHTTPServer
 
 /// A request that is compared with answers: each part is parsed once, when an answer first asks for it.
@@ -13,6 +14,11 @@ final class AnsweredRequest {
     private(set) lazy var text = request.text
     /// The body as JSON; nil if it is none.
     private(set) lazy var json = try? request.json()
+
+    /// The body.
+    var bytes: [UInt8] { request.request.body }
+    /// The SHA-256 of the body, in hexadecimal.
+    private(set) lazy var digest = SHA256Digest(of: bytes).description
 
     init(_ request: SimulatedRequest) {
         self.request = request

@@ -16,6 +16,10 @@ struct RecordedAnswer: Sendable {
     var query: [(name: String, value: TextPattern)] = []
     /// What the body must contain; nil for any body.
     var body: JSONValue?
+    /// What the body must be; nil for any body.
+    var bytes: [UInt8]?
+    /// The SHA-256 of the body, in hexadecimal; nil for any body.
+    var digest: String?
     /// How many requests get this answer; nil for all.
     var times: Int?
     /// How long the response is delayed.
@@ -48,7 +52,15 @@ struct RecordedAnswer: Sendable {
         }
         if !query.isEmpty || isExact { differences += queryDifferences(request.query, isExact: isExact) }
         if let body, let difference = bodyDifference(body, request, isExact: isExact) { differences.append(difference) }
+        if let bytes, bytes != request.bytes {
+            differences.append(bytesDifference(of: Base64.encode(bytes), Base64.encode(request.bytes)))
+        }
+        if let digest, digest != request.digest { differences.append(bytesDifference(of: digest, request.digest)) }
         return differences
+    }
+
+    private func bytesDifference(of wanted: String, _ given: String) -> AnswerDifference {
+        AnswerDifference(.body(nil), wanted: .string(wanted), given: .string(given))
     }
 
     private func queryDifferences(_ items: [QueryItems.Item], isExact: Bool) -> [AnswerDifference] {

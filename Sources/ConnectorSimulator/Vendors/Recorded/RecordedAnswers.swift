@@ -44,7 +44,9 @@ extension JSONReader {
     }
 
     private mutating func answer(_ value: JSONValue, at place: JSONPath) -> RecordedAnswer? {
-        let allowed = ["method", "path", "when", "times", "delay", "status", "headers", "json", "text", "base64"]
+        let allowed = [
+            "method", "path", "when", "times", "delay", "status", "headers", "json", "text", "base64", "error",
+        ]
         guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
         let method = string("method", in: object, at: place)?.uppercased()
         if let method, method.isEmpty || !method.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }) {
@@ -77,13 +79,21 @@ extension JSONReader {
 
     /// Reads what a request must have besides its method and path.
     private mutating func read(_ conditions: JSONValue, into answer: inout RecordedAnswer, at place: JSONPath) {
-        guard let object = members(of: conditions, at: place, allowed: ["headers", "query", "body"]) else { return }
+        let allowed = ["headers", "query", "body", "base64", "sha256"]
+        guard let object = members(of: conditions, at: place, allowed: allowed) else { return }
         answer.headers = texts("headers", in: object, at: place).map { ($0, .init($1)) }
         answer.query = texts("query", in: object, at: place).map { ($0, .init($1)) }
         answer.body = object["body"]
+        answer.bytes = value("base64", in: object, at: place, kind: "Base64") { $0.string.flatMap(Base64.decode) }
+        answer.digest = value("sha256", in: object, at: place, kind: "64 hexadecimal digits in lower case") { value in
+            value.string.flatMap {
+                $0.utf8.count == 64 && $0.utf8.allSatisfy("0123456789abcdef".utf8.contains) ? $0 : nil
+            }
+        }
     }
 
     private mutating func response(in object: JSONObject, at place: JSONPath) -> HTTPResponse {
+        if let failure = requestFailure(in: object, at: place) { return HTTPResponse(failing: failure) }
         let status = Int(integer("status", in: object, at: place, within: 200...599) ?? 200)
         let bodies = ["json", "text", "base64"].filter { object[$0] != nil }
         if bodies.count > 1 {
@@ -110,6 +120,24 @@ extension JSONReader {
             response.headers[name] = value
         }
         return response
+    }
+
+    /// Reads `error`: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN}`, in place of a response.
+    private mutating func requestFailure(in object: JSONObject, at place: JSONPath) -> RequestFailure? {
+        guard let value = object["error"] else { return nil }
+        let here = place.appending("error")
+        if let other = ["status", "headers", "json", "text", "base64"].first(where: { object[$0] != nil }) {
+            report(
+                .invalidValue,
+                "an answer with \"error\" is no response, and has no \"\(other)\"",
+                at: place.appending(other),
+                .name
+            )
+        }
+        guard let members = members(of: value, at: here, allowed: ["code", "message", "retryable"]) else { return nil }
+        let (code, isRetryable) = failureKind(in: members, at: here)
+        let message = string("message", in: members, at: here)
+        return RequestFailure(code, message ?? "simulated", isRetryable: isRetryable)
     }
 
     /// Reads an optional duration of at most an hour; zero if absent.

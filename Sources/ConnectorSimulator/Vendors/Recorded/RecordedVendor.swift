@@ -33,7 +33,7 @@ package final class RecordedVendor: Vendor {
         let reason = answers.refusal(of: AnsweredRequest(request))
         return SimulatedExchange(
             response: answers.isExact
-                ? HTTPResponse(unanswered: reason) : failure(status: 404, code: nil, message: reason)
+                ? HTTPResponse(failing: .unanswered(reason)) : failure(status: 404, code: nil, message: reason)
         )
     }
 

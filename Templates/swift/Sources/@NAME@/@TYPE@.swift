@@ -8,7 +8,8 @@ struct @TYPE@: Plugin {
         "@NAME@",
         [.object(#"with "account""#) { $0["account"]?.string != nil }]
     )
-    private static let item = VendorAnswer("@NAME@", [.object(#"with "value""#) { $0["value"] != nil }])
+    /// What operations answer, which is the vendor's as it is. A web page is no answer.
+    private static let result = VendorAnswer("@NAME@", statuses: 200...299, [.json, .empty])
 
     private let host: Host
     private let endpoint: HTTPURL
@@ -23,18 +24,31 @@ struct @TYPE@: Plugin {
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
     func open() async throws -> [Evidence] {
-        let answer = try await answer(to: endpoint.appending("account"), Self.account)
+        let answer = try await ask(HTTPRequest(.get, endpoint.appending("account")), Self.account)
         return [.authenticated(answer["account"]?.string ?? "")]
     }
 
-    /// The operation `get`.
-    func get(key: String) async throws -> JSONValue {
-        guard !key.isEmpty else { throw PluginError(.invalid, "a key is not empty") }
-        return try await answer(to: endpoint.appending("items", key), Self.item)["value"] ?? .null
+@OPERATIONS@
+
+    /// Asks for JSON; nothing is null.
+    private func ask(
+        _ request: HTTPRequest,
+        _ expected: VendorAnswer = Self.result
+    ) async throws(PluginError) -> JSONValue {
+        try expected.body(of: await send(request)) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
     }
 
-    private func answer(to url: HTTPURL, _ expected: VendorAnswer) async throws(PluginError) -> JSONValue {
-        let response = try await host.http.send(HTTPRequest(.get, url, headers: ["Authorization": "Bearer \(apiKey)"]))
-        return try expected.body(of: response) { $0.failure(vendor: "@NAME@", now: host.clock.now) }
+    /// Asks for bytes.
+    private func load(_ request: HTTPRequest) async throws(PluginError) -> [UInt8] {
+        let response = try await send(request)
+        guard response.isSuccess else { throw response.failure(vendor: "@NAME@", now: host.clock.now) }
+        return response.body
+    }
+
+    /// Sends a request with the key, which the host puts in as it sends the request.
+    private func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        var request = request
+        request.headers["Authorization"] = "Bearer \(apiKey)"
+        return try await host.http.send(request)
     }
 }

@@ -29,8 +29,4 @@ import Testing
         let error = await #expect(throws: PluginError.self) { _ = try await plugin.open() }
         #expect(error?.status == .protocolViolation)
     }
-
-    @Test func `an item has a value`() async throws {
-        #expect(try await plugin(200, #"{"value": 7}"#).get(key: "hello") == 7)
-    }
 }

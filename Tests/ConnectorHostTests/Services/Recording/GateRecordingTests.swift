@@ -84,7 +84,12 @@ import Testing
     @Test func `a full recording ends with what fits, and so does one of more than ten minutes`() async throws {
         let full = RecordingBench()
         let limit = 64 << 10
-        let recording = GateRecording(RecordingTarget(full.file), clock: full.clock, limit: limit)
+        let recording = GateRecording(
+            RecordingTarget(full.file),
+            clock: full.clock,
+            workers: WorkerThreads(),
+            limit: limit
+        )
         for path in ["/1", "/2", "/3", "/4"] {
             let request = RequestTemplate(
                 flags: 0,
@@ -95,7 +100,7 @@ import Testing
                 deadline: .max
             )
             let response = HTTPResponse(status: 200, body: Array(repeating: 0x61, count: 5 << 10))
-            recording.add(response, to: request, below: "", Redactor(), Logger(label: "test"))
+            recording.add(.success(response), to: request, below: "", Redactor(), Logger(label: "test"))
         }
         #expect(full.answers.map { $0["path"] } == ["/1", "/2", "/3"])
         #expect(full.text.utf8.count < limit)

@@ -1,0 +1,64 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request has no response.
+package struct RequestFailure: Sendable, Hashable {
+    /// The kind of failure, one that a status of the ABI has.
+    package var code: ConnectorError.Code
+    /// One sentence for a person, without secrets.
+    package var message: String
+    /// Whether the same request may succeed later.
+    package var isRetryable: Bool
+
+    /// Describes a failure.
+    package init(_ code: ConnectorError.Code, _ message: String, isRetryable: Bool) {
+        self.code = code
+        self.message = message
+        self.isRetryable = isRetryable
+    }
+
+    /// The failure of a request that a recording does not have.
+    ///
+    /// - Parameter reason: What was asked, and what comes nearest.
+    package static func unanswered(_ reason: String) -> RequestFailure {
+        RequestFailure(.failed, reason, isRetryable: false)
+    }
+
+    /// The JSON form of a file of answers.
+    package var json: JSONValue {
+        ["code": .string(code.rawValue), "message": .string(message), "retryable": .bool(isRetryable)]
+    }
+
+    /// Reads the JSON form; nil for any other.
+    package init?(json: JSONValue) {
+        guard let code = json["code"]?.string, let message = json["message"]?.string,
+            let isRetryable = json["retryable"]?.bool
+        else { return nil }
+        self.init(ConnectorError.Code(rawValue: code), message, isRetryable: isRetryable)
+    }
+}
+
+extension HTTPResponse {
+    /// The field that marks what stands for a failure.
+    private static let failureField = "Connector-Host-Failure"
+
+    /// What a simulator sends to make the request fail in the host, which passes on no status then.
+    package init(failing failure: RequestFailure) {
+        let body: JSONValue = ["error": .string(failure.message)]
+        self.init(
+            status: 501,
+            headers: [
+                "Content-Type": "application/json",
+                Self.failureField: PercentCoding.encode(failure.json.serialized()),
+            ],
+            body: body.utf8()
+        )
+    }
+
+    /// The failure that the response of a simulator stands for; nil for every other response.
+    package var failure: RequestFailure? {
+        headers[Self.failureField]
+            .flatMap { try? JSONValue(parsing: Array(PercentCoding.decode($0).utf8)) }
+            .flatMap(RequestFailure.init(json:))
+    }
+}

@@ -1,0 +1,30 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+/// A response in parts, collected for a recording.
+final class RecordedParts: Sendable {
+    /// The most bytes of a body that are collected.
+    private static let limit = GateRecording.sizeLimit
+
+    private let reply = Mutex<HTTPResponse?>(nil)
+
+    /// Adds a part; the first is the head.
+    func add(_ part: HTTPResponse) {
+        reply.withLock { reply in
+            guard let size = reply?.body.count else {
+                reply = part
+                return
+            }
+            // One byte more than the limit says that it was too long.
+            reply?.body += part.body.prefix(Self.limit + 1 - size)
+        }
+    }
+
+    /// What came until now; nil without a head, or if it was too long.
+    var collected: HTTPResponse? {
+        reply.withLock { reply in (reply?.body.count ?? 0) <= Self.limit ? reply : nil }
+    }
+}
