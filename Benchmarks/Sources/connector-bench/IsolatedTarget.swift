@@ -37,11 +37,15 @@ struct IsolatedTarget {
     /// Ends the runner.
     func close() async { await host.close() }
 
-    /// Calls again and again.
+    /// Calls again and again, with a processor for each side where there are two: a scheduler that has put both on one leaves them there,
+    /// and then they take turns.
     ///
     /// - Returns: The nanoseconds that a call takes.
     func call(count: Int) async throws -> Double {
+        let runner = host.report.runners.first?.process
         let total = try await add.withLease { lease throws(ConnectorError) in
+            let processors = ProcessorPair(other: runner)
+            defer { processors.release() }
             var sum = 0 as Int64
             let start = ContinuousClock.now
             for number in 0..<Int64(count) { sum = try lease(sum, number) }
@@ -71,7 +75,10 @@ struct IsolatedTarget {
     ///
     /// - Returns: The nanoseconds that a call takes.
     func pass(count: Int) async throws -> Double {
+        let runner = host.report.runners.first?.process
         let total = try await gate.withPrepared("measure") { measure throws(ConnectorError) in
+            let processors = ProcessorPair(other: runner)
+            defer { processors.release() }
             try measure.set([UInt8](repeating: 7, count: 1 << 20), at: 0)
             let start = ContinuousClock.now
             for _ in 0..<count { try measure() }
