@@ -142,7 +142,6 @@ extension Configuration {
         )
         let enabledLeaves = enabledLeaves
         var leaves: [String: Result<LeafPlan, ConnectorError>] = [:]
-        leaves.reserveCapacity(enabledLeaves.count)
         var manifests: [PluginSpecification: Result<Manifest, ConnectorError>] = [:]
         for (connector, leaf) in enabledLeaves {
             // Search for no more plugins once the error limit is reached: each search takes some 0.1 ms.

@@ -73,7 +73,6 @@ extension NextConfiguration {
     init(_ resolved: ResolvedConfiguration, plugins: PluginLookup, _ substitute: PluginSubstitute? = nil) {
         var found: [PluginSpecification: Result<PluginCandidate, ConnectorError>] = [:]
         var plans: [String: GatePlan] = [:]
-        plans.reserveCapacity(resolved.leaves.count)
         for (connector, _) in resolved.configuration.enabledLeaves {
             plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
         }
