@@ -97,16 +97,10 @@
             #expect(runner.evidence.contains("; memory 67.1 MB by cgroup"))
             let client = EndingClient()
             _ = try #require(runner.add(client))
-            let names = try unsafe #require(opendir(root.path))
-            var group: String?
-            while let entry = unsafe readdir(names) {
-                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { name in
-                    unsafe String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name.hasPrefix("connector-runner-") { group = "\(root.path)/\(name)" }
+            let group = try ConnectorPlatform.Directory.entries(of: root.path).first {
+                $0.name.hasPrefix("connector-runner-")
             }
-            unsafe closedir(names)
-            let path = try #require(group)
+            let path = "\(root.path)/\(try #require(group).name)"
             let process = try #require(Self.text("\(path)/cgroup.procs").flatMap { pid_t($0) })
             try ControlGroups.put("low 0\noom 1\noom_kill 1\n", into: "\(path)/memory.events")
             kill(process, SIGKILL)
