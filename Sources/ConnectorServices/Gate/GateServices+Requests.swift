@@ -71,10 +71,10 @@ extension GateServices {
         let sent = outgoing
         let authority = outgoing.url.authority
         let trace = TraceContext.current
+        let recorder = recorder(of: request, isInParts: silence != nil)
         let body =
             outgoing.isBodyInParts
-            ? BodyParts(length: request.length) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
-        let recorder = recorder(of: request, isInParts: silence != nil)
+            ? BodyParts(length: request.length, recorder) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
         let parts = silence.map { _ in
             ResponseParts(limit: options.responseLimit) { part in
                 recorder?.parts?.add(part)

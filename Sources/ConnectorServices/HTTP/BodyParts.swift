@@ -32,14 +32,18 @@ package final class BodyParts: Sendable {
 
     /// In bytes; nil if it is not known.
     package let length: Int64?
+    private let recorder: RequestRecorder?
     private let progress: @Sendable (_ isLast: Bool) -> Void
     private let state = Mutex(State())
 
     /// Creates the body of one request.
     ///
-    /// - Parameter progress: Called after each part that was sent, on any thread.
-    package init(length: Int64?, progress: @escaping @Sendable (_ isLast: Bool) -> Void) {
+    /// - Parameters:
+    ///   - recorder: What records the request; nil if nothing does.
+    ///   - progress: Called after each part that was sent, on any thread.
+    package init(length: Int64?, _ recorder: RequestRecorder?, progress: @escaping @Sendable (_ isLast: Bool) -> Void) {
         self.length = length
+        self.recorder = recorder
         self.progress = progress
     }
 
@@ -54,6 +58,8 @@ package final class BodyParts: Sendable {
             if state.isSending { throw .misuse("a part of the body comes before the host has room for it") }
             state.isSending = true
             state.hasLast = isLast
+            // Before it is sent: the response to it may come at once.
+            recorder?.addSent(bytes, isLast: isLast)
             if state.connection == nil { state.first = part }
             return state.connection
         }

@@ -94,18 +94,34 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return rest.isEmpty ? "/" : String(rest)
     }
 
-    /// What the body must be; nil for any: it has boundaries that differ each time, or a secret that no pattern can stand for.
+    /// What the body must be; nil for any: it was not sent whole, it has a secret that no pattern can stand for, or it is of several parts
+    /// that are no text, or long.
     private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
-        let type = request.headers["Content-Type"]?.lowercased() ?? ""
-        guard !request.body.isEmpty, !type.hasPrefix("multipart/") else { return nil }
-        guard request.body.count <= bodyLimit, let text = String(validating: request.body, as: UTF8.self) else {
-            return bytes(of: request, texts)
+        let body = request.body
+        guard !body.isEmpty else { return nil }
+        let text = body.count <= bodyLimit ? String(validating: body, as: UTF8.self) : nil
+        let type = request.headers["Content-Type"] ?? ""
+        if type.lowercased().hasPrefix("multipart/") {
+            guard let text, let boundary = boundary(in: type) else { return nil }
+            return .init(name: "body", value: .string(texts.pattern(text).replacing(boundary, with: "*")))
         }
-        let masked = SecretTemplate(request.body).masked
+        guard let text else { return bytes(of: request, texts) }
+        let masked = SecretTemplate(body).masked
         guard let value = try? JSONValue(parsing: Array(masked.utf8)), value.string == nil else {
             return .init(name: "body", value: .string(texts.pattern(text)))
         }
         return texts.pattern(value).map { .init(name: "body", value: $0) }
+    }
+
+    /// The boundary that a multipart type names (RFC 2046, section 5.1.1), which most clients draw for each request.
+    private static func boundary(in type: String) -> String? {
+        let name = "boundary="
+        for parameter in type.split(separator: ";").map({ $0.drop { $0 == " " || $0 == "\t" } })
+        where parameter.lowercased().hasPrefix(name) {
+            let value = parameter.dropFirst(name.count).filter { $0 != "\"" }
+            return value.isEmpty ? nil : value
+        }
+        return nil
     }
 
     /// A body that is no text, or long: the bytes, or their digest. They are compared as they are, so they have no secret, which another

@@ -15,7 +15,14 @@ package final class RequestRecorder: Sendable {
     private let logger: Logger
     /// What came of a response in parts; nil for one that comes whole.
     let parts: RecordedParts?
+    /// What was sent of a body in parts; nil for one that is sent whole.
+    private let sent: Mutex<SentBody>?
     private let hasEnded = Atomic(false)
+
+    private struct SentBody {
+        var bytes: [UInt8] = []
+        var hasLast = false
+    }
 
     /// The statuses of failures that say something of the vendor or of the way to it.
     private static let recorded = [
@@ -41,6 +48,15 @@ package final class RequestRecorder: Sendable {
         self.redactor = redactor
         self.logger = logger
         parts = isInParts ? RecordedParts() : nil
+        sent = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 ? Mutex(SentBody()) : nil
+    }
+
+    /// Adds a part of the body, which is about to be sent. A body that grows longer than a recording may be is not compared.
+    func addSent(_ part: [UInt8], isLast: Bool) {
+        sent?.withLock { sent in
+            sent.bytes += part.prefix(GateRecording.sizeLimit + 1 - sent.bytes.count)
+            sent.hasLast = isLast
+        }
     }
 
     /// Records how the request ended. Blocks on the disk.
@@ -58,6 +74,10 @@ package final class RequestRecorder: Sendable {
     }
 
     private func add(_ result: Result<HTTPResponse, ServiceFailure>) {
+        var request = request
+        sent?.withLock { sent in
+            if sent.hasLast, sent.bytes.count <= GateRecording.sizeLimit { request.body = sent.bytes }
+        }
         recording.add(result, to: request, below: root, redactor, logger)
     }
 }

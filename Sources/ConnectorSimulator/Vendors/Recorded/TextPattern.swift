@@ -6,23 +6,25 @@ struct TextPattern: Sendable {
     /// The pattern as written.
     let text: String
     /// What stands between the stars, in order; one element without a star.
-    private let pieces: [Substring]
+    private let pieces: [Substring.UTF8View]
 
     init(_ text: String) {
         self.text = text
-        pieces = text.split(separator: "*", omittingEmptySubsequences: false)
+        pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
     }
 
     /// Whether a text has all pieces in order, the first at its start and the last at its end. Takes time linear in the text for each piece.
     func matches(_ other: String) -> Bool {
         guard let first = pieces.first, let last = pieces.last, pieces.count > 1 else { return other == text }
-        guard other.utf8.count >= first.utf8.count + last.utf8.count, other.hasPrefix(first), other.hasSuffix(last)
+        // By bytes: a piece may end within what text takes for one character, such as CR LF.
+        guard other.utf8.count >= first.count + last.count, other.utf8.starts(with: first),
+            other.utf8.suffix(last.count).elementsEqual(last)
         else {
             return false
         }
-        var rest = other.utf8.dropFirst(first.utf8.count).dropLast(last.utf8.count)
+        var rest = other.utf8.dropFirst(first.count).dropLast(last.count)
         for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-            guard let range = Self.firstRange(of: piece.utf8, in: rest) else { return false }
+            guard let range = Self.firstRange(of: piece, in: rest) else { return false }
             rest = rest[range.upperBound...]
         }
         return true

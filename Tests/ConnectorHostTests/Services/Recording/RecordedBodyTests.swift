@@ -67,6 +67,83 @@ import Testing
         }
     }
 
+    @Test func `a body in parts chooses its answer, as one that is sent whole`() async throws {
+        let server = LoopbackServer { .response(201, [], $0.body) }
+        defer { server.stop() }
+        func send(_ plugin: PluginSide, _ url: String, _ texts: [String]) async throws -> RequestEnd? {
+            let request = try plugin.stream("PUT", url + "/a", length: .max)
+            for (index, text) in texts.enumerated() {
+                await request.rooms.reaches(index)
+                #expect(request.write(text, isLast: index == texts.count - 1) == CONNECTOR_OK)
+            }
+            let head = await request.next()
+            guard head?.isDone == false else { return head }
+            while let part = await request.part(), !part.isDone {}
+            return head
+        }
+        let long = String(decoding: Self.long, as: UTF8.self)
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        for texts in [["one,", "two"], [RecordingBench.key, "!"], [long, long]] {
+            #expect(try await send(plugin, server.url(""), texts)?.code == 201)
+        }
+        let conditions = session.answers.map { $0["when"] }
+        let digest = SHA256Digest(of: Self.long + Self.long).description
+        #expect(conditions.contains(["body": "one,two"]) && conditions.contains(["body": "*!"]))
+        #expect(conditions.contains(["sha256": .string(digest)]))
+        try await session.replay { plugin, url in
+            for texts in [["one", ",two"], ["another!"], [long + long]] {
+                #expect(try await send(plugin, url, texts)?.code == 201)
+            }
+            let end = try #require(try await send(plugin, url, ["one", "three"]))
+            #expect(end.status == CONNECTOR_FAILED && end.message.contains("the body is "), "\(end.message)")
+        }
+    }
+
+    @Test func `a body in parts that is not sent to its end is not compared`() throws {
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        for (path, hasLast) in [("/broken", false), ("/whole", true)] {
+            let request = RequestTemplate(
+                flags: CONNECTOR_HTTP_BODY_IN_PARTS,
+                method: "PUT",
+                url: "http://a.example" + path,
+                headers: [:],
+                body: [],
+                deadline: .max
+            )
+            let recorder = try #require(plugin.gate.recorder(of: request, isInParts: true))
+            recorder.addSent(Array("one".utf8), isLast: hasLast)
+            recorder.end(.failure(.timedOut("no answer in time")))
+        }
+        #expect(session.answers.map { $0["path"] } == ["/broken", "/whole"])
+        #expect(session.answers.map { $0["when"] } == [nil, ["body": "one"]])
+    }
+
+    @Test func `a multipart body is compared without its boundaries, which differ each time`() async throws {
+        let server = LoopbackServer { _ in .response(200, [], Array("ok".utf8)) }
+        defer { server.stop() }
+        func send(_ plugin: PluginSide, _ url: String, _ boundary: String, _ value: String) async -> RequestEnd {
+            let part = "Content-Disposition: form-data; name=\"key\"\r\n\r\n\(value)"
+            return await plugin.request(
+                "POST",
+                url + "/a",
+                fields: [("Content-Type", "multipart/form-data; charset=utf-8; Boundary=\"\(boundary)\"")],
+                body: Array("--\(boundary)\r\n\(part)\r\n--\(boundary)--\r\n".utf8)
+            )
+        }
+        let session = RecordingBench()
+        let plugin = session.plugin()
+        #expect(await send(plugin, server.url(""), "x-1/7", "{{secret:key}}, value").code == 200)
+        let part = "Content-Disposition: form-data; name=\"key\"\r\n\r\n*, value"
+        #expect(session.answers.map { $0["when"] } == [["body": .string("--*\r\n\(part)\r\n--*--\r\n")]])
+        try await session.replay { plugin, url in
+            #expect(await send(plugin, url, "another", "{{secret:key}}, value").text == "ok")
+            let end = await send(plugin, url, "third", "{{secret:key}}, other")
+            #expect(end.status == CONNECTOR_FAILED && end.message.contains("the body is "), "\(end.message)")
+        }
+    }
+
     @Test func `a body that the host puts the key into replays with another`() async throws {
         let server = LoopbackServer { _ in .response(200, [], Array("ok".utf8)) }
         defer { server.stop() }
