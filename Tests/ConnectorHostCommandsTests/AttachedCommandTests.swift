@@ -218,4 +218,20 @@ import Testing
         _ = try await host.finish()
         try await bench.sink.stop()
     }
+
+    @Test func `the outbox of a simulated host is in that host alone, and asked with --simulate`() async throws {
+        let bench = try await OutboxWorkspace()
+        let missing = try await bench.program.run("outbox", "list", "--simulate")
+        #expect(missing.status == 1 && missing.error.contains("no simulated host runs"), "\(missing)")
+        #expect(try await bench.program.run("outbox", "list", "--simulate", "--no-attach").status == 64)
+        let host = try bench.run("--simulate")
+        while try await bench.program.run("status", "--simulate", "--attach", "--json").status != 0 {}
+        try bench.workspace.write(OutboxWorkspace.line("m1"), to: "events.jsonl")
+        _ = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(try await bench.json("outbox", "list")["outboxes"]?.array?.count == 1)
+        #expect(try await bench.json("outbox", "list", "--simulate")["outboxes"]?.array?.isEmpty == true)
+        host.signal(SIGTERM)
+        _ = try await host.finish()
+        try await bench.sink.stop()
+    }
 }

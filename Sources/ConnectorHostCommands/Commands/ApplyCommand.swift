@@ -11,8 +11,8 @@ struct ApplyCommand: AsyncParsableCommand {
         commandName: "apply",
         abstract: "Do what a plan says, unless something has changed since it was made.",
         discussion: """
-            A plan holds the digests of the files, variables, secrets and plugins that it was made from, and of the configuration that
-            ran. If one of them is different, nothing happens, and the command names it and shows the plan as it is now. Without a
+            A plan holds the digests of the files, variables, secrets and plugins that it was made from, and of the configuration that \
+            ran. If one of them is different, nothing happens, and the command names it and shows the plan as it is now. Without a \
             plan, makes one, shows it, and applies it.
 
             Exit status: 0 if the plan is active, 1 if it is not, 2 if the file is not valid, 64 for wrong usage.

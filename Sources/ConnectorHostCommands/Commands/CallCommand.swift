@@ -13,13 +13,13 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call",
         abstract: "Call an operation of a connector, and show its answer.",
         discussion: """
-            Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken
-            literally. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument
+            Each argument is the value of the next parameter, or NAME=VALUE. Values are JSON, except that strings are taken \
+            literally. A composite is called like a leaf; its policy decides which children answer. Write -- before an argument \
             that begins with a hyphen.
 
             If a host runs on the same file (connector-host run), it makes the call, and no gate opens here.
 
-            Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is
+            Exit status: 0 if the operation succeeded; 1 if it failed, or the arguments do not fit; 2 if the configuration is \
             invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates have closed.
 
             Examples:

@@ -24,14 +24,14 @@ struct ConsoleCommand: AsyncParsableCommand {
         commandName: "console",
         abstract: "Open every gate, and show the state of each, in the terminal or in a browser.",
         discussion: """
-            Opens the gates in this process, as run does: gates that fail are retried, and the outbox is delivered unless another
-            host delivers it. Press ? for the keys, and q to quit. If a host runs on the same file (connector-host run), the command
+            Opens the gates in this process, as run does: gates that fail are retried, and the outbox is delivered unless another \
+            host delivers it. Press ? for the keys, and q to quit. If a host runs on the same file (connector-host run), the command \
             fails without opening a gate; to see that host, start it with run --console.
 
-            With --web it prints a link that admits one browser, and serves until Ctrl-C. An address that other machines can reach
+            With --web it prints a link that admits one browser, and serves until Ctrl-C. An address that other machines can reach \
             requires a certificate, its key and a token.
 
-            Exit status: 0; 1 if a host runs on the file, or the address is in use; 2 if the configuration is invalid; 64 for
+            Exit status: 0; 1 if a host runs on the file, or the address is in use; 2 if the configuration is invalid; 64 for \
             wrong usage, and without a terminal.
 
             Examples:

@@ -13,11 +13,11 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Compare two images of a plugin, and say who breaks.",
         discussion: """
-            Compares manifests, signatures, configuration fields, services, hosts, libraries and sizes. No plugin code runs. What
-            breaks callers or files is marked, and so is what the second image newly wants. Names the connectors of connectors.json,
+            Compares manifests, signatures, configuration fields, services, hosts, libraries and sizes. No plugin code runs. What \
+            breaks callers or files is marked, and so is what the second image newly wants. Names the connectors of connectors.json, \
             or of --config, that use the plugin.
 
-            Exit status: 0 if the second image can take the place of the first, 1 if it cannot, 2 if a file has no manifest or
+            Exit status: 0 if the second image can take the place of the first, 1 if it cannot, 2 if a file has no manifest or \
             cannot be read, 64 for wrong usage.
 
             Examples:

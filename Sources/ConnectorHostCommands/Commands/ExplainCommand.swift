@@ -10,7 +10,7 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Say what an error code means, what usually causes it, and what to do.",
         discussion: """
-            The code is the word in square brackets behind an error's message, and "code" in --json documents. Without a code, all of
+            The code is the word in square brackets behind an error's message, and "code" in --json documents. Without a code, all of \
             them are listed.
 
             Exit status: 0; 1 if there is no such code; 64 for wrong usage.

@@ -11,10 +11,10 @@ struct InspectCommand: AsyncParsableCommand {
         commandName: "inspect",
         abstract: "Describe a plugin's file without running it.",
         discussion: """
-            Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs,
+            Shows the manifest, the platform and compiler of the image, its digest, the libraries and symbol versions it needs, \
             whether it exports each function that the manifest names, and every problem that prevents it from loading.
 
-            With --probe, a plugin that would load here is really loaded and opened, in a runner that is thrown away afterwards: sandboxed,
+            With --probe, a plugin that would load here is really loaded and opened, in a runner that is thrown away afterwards: sandboxed, \
             without a host that it may reach, and with placeholders for what its configuration requires.
 
             Exit status: 0 if it would load here, 1 if it would not, or fails in its runner, 64 for wrong usage.

@@ -12,13 +12,13 @@ struct LockCommand: AsyncParsableCommand {
         commandName: "lock",
         abstract: "Write which plugins may be loaded, by their bytes.",
         discussion: """
-            Writes connectors.lock.json beside connectors.json. Where it stands, a host loads no other bytes. Plugins that are not
+            Writes connectors.lock.json beside connectors.json. Where it stands, a host loads no other bytes. Plugins that are not \
             locked yet are added for this platform; no other entry changes. No plugin code runs, and no secret is read.
 
-            --update ID takes over what a plugin is now: it shows what the plugin newly wants, and asks. Without a terminal it
+            --update ID takes over what a plugin is now: it shows what the plugin newly wants, and asks. Without a terminal it \
             refuses, unless --yes is given.
 
-            Exit status: 0 if every plugin is locked as it is, 1 if one differs, is not locked or cannot be, or the update was
+            Exit status: 0 if every plugin is locked as it is, 1 if one differs, is not locked or cannot be, or the update was \
             refused, 2 if the configuration or the lock is invalid, 64 for wrong usage.
 
             Examples:

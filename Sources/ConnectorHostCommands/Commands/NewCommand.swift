@@ -13,13 +13,13 @@ struct NewCommand: AsyncParsableCommand {
         commandName: "new",
         abstract: "Make a project for a plugin of your own.",
         discussion: """
-            The project has a manifest, a source with one operation, a secret and a proof, answers in place of the vendor, tests, a
+            The project has a manifest, a source with one operation, a secret and a proof, answers in place of the vendor, tests, a \
             Makefile, and a connectors.json to try it with. It needs no network. "make test" in it builds and checks it.
 
-            With a standard capability, such as analytics/1 or geocoder/1, it has each of its operations, as one request to the vendor's
+            With a standard capability, such as analytics/1 or geocoder/1, it has each of its operations, as one request to the vendor's \
             URL: POST /NAME, or GET for one that only reads and has no content.
 
-            --update FOLDER brings a project to this host: it writes the files in generated/ anew that nobody has edited. What was
+            --update FOLDER brings a project to this host: it writes the files in generated/ anew that nobody has edited. What was \
             edited stays, and this host's text is written beside it as FILE.new. No other file is touched.
 
             Exit status: 0; 1 if the project cannot be made, or an update left a conflict; 64 for wrong usage.

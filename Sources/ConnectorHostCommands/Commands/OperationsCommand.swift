@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorBase
+internal import ConnectorControl
 internal import ConnectorHost
 
 /// `connector-host operations`: lists the operations, without opening a gate.
@@ -52,7 +53,7 @@ struct OperationsCommand: AsyncParsableCommand {
     /// - Returns: False if no host runs, or it has no such connector; the caller then reads the file, which gives the reason.
     private func runAttached() async throws -> Bool {
         do throws(ConnectorError) {
-            guard let host = try await attach.host(of: file) else { return false }
+            guard let host = try await attach.host(of: file, on: [.control, .simulated]) else { return false }
             guard let list = OperationList(json: try await host.document("/api/v1/operations")) else {
                 throw host.incompatible("a list")
             }

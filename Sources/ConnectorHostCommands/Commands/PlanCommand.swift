@@ -13,10 +13,10 @@ struct PlanCommand: AsyncParsableCommand {
         commandName: "plan",
         abstract: "Show what a reload of the file would change in the host that runs on it.",
         discussion: """
-            For each connector: what changes, what it costs, what becomes of its waiting events, and what it newly wants. Nothing is
+            For each connector: what changes, what it costs, what becomes of its waiting events, and what it newly wants. Nothing is \
             changed. Secrets are shown as fingerprints, whose key only the host has.
 
-            Exit status: 0 if there is nothing to do, 3 if there are changes, 2 if the file is not valid, 1 if no host runs on it, 64
+            Exit status: 0 if there is nothing to do, 3 if there are changes, 2 if the file is not valid, 1 if no host runs on it, 64 \
             for wrong usage.
 
             Examples:

@@ -12,9 +12,9 @@ struct PluginsCommand: AsyncParsableCommand {
         commandName: "plugins",
         abstract: "List every plugin, and why a file is not usable.",
         discussion: """
-            Searches the directories in the configuration, those in CONNECTOR_PLUGIN_PATH, and the directory of the program. No
-            plugin code runs, but with --probe: then each usable plugin is really loaded and opened, in a runner that is thrown away
-            afterwards. Without a connectors.json, only the latter two are searched. If a host runs on the same file, the images that its
+            Searches the directories in the configuration, those in CONNECTOR_PLUGIN_PATH, and the directory of the program. No \
+            plugin code runs, but with --probe: then each usable plugin is really loaded and opened, in a runner that is thrown away \
+            afterwards. Without a connectors.json, only the latter two are searched. If a host runs on the same file, the images that its \
             process has loaded are listed, too: they stay in memory until it ends, also those that a swap has replaced.
 
             Exit status: 0, even if a file is not usable; 1 if a plugin fails in its runner; 2 if the configuration cannot be read; 64 for wrong usage.

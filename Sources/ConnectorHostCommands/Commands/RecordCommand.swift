@@ -13,12 +13,12 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record",
         abstract: "Run a command, and keep what a gate and its vendor say in a file that replays it.",
         discussion: """
-            COMMAND is connector-host call, send or run, a script with several of them, or an application built on the library. Every host
-            in it records the connector, and opens its own gates even if another host runs on the same file. With --simulate in COMMAND,
+            COMMAND is connector-host call, send or run, a script with several of them, or an application built on the library. Every host \
+            in it records the connector, and opens its own gates even if another host runs on the same file. With --simulate in COMMAND, \
             the simulator is recorded in place of the vendor.
 
-            The file is a file of answers: name it in the connector's "simulate", in --answers of a command with --simulate, or in
-            connector-host test --answers. It has no secret, nor anything that differs each time. While it is recorded, as in its
+            The file is a file of answers: name it in the connector's "simulate", in --answers of a command with --simulate, or in \
+            connector-host test --answers. It has no secret, nor anything that differs each time. While it is recorded, as in its \
             replay, the plugin's clock stands still. docs/recording.md says more.
 
             Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 64 for wrong usage.

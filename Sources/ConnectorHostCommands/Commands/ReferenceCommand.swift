@@ -12,10 +12,10 @@ struct ReferenceCommand: AsyncParsableCommand {
         commandName: "reference",
         abstract: "Print a page of the reference, or write all of them into a folder.",
         discussion: """
-            The pages are written from what the program itself reads: the keys of manifests, of connectors.json and of answers, the operations
+            The pages are written from what the program itself reads: the keys of manifests, of connectors.json and of answers, the operations \
             of capabilities with their payloads and events, commands, rules of conformance, metrics and error codes. They need no network.
 
-            With --plugin, it is the page of that plugin: what its manifest says. In a page that exists, it takes the place between the lines
+            With --plugin, it is the page of that plugin: what its manifest says. In a page that exists, it takes the place between the lines \
             "<!-- manifest -->" and "<!-- /manifest -->", and the rest, which somebody wrote, stays.
 
             Exit status: 0; 1 if --check finds a page that differs, or a page cannot be written; 64 for wrong usage.

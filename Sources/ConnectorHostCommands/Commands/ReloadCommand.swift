@@ -11,7 +11,7 @@ struct ReloadCommand: AsyncParsableCommand {
         commandName: "reload",
         abstract: "Make the host that runs on the file take up what has changed.",
         discussion: """
-            The same as SIGHUP, and as POST /api/v1/reload. Connectors that have not changed notice nothing. A file with a fault
+            The same as SIGHUP, and as POST /api/v1/reload. Connectors that have not changed notice nothing. A file with a fault \
             changes nothing; nor does a required connector whose successor does not open, unless the file says "reload": "each".
 
             Exit status: 0 if the file is active, 1 if it is not, or no host runs on it, 2 if it is not valid, 64 for wrong usage.

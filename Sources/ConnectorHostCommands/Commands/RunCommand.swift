@@ -23,17 +23,17 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Open every gate, and deliver the outbox, until it is stopped.",
         discussion: """
-            Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate,
-            and exits with 0; undelivered events stay in the outbox for the next run. On SIGHUP it takes up the file again, as
-            connector-host reload does; with --watch, after each change of the file, of what it includes, of connectors.lock.json, of a
+            Gates that fail are retried. On SIGTERM or Ctrl-C the host delivers for as long as --grace allows, closes every gate, \
+            and exits with 0; undelivered events stay in the outbox for the next run. On SIGHUP it takes up the file again, as \
+            connector-host reload does; with --watch, after each change of the file, of what it includes, of connectors.lock.json, of a \
             plugin or of a secret's file.
 
-            Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations
-            and outbox query it. It serves HTTP on the socket "control" in that directory: /livez, /readyz, /metrics, and the API
-            described by /api/v1/openapi.json. A simulated host serves the same on "control-simulated": status, call and watch query
-            it with --simulate, and plan, apply, reload and swap reach it where no other host runs.
+            Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations \
+            and outbox query it. It serves HTTP on the socket "control" in that directory: /livez, /readyz, /metrics, and the API \
+            described by /api/v1/openapi.json. A simulated host serves the same on "control-simulated": status, call, watch and \
+            outbox query it with --simulate, and operations, plugins, plan, apply, reload and swap reach it where no other host runs.
 
-            Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for
+            Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for \
             wrong usage.
 
             Examples:

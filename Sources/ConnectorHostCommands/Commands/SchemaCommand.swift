@@ -14,8 +14,8 @@ struct SchemaCommand: AsyncParsableCommand {
         commandName: "schema",
         abstract: "Print the JSON Schema of the configuration, of a manifest, or of a file of answers, for editors.",
         discussion: """
-            The schema of the configuration is generated from the manifests of the installed plugins, so it knows the fields of every plugin's "config".
-            Set "$schema" in the file to its path, and print it again after adding or removing plugins. The schemas of a manifest, and of
+            The schema of the configuration is generated from the manifests of the installed plugins, so it knows the fields of every plugin's "config". \
+            Set "$schema" in the file to its path, and print it again after adding or removing plugins. The schemas of a manifest, and of \
             answers, which take the place of a vendor under --simulate, are always the same.
 
             Exit status: 0; 2 if the configuration cannot be read; 64 for wrong usage.

@@ -17,13 +17,13 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Put events into the outbox, from which a running host delivers them.",
         discussion: """
-            Returns once the events are on disk. A host on the same file delivers them: connector-host run, or an application.
+            Returns once the events are on disk. A host on the same file delivers them: connector-host run, or an application. \
             The arguments are those of call. With - instead, every line of standard input is one event.
 
-            With --simulate the gates open against simulators in this process, and the command returns once these have received
+            With --simulate the gates open against simulators in this process, and the command returns once these have received \
             the events. Nothing is written to disk.
 
-            Exit status: 0 if every event was stored, or delivered with --simulate; 1 if one was not; 2 if the configuration is
+            Exit status: 0 if every event was stored, or delivered with --simulate; 1 if one was not; 2 if the configuration is \
             invalid; 64 for wrong usage.
 
             Examples:

@@ -14,17 +14,17 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Serve the vendors' HTTP APIs on this machine, errors included.",
         discussion: """
-            A single vendor is served at the root, several under /NAME/. GET /_received lists the received requests; DELETE
+            A single vendor is served at the root, several under /NAME/. GET /_received lists the received requests; DELETE \
             /_received clears the list. The accepted credentials are printed with the URLs.
 
-            A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE,
-            code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS,
+            A fault is TARGET:SETTING,SETTING…; the target is a vendor, or * for all of them. Settings: status=CODE, \
+            code=CODE, reset, truncated, garbage, portal, empty, slow=DURATION, header=NAME:VALUE, retry-after=SECONDS, \
             times=N, method=NAME, path=PREFIX. portal responds with 200 and a web page, like a captive portal.
 
-            With --into, the faults replace those of running simulators, including those of run --simulate; without --fault, they
+            With --into, the faults replace those of running simulators, including those of run --simulate; without --fault, they \
             are removed.
 
-            Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the
+            Serves until interrupted (Ctrl-C or SIGTERM), then finishes its requests and exits with 0. Exit status: 1 if the \
             port is not available, or no simulator serves on the port of --into; 64 for wrong usage.
 
             Examples:

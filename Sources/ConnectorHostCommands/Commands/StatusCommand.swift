@@ -12,14 +12,14 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Open every gate, and show the state of each one.",
         discussion: """
-            If a host runs on the same file (connector-host run), shows the state of its gates, and opens none; with --simulate, if
+            If a host runs on the same file (connector-host run), shows the state of its gates, and opens none; with --simulate, if \
             one runs that simulates.
 
-            Retries a failing gate as often as its "retry" allows, and does not wait for it to recover after that. If a plugin
+            Retries a failing gate as often as its "retry" allows, and does not wait for it to recover after that. If a plugin \
             ended the last command on the same file, reports that once.
 
-            Exit status: 0 if every required gate is open and events can be stored, 1 if not, 2 if the configuration is invalid,
-            64 for wrong usage. Ctrl-C and SIGTERM show the current report, close every gate, and exit with 130 and 143; a second
+            Exit status: 0 if every required gate is open and events can be stored, 1 if not, 2 if the configuration is invalid, \
+            64 for wrong usage. Ctrl-C and SIGTERM show the current report, close every gate, and exit with 130 and 143; a second \
             signal exits immediately.
 
             Examples:

@@ -12,11 +12,11 @@ struct SwapCommand: AsyncParsableCommand {
         commandName: "swap",
         abstract: "Put another image of a plugin in place, and make the host that runs on the file take it up.",
         discussion: """
-            The host checks the image first: as a library for this system, against connectors.lock.json, by its signature, and for the
-            signatures that callers use. An image that is not valid is put nowhere. A valid one is shown as a plan, copied beside the old
+            The host checks the image first: as a library for this system, against connectors.lock.json, by its signature, and for the \
+            signatures that callers use. An image that is not valid is put nowhere. A valid one is shown as a plan, copied beside the old \
             one, renamed over it, and taken up like any other change. If it does not open, the old file is put back.
 
-            Exit status: 0 if the image is in use, 1 if it is not, or no host runs on the file, 2 if the file or the image is not valid,
+            Exit status: 0 if the image is in use, 1 if it is not, or no host runs on the file, 2 if the file or the image is not valid, \
             64 for wrong usage.
 
             Examples:

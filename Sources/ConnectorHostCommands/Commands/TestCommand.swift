@@ -15,10 +15,10 @@ struct TestCommand: AsyncParsableCommand {
         commandName: "test",
         abstract: "Check a plugin against the rules, each in a process of its own, and name its level.",
         discussion: """
-            Opens, cancels, closes and destroys instances, calls operations, and watches what the plugin does. Rules that need an
+            Opens, cancels, closes and destroys instances, calls operations, and watches what the plugin does. Rules that need an \
             open gate use a simulator that comes with the host, or --answers. connector-host reference conformance lists the rules.
 
-            A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken.
+            A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken. \
             Without --strict, that is level 5, for which no vendor need answer.
 
             Exit status: 0 if the plugin has the level of --strict, 1 if not, 64 for wrong usage.

@@ -10,11 +10,11 @@ struct ValidateCommand: AsyncParsableCommand {
         commandName: "validate",
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
-            One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every
+            One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every \
             reason that prevents one from loading is reported.
 
-            Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the
-            configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins that are not built
+            Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the \
+            configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins that are not built \
             are no faults where the gates would be simulated, and a gate that nothing simulates is one.
 
             Examples:

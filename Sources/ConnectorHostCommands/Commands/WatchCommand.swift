@@ -16,8 +16,8 @@ struct WatchCommand: AsyncParsableCommand {
         discussion: """
             If a host runs on the same file (connector-host run), shows its events from now on, and opens no gate.
 
-            Runs until interrupted, or until --count events have been shown. Exit status: 0, also after Ctrl-C or SIGTERM; 130 and
-            143 if these arrive while gates are opening; 1 if the connector does not exist; 2 if the configuration is invalid; 64
+            Runs until interrupted, or until --count events have been shown. Exit status: 0, also after Ctrl-C or SIGTERM; 130 and \
+            143 if these arrive while gates are opening; 1 if the connector does not exist; 2 if the configuration is invalid; 64 \
             for wrong usage.
 
             Examples:

@@ -31,7 +31,7 @@ extension AttachOption {
         throw ConnectorError(
             .notOpen,
             "no \(isSimulated ? "simulated " : "")host runs on \(file.file)",
-            fix: "start one with connector-host run\(isSimulated ? " --simulate" : ""), or remove --attach"
+            fix: "start one with connector-host run\(isSimulated ? " --simulate" : ", or remove --attach")"
         )
     }
 }

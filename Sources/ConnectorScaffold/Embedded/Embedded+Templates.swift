@@ -164,18 +164,6 @@ CONNECTOR_EXPORT const connector_plugin *@SNAKE@_plugin(void) {
 }
 
 """##,
-"common/.github/workflows/ci.yml": ##"""
-# Needs connector-host @VERSION@ on the machine: see the README.
-name: ci
-on: [push, pull_request]
-jobs:
-  test:
-    runs-on: [self-hosted, connector-host]
-    steps:
-      - uses: actions/checkout@v4
-      - run: make test
-
-"""##,
 "common/LICENSE": ##"""
 
                                  Apache License

@@ -11,7 +11,7 @@ struct OutboxCommand: AsyncParsableCommand {
         discussion: """
             Queries the host that runs on the same file; if none runs, reads the store directly.
 
-            Exit status: 0; 1 if the outbox cannot be used, or an id is unknown; 2 if the configuration is invalid; 64 for wrong
+            Exit status: 0; 1 if the outbox cannot be used, or an id is unknown; 2 if the configuration is invalid; 64 for wrong \
             usage.
             """,
         subcommands: [

@@ -12,7 +12,7 @@ struct OutboxMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Create the missing streams and consumers of an outbox in NATS.",
         discussion: """
-            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory requires no
+            Run it before the first start, and after adding connectors. It deletes nothing. An outbox in a directory requires no \
             migration.
             """
     )

@@ -14,16 +14,27 @@ struct OutboxOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only this connector and those below it.", valueName: "path"))
     var gate: String?
 
+    @Flag(help: "Use the simulated host that runs on the file: its events are in no other place.")
+    var simulate = false
+
     @OptionGroup var attach: AttachOption
 
     @OptionGroup var answer: OutputOptions
+
+    func validate() throws {
+        if simulate, attach.attach == false {
+            throw ValidationError("Only the host that simulates has its events: remove --no-attach, or --simulate.")
+        }
+    }
 
     /// Runs a body on the outbox, and prints its document or error.
     ///
     /// - Parameter body: Receives the outbox of the running host or, if none runs, the store.
     func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
         do throws(ConnectorError) {
-            if let host = try await attach.host(of: file) {
+            var attach = attach
+            if simulate { attach.attach = true }
+            if let host = try await attach.host(of: file, on: simulate ? [.simulated] : [.control]) {
                 answer.output.write(try await body(AttachedOutbox(host: host, gate: gate)))
                 return
             }
