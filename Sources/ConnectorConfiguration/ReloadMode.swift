@@ -6,7 +6,7 @@ public struct ReloadMode: Sendable, Hashable, RawRepresentable {
     /// The word in the file.
     public let rawValue: String
 
-    /// If a required connector's successor fails, no gate changes.
+    /// If a required connector's successor fails, or a required composite would no longer work, no gate changes.
     public static let atomic = Self(word: "atomic")
     /// Each connector whose successor opens changes.
     public static let each = Self(word: "each")

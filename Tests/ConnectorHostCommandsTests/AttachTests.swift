@@ -127,6 +127,60 @@ import Testing
         #expect(try await program.run("plan").status == 1)
     }
 
+    /// The lines of the README, with calls all the while.
+    @Test func `a vendor is changed under load, by a plan that is applied as it was shown`() async throws {
+        let workspace = try Workspace()
+        func configure(_ order: [String], agent: String, settings: JSONObject = [:]) throws {
+            let configs: [String: JSONValue] = [
+                "photon": ["endpoint": "https://photon.komoot.io"],
+                "nominatim": ["endpoint": "https://nominatim.openstreetmap.org", "userAgent": .string(agent)],
+            ]
+            let leaves = order.map { name -> JSONValue in
+                var leaf: JSONObject = [
+                    "name": .string(name), "plugin": .string("\(Program.buildDirectory)/lib\(name).so"),
+                    "config": configs[name] ?? [:],
+                ]
+                for member in settings.members { leaf[member.name] = member.value }
+                return .object(leaf)
+            }
+            let geocoder: JSONValue = ["name": "geocoder", "policy": "first", "connectors": .array(leaves)]
+            let file: JSONValue = ["version": 1, "state": "state", "connectors": [geocoder]]
+            try workspace.write(file.serialized(), to: "connectors.json")
+        }
+        let program = workspace.program
+        try configure(["nominatim"], agent: "first/1.0 (ada@example.com)")
+        let host = try program.start(["run", "--simulate", "--json"])
+        while try await program.run("status", "--simulate", "--attach", "--json").status != 0 {}
+        let load = Task {
+            var count = 0
+            while !Task.isCancelled {
+                let query = ["geocode", "query=Berlin", "limit=1", "--simulate", "--attach"]
+                let called = try await program.start(["call", "geocoder"] + query).finish()
+                try #require(called.status == 0 && called.output.contains("Berlin"), "\(called)")
+                count += 1
+            }
+            return count
+        }
+        for (order, agent) in [(["photon", "nominatim"], "first"), (["nominatim"], "second"), (["photon"], "second")] {
+            try configure(order, agent: "\(agent)/1.0 (ada@example.com)")
+            let plan = try await program.run("plan", "--json")
+            #expect(plan.status == 3, "\(plan)")
+            try workspace.write(plan.output, to: "plan.json")
+            let applied = try await program.run("apply", "plan.json")
+            #expect(applied.status == 0 && applied.output.contains("✓ active"), "\(applied)")
+            #expect(try await program.run("plan").status == 0)
+        }
+        // A vendor that does not open changes nothing, and no call notices.
+        try workspace.write("{", to: "nothing.json")
+        try configure(["nominatim"], agent: "third", settings: ["simulate": "nothing.json"])
+        let refused = try await program.run("reload")
+        #expect(refused.status == 1 && refused.output.contains("geocoder/nominatim"), "\(refused)")
+        load.cancel()
+        #expect(try await load.value > 0)
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+    }
+
     /// Gives the gate another timeout.
     private func change(_ workspace: Workspace, to timeout: String) throws {
         let file: JSONValue = [

@@ -79,7 +79,9 @@ struct ClientTarget: Sendable {
         _ arguments: CallArguments,
         _ options: CallOptions
     ) async throws(ConnectorError) -> ConnectorAnswer {
-        try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
+        try await node.call(
+            Node.Call(operation: operation, arguments: arguments, options: options, in: reference.tree)
+        )
     }
 
     /// Calls an operation whose parameters are all text and whose result is JSON.
@@ -138,7 +140,7 @@ struct ClientTarget: Sendable {
         let arguments =
             direct.isEmpty ? CallArguments(texts: []) : try Self.arguments(payload, of: operation, as: parameter)
         guard !queued.isEmpty else {
-            let answer = try await node.call(Node.Call(operation: operation, arguments: arguments, options: options))
+            let answer = try await call(operation, arguments, options)
             return Receipt(id: id, connectors: [], outcomes: answer.outcomes, outbox: nil)
         }
         let kind = EventKind(capability(of: operation), operation)

@@ -180,7 +180,7 @@ public final class ConnectorHost: Sendable {
         ) { [weak current] use, operation, arguments, options throws(ConnectorError) in
             guard let current else { throw ConnectorError(.notOpen, "the host has closed") }
             return try await current.usedNode(use.connector)
-                .call(operation, of: use.use.capability, arguments, options)
+                .call(operation, of: use.use.capability, arguments, options, in: current)
         }
         delivers = options.delivers
         grace = options.closingGrace

@@ -45,10 +45,12 @@ extension ReloadRun {
             }
         }
         let opened = result.withLock(\.self)
+        let outages = work.outages(opened.failures)
         let decisive = work.opening.compactMap { leaf in
             opened.failures[leaf.plan.path].flatMap { error in
                 // A gate that was closed by hand meanwhile stays closed, and stops nothing.
-                work.isDecisive(leaf) && (leaf.step == .add || leaf.gate.target == .open) ? named(error, leaf) : nil
+                let isDecisive = work.isDecisive(leaf) || outages.contains(leaf.plan.path)
+                return isDecisive && (leaf.step == .add || leaf.gate.target == .open) ? named(error, leaf) : nil
             }
         }
         guard decisive.isEmpty, !reloader.isClosed else {
@@ -118,5 +120,24 @@ extension ReloadRun {
             await giveUp(work, opened)
             throw Stop(phase: .open, errors: [named(error, leaf)], plan: work.plan)
         }
+    }
+}
+
+extension ReloadWork {
+    /// The leaves without which a required composite would work no longer, or a new one not at all, though it requires none of them itself.
+    fileprivate func outages(_ failures: [String: ConnectorError]) -> Set<String> {
+        guard next.resolved.configuration.reloadMode == .atomic, !failures.isEmpty else { return [] }
+        let composites = tree.nodes.filter { node in
+            node.policy != nil && node.isRequired && !node.isWorking && before[node.path]?.isWorking ?? true
+        }
+        return Set(composites.flatMap(\.leaves).map(\.path)).intersection(failures.keys)
+    }
+}
+
+extension Node {
+    /// Whether the gate is open or, for a composite, enough of its children are.
+    fileprivate var isWorking: Bool {
+        guard let policy else { return gate?.state.isUsable ?? false }
+        return policy.isSatisfied(by: children.map { ($0.isWorking, requires($0)) })
     }
 }

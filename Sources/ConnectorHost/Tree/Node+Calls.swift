@@ -17,12 +17,15 @@ extension Node {
         var options: CallOptions
         /// The outcomes of leaves that stand below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?
+        /// Where a call that reached no leaf finds what a reload has put in a connector's place; nil for a call that is made again anyway.
+        var tree: CurrentTree?
 
         /// Creates the call of a client.
-        init(operation: String, arguments: CallArguments, options: CallOptions) {
+        init(operation: String, arguments: CallArguments, options: CallOptions, in tree: CurrentTree? = nil) {
             self.operation = operation
             self.arguments = arguments
             self.options = options
+            self.tree = tree
         }
 
         /// The same call, which reaches each of these leaves once.
@@ -93,24 +96,29 @@ extension Node {
         }
     }
 
-    /// Calls the gate, or the children the policy selects.
+    /// Calls the gate, or the children the policy selects; if a reload has closed these before the call reached any, those in their place.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
-        if let gate {
-            let result =
-                gate.isRecorded.load(ordering: .relaxed)
-                ? try await gate.recordedCall(call.operation, call.arguments, call.options)
-                : try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
-            return ConnectorAnswer(result, redactor: gate.environment.redactor)
-        }
-        return switch policy {
-        case .all?: try await all(call)
-        case .first?: try await first(call)
-        case .fastest?: try await fastest(call)
-        case .sequence?: try await sequence(call)
-        case .compare?: try await compare(call) { _ in true }
-        case .shadow?: try await shadow(call)
-        case .canary?: try await divided(call)
-        case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
+        do throws(ConnectorError) {
+            if let gate {
+                let result =
+                    gate.isRecorded.load(ordering: .relaxed)
+                    ? try await gate.recordedCall(call.operation, call.arguments, call.options)
+                    : try await gate.callThroughBreaker(call.operation, call.arguments, call.options)
+                return ConnectorAnswer(result, redactor: gate.environment.redactor)
+            }
+            return switch policy {
+            case .all?: try await all(call)
+            case .first?: try await first(call)
+            case .fastest?: try await fastest(call)
+            case .sequence?: try await sequence(call)
+            case .compare?: try await compare(call) { _ in true }
+            case .shadow?: try await shadow(call)
+            case .canary?: try await divided(call)
+            case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
+            }
+        } catch {
+            guard error.reachedNothing, let next = call.tree?.tree[path], next !== self else { throw error }
+            return try await next.answered(call)
         }
     }
 
@@ -301,6 +309,14 @@ extension Node {
         }
         let names = Set(inputs.map(\.name))
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
+    }
+}
+
+extension ConnectorError {
+    /// Whether the call reached no leaf: each was closed, or had been removed.
+    fileprivate var reachedNothing: Bool {
+        func isRefusal(_ code: Code) -> Bool { code == .notOpen || code == .unknownConnector }
+        return outcomes.isEmpty ? isRefusal(code) : outcomes.allSatisfy { $0.error.map { isRefusal($0.code) } ?? false }
     }
 }
 

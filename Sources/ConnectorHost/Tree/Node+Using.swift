@@ -11,12 +11,14 @@ extension Node {
     /// The plugin reaches the operations of one capability and nothing else. A composite answers as for a client of that
     /// capability: with one result, whatever its policy.
     ///
+    /// - Parameter tree: The current tree.
     /// - Returns: The result as JSON; empty if the operation has none.
     func call(
         _ operation: String,
         of capability: CapabilityID,
         _ arguments: CallArguments,
-        _ options: CallOptions
+        _ options: CallOptions,
+        in tree: CurrentTree
     ) async throws(ConnectorError) -> [UInt8] {
         let offered = capabilities.filter { $0.id == capability }.flatMap(\.operations).map(\.name)
         let isDefined =
@@ -33,8 +35,8 @@ extension Node {
             )
         }
         do throws(ConnectorError) {
-            let call = Call(operation: "\(capability.name)/\(operation)", arguments: arguments, options: options)
-            let answer = try await self.call(call)
+            let name = "\(capability.name)/\(operation)"
+            let answer = try await call(Call(operation: name, arguments: arguments, options: options, in: tree))
             return try answer.read { () throws(ConnectorError) in
                 let result = answer.result
                 // The host passes JSON on without reading it.

@@ -7,7 +7,8 @@ internal import ConnectorBase
 struct NodeReference: Sendable {
     /// The connector's path.
     let path: String
-    private let tree: CurrentTree
+    /// Where it is found.
+    let tree: CurrentTree
     /// The node of the path, and the number of its snapshot.
     private let found: (node: Node, number: UInt64)
 

@@ -72,7 +72,7 @@ struct HostSession: Sendable {
         let simulation: Simulation?
         do {
             simulation =
-                request == nil ? nil : try await Simulation.start(for: resolved, plugins, clock: options.clock)
+                request == nil ? nil : try await Simulation(clock: options.clock)
         } catch {
             answer.report([
                 ConnectorError(
@@ -84,7 +84,7 @@ struct HostSession: Sendable {
             ])
             throw ExitStatus.failed
         }
-        let opened = simulation?.pointing(resolved) ?? resolved
+        let opened = simulation?.pointing(resolved, plugins) ?? resolved
         let search = PluginSearch(options, after: plugins)
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
             [options] configuration, substitute throws(ConfigurationErrors) in
@@ -94,7 +94,7 @@ struct HostSession: Sendable {
                 simulation: request,
                 manifest: request == nil ? lookup.manifest : lookup.interface
             )
-            return (simulation?.pointing(next) ?? next, lookup)
+            return (simulation?.pointing(next, lookup) ?? next, lookup)
         }
         interruption.explain { [weak host] in host?.unfinished ?? [] }
         let timelines = simulation?.timelines(of: host) ?? []

@@ -2,32 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorConfiguration
 internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import ConnectorSimulator
+internal import Synchronization
 
 /// The simulated vendors of a configuration: simulators in this process, on a free port of the loopback interface, and the
 /// servers on this machine that connectors name.
-struct Simulation: Sendable {
+///
+/// A reload may bring further vendors and other credentials: what a leaf needs is served once the leaf is read.
+final class Simulation: Sendable {
     private let simulator: Simulator
     /// The port of the simulators, which also accepts faults.
     let port: Int
     private let serving: Task<Void, any Error>
-    /// The simulator of each leaf that there was at the start, by path.
-    private let targets: [String: SimulationTarget]
-    /// The plugin of each of those leaves.
-    private let plugins: [String: String]
-    /// The simulator of each vendor in the catalogue that is simulated, by the plugin's id.
-    private let servers: [String: SimulationTarget]
-
-    /// What happens by itself at each gate that has a timeline.
-    private let happenings: [Happening]
     private let clock: any HostClock
+    private let state = Mutex(State())
 
-    /// The vendors that are simulated.
-    var vendors: [String] { simulator.vendors }
+    private struct State {
+        var gates: [String: Gate] = [:]
+        /// What happens by itself at each gate that has a timeline.
+        var happenings: [Happening] = []
+        /// How many recordings are served.
+        var recordings = 0
+    }
+
+    /// What takes the place of one leaf's vendor or plugin, for as long as the leaf has this plugin and these answers.
+    private struct Gate {
+        var plugin: String
+        var reference: SimulatorReference?
+        var target: SimulationTarget
+        /// The vendor in the catalogue that is simulated; nil for anything else.
+        var vendor: String?
+    }
 
     /// What happens by itself at one gate.
     private struct Happening {
@@ -39,71 +49,86 @@ struct Simulation: Sendable {
         var vendor: String?
     }
 
-    /// Starts the simulators, which accept the configuration's credentials.
+    /// Starts the server, which serves nothing yet.
     ///
     /// - Parameter clock: The host's clock, which delays and timelines follow.
-    static func start(
-        for resolved: ResolvedConfiguration,
-        _ plugins: PluginLookup,
-        clock: any HostClock
-    ) async throws -> Simulation {
-        let plans = resolved.leaves.compactMapValues { try? $0.get() }
+    /// - Throws: The system's error if the server cannot listen.
+    init(clock: any HostClock) async throws {
+        self.clock = clock
         var options = SimulatorOptions()
+        options.vendors = []
         options.isPrefixed = true
         options.clock = HostTime(clock)
         options.now = { clock.wallTime() }
-        options.credentials = Dictionary(grouping: plans.values, by: \.manifest.id).mapValues { $0.map(\.texts) }
-        var targets: [String: SimulationTarget] = [:]
-        var served: [String: String] = [:]
-        var times: [String: Timestamp] = [:]
-        var happenings: [Happening] = []
-        for (path, plan) in plans.sorted(by: { $0.key < $1.key }) {
-            let gate = SimulatedGate(plan, plugins)
-            var operations: SimulatedOperations?
-            switch gate.substitute {
-            case .interface:
-                operations = gate.world.map { SimulatedOperations($0, clock: clock) }
-                targets[path] = operations.map { gate.interface($0, plugins) }
-            case .server(let url): targets[path] = .server(url)
-            case .local: targets[path] = .local
-            case .answers(let answers):
-                let name = "recorded-\(options.recorded.count)"
-                options.recorded.append((name, answers))
-                options.credentials[name] = [plan.texts]
-                served[path] = name
-                times[path] = gate.world?.time
-            case .vendor(let name): served[path] = name
-            case .nothing, .noPlugin: targets[path] = gate.refusal.map { .none($0) }
-            }
-            if let world = gate.world, world.hasTimeline {
-                happenings.append(
-                    Happening(path: path, world: world, operations: operations, vendor: served[path])
-                )
-            }
-        }
-        options.vendors = VendorCatalogue.names.filter(Set(served.values).contains)
         let simulator = try Simulator(options)
-        let serving = Task { try await simulator.run() }
-        for (path, name) in served {
-            let base = try await URLParts(simulator.baseURL(of: name))
-            targets[path] = base.map { .server($0, time: times[path]) }
-        }
-        let port = try await simulator.port
-        return Simulation(
-            simulator: simulator,
-            port: port,
-            serving: serving,
-            targets: targets,
-            plugins: plans.mapValues(\.manifest.id),
-            servers: Dictionary(served.map { ($1, targets[$0] ?? .local) }) { first, _ in first },
-            happenings: happenings,
-            clock: clock
-        )
+        self.simulator = simulator
+        serving = Task { try await simulator.run() }
+        port = try await simulator.port
     }
 
-    /// The timelines of all gates, not started.
+    /// The vendors that are simulated, in the order of the catalogue, and then the recordings.
+    var vendors: [String] {
+        let served = simulator.vendors
+        return VendorCatalogue.names.filter(served.contains) + served.filter { !VendorCatalogue.names.contains($0) }
+    }
+
+    /// The same connectors, with simulators in place of the vendors, which accept the credentials of the configuration.
+    func pointing(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> ResolvedConfiguration {
+        // In the order of their paths, so that recordings get the same names each time.
+        for (path, leaf) in resolved.leaves.sorted(by: { $0.key < $1.key }) {
+            if let plan = try? leaf.get() { _ = target(of: plan, at: path, plugins) }
+        }
+        return resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
+    }
+
+    /// What takes the place of a leaf's vendor or plugin: what did before, if the leaf has the same plugin and answers.
+    private func target(of plan: LeafPlan, at path: String, _ plugins: PluginLookup) -> SimulationTarget {
+        state.withLock { state in
+            let id = plan.manifest.id
+            if let gate = state.gates[path], gate.plugin == id, gate.reference == plan.simulator {
+                if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: plan.texts) }
+                return gate.target
+            }
+            let gate = SimulatedGate(plan, plugins)
+            var new = Gate(plugin: id, reference: plan.simulator, target: .local)
+            var happening = gate.world.map { Happening(path: path, world: $0) }
+            switch gate.substitute {
+            case .interface:
+                happening?.operations = gate.world.map { SimulatedOperations($0, clock: clock) }
+                if let operations = happening?.operations { new.target = gate.interface(operations, plugins) }
+            case .server(let url): new.target = .server(url)
+            case .local: break
+            case .answers(let answers):
+                let name = "recorded-\(state.recordings)"
+                state.recordings += 1
+                simulator.serve(answers, as: name, hiding: plan.texts)
+                new.target = server(name, gate.world?.time)
+                happening?.vendor = name
+            case .vendor(let name):
+                try? simulator.serve(name, accepting: plan.texts)
+                new.target = server(name)
+                new.vendor = name
+                happening?.vendor = name
+            case .nothing, .noPlugin: if let refusal = gate.refusal { new.target = .none(refusal) }
+            }
+            // A refusal is not kept: the plugin or the file may come.
+            if case .none = new.target { return new.target }
+            if let happening, happening.world.hasTimeline { state.happenings.append(happening) }
+            state.gates[path] = new
+            return new.target
+        }
+    }
+
+    private func server(_ name: String, _ time: Timestamp? = nil) -> SimulationTarget {
+        guard let base = URLParts("http://127.0.0.1:\(port)/\(name)") else {
+            return .none(ConnectorError(.notSimulated, "not opened: \(name) has no URL"))
+        }
+        return .server(base, time: time)
+    }
+
+    /// The timelines of all gates that there are until now, not started.
     func timelines(of host: ConnectorHost) -> [SimulatedTimeline] {
-        happenings.map { happening in
+        state.withLock(\.happenings).map { happening in
             SimulatedTimeline(
                 happening.world,
                 clock: clock,
@@ -112,18 +137,6 @@ struct Simulation: Sendable {
                 lost: { [weak host, path = happening.path] in host?.lost($0, from: path) },
                 emit: { [weak host, path = happening.path] name, payload in host?.emit(name, payload, from: path) }
             )
-        }
-    }
-
-    /// The same connectors, with simulators in place of the vendors.
-    func pointing(_ resolved: ResolvedConfiguration) -> ResolvedConfiguration {
-        resolved.pointing { path, plan in
-            // A reload may have brought another plugin.
-            let id = plan.manifest.id
-            if plugins[path] == id, let target = targets[path] { return target }
-            if let server = servers[id] { return server }
-            if plan.makesNoRequests { return .local }
-            return .none(ConnectorError(.notSimulated, "not opened: nothing simulates the plugin \(id)"))
         }
     }
 

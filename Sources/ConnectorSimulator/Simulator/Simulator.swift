@@ -94,6 +94,21 @@ public final class Simulator: Service, Sendable {
         return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
     }
 
+    /// Serves a vendor with a set of credentials, from now on; one that is served keeps its data, and accepts the set, too.
+    ///
+    /// - Parameter set: Keyed like the configuration of the vendor's adapter.
+    /// - Throws: `unknownVendor` if no vendor has the name.
+    package func serve(_ vendor: String, accepting set: [String: String]) throws(SimulatorError) {
+        try router.serve(vendor, accepting: set)
+    }
+
+    /// Serves recorded answers under a name, from now on.
+    ///
+    /// - Parameter set: The values that are hidden in ``received(by:)``.
+    package func serve(_ answers: RecordedAnswers, as name: String, hiding set: [String: String]) {
+        router.serve(answers, as: name, secrets: [set])
+    }
+
     /// The requests that one vendor or all received, newest last.
     public func received(by vendor: String? = nil) -> [RecordedRequest] {
         router.recording.snapshot(of: vendor).requests

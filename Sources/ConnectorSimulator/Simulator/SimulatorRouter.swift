@@ -4,18 +4,21 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
+internal import Synchronization
 
 /// Finds the vendor for a request, applies a matching fault, and records the request.
-struct SimulatorRouter: Sendable {
+final class SimulatorRouter: Sendable {
     /// A vendor with its redaction.
     private struct Mount: Sendable {
         var name: String
         var vendor: any Vendor
+        /// Nil for recorded answers, which accept anybody.
+        var credentials: AcceptedCredentials?
         var redaction: Redaction
     }
 
     /// The vendors, in the order of listings.
-    private let mounts: [Mount]
+    private let mounted = Mutex<[Mount]>([])
     /// Whether the first path component selects the vendor.
     let isPrefixed: Bool
     /// The active faults.
@@ -29,24 +32,45 @@ struct SimulatorRouter: Sendable {
 
     /// Creates every vendor that the options name.
     init(_ options: SimulatorOptions) throws(SimulatorError) {
-        var mounts: [Mount] = []
-        for name in options.vendors {
-            guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
-            let sets = options.credentials[name] ?? []
-            let credentials = AcceptedCredentials(sets.isEmpty ? [type.demoCredentials] : sets)
-            let redaction = Redaction(secrets: type.secrets(in: credentials))
-            mounts.append(Mount(name: name, vendor: type.init(credentials: credentials), redaction: redaction))
-        }
-        for (name, answers) in options.recorded {
-            let redaction = Redaction(secrets: (options.credentials[name] ?? []).flatMap(\.values))
-            mounts.append(Mount(name: name, vendor: RecordedVendor(answers), redaction: redaction))
-        }
-        self.mounts = mounts
-        isPrefixed = options.isPrefixed ?? (mounts.count > 1)
+        isPrefixed = options.isPrefixed ?? (options.vendors.count + options.recorded.count > 1)
         faults = FaultSchedule(options.faults)
         recording = Recording()
         decodedLimit = options.bodyLimits.decoded
+        for name in options.vendors {
+            guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
+            let sets = options.credentials[name] ?? []
+            for set in sets.isEmpty ? [type.demoCredentials] : sets { try serve(name, accepting: set) }
+        }
+        for (name, answers) in options.recorded { serve(answers, as: name, secrets: options.credentials[name] ?? []) }
     }
+
+    /// Serves a vendor with a set of credentials; one that is served keeps its data, and accepts the set, too.
+    ///
+    /// - Throws: `unknownVendor` if no vendor has the name.
+    func serve(_ name: String, accepting set: [String: String]) throws(SimulatorError) {
+        guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
+        mounted.withLock { mounts in
+            guard let index = mounts.firstIndex(where: { $0.name == name }), let credentials = mounts[index].credentials
+            else {
+                let credentials = AcceptedCredentials([set])
+                let redaction = Redaction(secrets: type.secrets(in: credentials))
+                let vendor = type.init(credentials: credentials)
+                mounts.append(Mount(name: name, vendor: vendor, credentials: credentials, redaction: redaction))
+                return
+            }
+            guard credentials.add(set) else { return }
+            mounts[index].redaction = Redaction(secrets: type.secrets(in: credentials))
+            mounts[index].vendor.prepare(for: set)
+        }
+    }
+
+    /// Serves recorded answers, with the sets of credentials that requests to them have.
+    func serve(_ answers: RecordedAnswers, as name: String, secrets: [[String: String]]) {
+        let redaction = Redaction(secrets: secrets.flatMap(\.values))
+        mounted.withLock { $0.append(Mount(name: name, vendor: RecordedVendor(answers), redaction: redaction)) }
+    }
+
+    private var mounts: [Mount] { mounted.withLock(\.self) }
 
     /// The names of the vendors served, in order.
     var names: [String] { mounts.map(\.name) }

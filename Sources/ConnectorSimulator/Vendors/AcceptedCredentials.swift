@@ -1,16 +1,31 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// The sets of credentials a vendor accepts, each keyed by the configuration keys of the vendor's adapter.
 ///
-/// Several connectors may use one vendor with different accounts.
-package struct AcceptedCredentials: Sendable {
-    /// The accepted sets; any one of them suffices.
-    package var sets: [[String: String]]
+/// Several connectors may use one vendor with different accounts, and a reload may bring others.
+package final class AcceptedCredentials: Sendable {
+    private let accepted: Mutex<[[String: String]]>
 
     /// Accepts every one of `sets`.
     package init(_ sets: [[String: String]]) {
-        self.sets = sets
+        accepted = Mutex(sets)
+    }
+
+    /// The accepted sets; any one of them suffices.
+    package var sets: [[String: String]] { accepted.withLock(\.self) }
+
+    /// Accepts a set, too.
+    ///
+    /// - Returns: Whether it was not accepted before.
+    func add(_ set: [String: String]) -> Bool {
+        accepted.withLock { sets in
+            guard !sets.contains(set) else { return false }
+            sets.append(set)
+            return true
+        }
     }
 
     /// Whether any set has `value` under `key`.

@@ -28,6 +28,9 @@ package protocol Vendor: Sendable {
     /// Creates a vendor without stored data.
     init(credentials: AcceptedCredentials)
 
+    /// Creates what a further set of accepted credentials names, such as a bucket; what exists stays.
+    func prepare(for set: [String: String])
+
     /// Answers a request, and stores its data, like the vendor does.
     func respond(to request: SimulatedRequest) -> HTTPResponse
 
@@ -48,6 +51,9 @@ extension Vendor {
     package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         SimulatedExchange(response: respond(to: request))
     }
+
+    /// Nothing: most credentials name nothing that is stored.
+    package func prepare(for set: [String: String]) {}
 
     /// The static name, for values.
     package var name: String { Self.name }

@@ -28,8 +28,14 @@ package final class ClickHouseVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
-        let names = credentials.sets.compactMap { set in set["table"].map { [set["database"] ?? "default", $0] } }
-        tables = Mutex(Dictionary(names.map { ($0, Table()) }) { first, _ in first })
+        tables = Mutex([:])
+        for set in credentials.sets { prepare(for: set) }
+    }
+
+    package func prepare(for set: [String: String]) {
+        guard let table = set["table"] else { return }
+        let name = [set["database"] ?? "default", table]
+        tables.withLock { $0[name] = $0[name] ?? Table() }
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {

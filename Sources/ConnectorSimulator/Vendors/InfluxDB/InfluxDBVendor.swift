@@ -22,8 +22,13 @@ package final class InfluxDBVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
-        let names = credentials.values(of: ["database"]).filter { !$0.isEmpty }
-        databases = Mutex(Dictionary(names.map { ($0, InfluxDatabase()) }) { first, _ in first })
+        databases = Mutex([:])
+        for set in credentials.sets { prepare(for: set) }
+    }
+
+    package func prepare(for set: [String: String]) {
+        guard let name = set["database"], !name.isEmpty else { return }
+        databases.withLock { $0[name] = $0[name] ?? InfluxDatabase() }
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {

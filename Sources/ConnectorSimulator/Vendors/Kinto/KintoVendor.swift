@@ -22,13 +22,17 @@ package final class KintoVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
-        var store = KintoStore()
-        for set in credentials.sets {
-            guard let bucket = set["bucket"], KintoPath.isValid(bucket), bucket != "default" else { continue }
-            let permissions = Self.permissions(of: set["username"] ?? "demo")
+        store = Mutex(KintoStore())
+        for set in credentials.sets { prepare(for: set) }
+    }
+
+    package func prepare(for set: [String: String]) {
+        guard let bucket = set["bucket"], KintoPath.isValid(bucket), bucket != "default" else { return }
+        let permissions = Self.permissions(of: set["username"] ?? "demo")
+        store.withLock { store in
+            guard store.object(bucket, in: "/buckets") == nil else { return }
             _ = store.put(JSONObject(), permissions: permissions, id: bucket, in: "/buckets", now: .now)
         }
-        self.store = Mutex(store)
     }
 
     package static func configuration(baseURL: String) -> [String: String] {

@@ -21,8 +21,13 @@ package final class S3Vendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
-        let names = credentials.values(of: ["bucket"])
-        buckets = Mutex(Dictionary(names.map { ($0, S3Bucket()) }) { first, _ in first })
+        buckets = Mutex([:])
+        for set in credentials.sets { prepare(for: set) }
+    }
+
+    package func prepare(for set: [String: String]) {
+        guard let name = set["bucket"] else { return }
+        buckets.withLock { $0[name] = $0[name] ?? S3Bucket() }
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {

@@ -21,10 +21,11 @@ package struct SentryVendor: Vendor {
     private static let limits = (event: 1 << 20, encoded: 20 << 20, decoded: 100 << 20)
 
     /// The known keys with their projects.
-    private let accounts: [(publicKey: String, project: String)]
+    private var accounts: [(publicKey: String, project: String)] { Self.accounts(of: credentials) }
+    private let credentials: AcceptedCredentials
 
     package init(credentials: AcceptedCredentials) {
-        accounts = Self.accounts(of: credentials)
+        self.credentials = credentials
     }
 
     package static func secrets(in credentials: AcceptedCredentials) -> [String] {

@@ -19,15 +19,18 @@ package final class WebDAVVendor: Vendor {
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
-        var store = WebDAVStore()
-        for endpoint in credentials.values(of: ["endpoint"]) + ["http://localhost/files"] {
-            var path: [String] = []
-            for name in URLParts(endpoint)?.rest.split(separator: "/") ?? [] {
-                path.append(PercentCoding.decode(name))
-                store.makeCollection(path, at: .now)
+        store = Mutex(WebDAVStore())
+        for set in credentials.sets + [["endpoint": "http://localhost/files"]] { prepare(for: set) }
+    }
+
+    package func prepare(for set: [String: String]) {
+        let names = set["endpoint"].flatMap(URLParts.init)?.rest.split(separator: "/") ?? []
+        let path = names.map { PercentCoding.decode($0) }
+        store.withLock { store in
+            for count in path.indices.map({ $0 + 1 }) where store[Array(path.prefix(count))] == nil {
+                store.makeCollection(Array(path.prefix(count)), at: .now)
             }
         }
-        self.store = Mutex(store)
     }
 
     package static func configuration(baseURL: String) -> [String: String] {
