@@ -140,25 +140,25 @@ extension Connector {
 
     /// This connector with the exact times, hosts, delivery, tracing and linked plugin of another.
     fileprivate func restoringExactValues(from given: Connector) -> Connector {
-        var connector = self
-        connector.timeout = given.timeout
-        connector.trial = given.trial
-        connector.retry = given.retry
-        connector.heal = given.heal
-        connector.breaker = given.breaker
-        connector.probeInterval = given.probeInterval
-        connector.allowedHosts = given.allowedHosts
-        connector.delivery = given.delivery
-        connector.propagatesTrace = given.propagatesTrace
-        connector.cacheBytes = given.cacheBytes
-        connector.isolation = given.isolation
-        if case .composite(let policy, let children) = kind {
-            let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
-            connector.kind = .composite(policy: policy, children: children)
-        } else if case .leaf(let leaf) = given.kind, leaf.plugin.linked != nil {
-            connector.kind = given.kind
+        changing { members in
+            members.timeout = given.timeout
+            members.trial = given.trial
+            members.retry = given.retry
+            members.heal = given.heal
+            members.breaker = given.breaker
+            members.probeInterval = given.probeInterval
+            members.allowedHosts = given.allowedHosts
+            members.delivery = given.delivery
+            members.propagatesTrace = given.propagatesTrace
+            members.cacheBytes = given.cacheBytes
+            members.isolation = given.isolation
+            if case .composite(let policy, let children) = kind {
+                let children = zip(children, given.children).map { $0.restoringExactValues(from: $1) }
+                members.kind = .composite(policy: policy, children: children)
+            } else if case .leaf(let leaf) = given.kind, leaf.plugin.linked != nil {
+                members.kind = given.kind
+            }
         }
-        return connector
     }
 
     /// Reports invalid durations and counts, which a file could not express.

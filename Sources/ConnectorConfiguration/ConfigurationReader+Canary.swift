@@ -55,6 +55,6 @@ extension ConfigurationReader {
             )
         }
         guard let first = children.firstIndex(where: \.isEnabled), children[first].isRequired == nil else { return }
-        children[first].isRequired = true
+        children[first] = children[first].changing { $0.isRequired = true }
     }
 }

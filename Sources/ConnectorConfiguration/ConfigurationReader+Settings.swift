@@ -25,6 +25,7 @@ extension ConfigurationReader {
         "simulate", "record",
     ]
     private static let compositeKeys = ["policy", "quorum", "canary", "connectors"]
+    private static let keys = commonKeys + leafKeys + compositeKeys
 
     /// Determines whether a connector is a leaf or a composite; nil, with an error reported, if it is both or neither.
     mutating func kind(of object: JSONObject, at path: JSONPath) -> ConnectorKind? {
@@ -42,9 +43,9 @@ extension ConfigurationReader {
             )
         case (nil, nil):
             // A misspelt key gets its own error, which also explains why the connector has no kind.
-            let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
             let isMisspelt = object.members.prefix(100).map(\.name).contains { name in
-                !known.contains(name) && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
+                !Self.keys.contains(name)
+                    && (isMisspelling(name, of: "plugin") || isMisspelling(name, of: "connectors"))
             }
             guard !isMisspelt else { return nil }
             json.report(
@@ -58,7 +59,6 @@ extension ConfigurationReader {
 
     /// Reports unknown keys, and keys of the other kind of connector.
     mutating func checkKeys(of object: JSONObject, _ kind: ConnectorKind?, at path: JSONPath) {
-        let known = Self.commonKeys + Self.leafKeys + Self.compositeKeys
         let foreign: [String] =
             switch kind {
             case .leaf: Self.compositeKeys
@@ -67,9 +67,9 @@ extension ConfigurationReader {
             case nil: []
             }
         for name in object.names where !name.hasPrefix("$") {
-            if !known.contains(name) {
+            if !Self.keys.contains(name) {
                 guard json.hasRoom() else { continue }
-                json.reportUnknown(name, allowed: known.filter { !foreign.contains($0) }, at: path)
+                json.reportUnknown(name, allowed: Self.keys.filter { !foreign.contains($0) }, at: path)
             } else if foreign.contains(name) {
                 let (message, fix) = Self.complaint(name, kind, object)
                 json.report(.unknownKey, message, fix: fix, at: path.appending(name), .name)
@@ -110,6 +110,7 @@ extension ConfigurationReader {
 
     /// Reads which connectors the plugin uses, by the names in its manifest.
     mutating func bindings(in object: JSONObject, at path: JSONPath) -> [String: String] {
+        guard object["with"] != nil else { return [:] }
         let here = path.appending("with")
         var bindings: [String: String] = [:]
         for member in json.object("with", in: object, at: path)?.members ?? [] where !member.name.hasPrefix("$") {
@@ -264,10 +265,11 @@ extension ConfigurationReader {
 
     /// Reads whether the plugin's requests carry their trace context, and how many bytes of responses are kept.
     mutating func http(in object: JSONObject, at path: JSONPath) -> (propagatesTrace: Bool, cacheBytes: Int) {
+        guard let value = object["http"] else { return (false, 0) }
         let here = path.appending("http")
-        guard let value = object["http"],
-            let members = json.members(of: value, at: here, allowed: ["propagateTrace", "cacheBytes"])
-        else { return (false, 0) }
+        guard let members = json.members(of: value, at: here, allowed: ["propagateTrace", "cacheBytes"]) else {
+            return (false, 0)
+        }
         let cacheBytes = json.integer("cacheBytes", in: members, at: here, within: 0...Int64(Connector.cacheLimit))
         return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
     }
@@ -317,6 +319,7 @@ extension ConfigurationReader {
 
     /// Reads what replaces the vendor in a simulation.
     mutating func simulator(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> SimulatorReference? {
+        guard object["simulate"] != nil else { return nil }
         let here = path.appending("simulate")
         // The texts of answers refer to the values of a call, not to variables.
         if let value = object["simulate"], value.object != nil {
@@ -341,6 +344,7 @@ extension ConfigurationReader {
 
     /// Reads the path of the file in which the gate and its vendor are recorded.
     mutating func recording(in object: JSONObject, at path: JSONPath, base: BaseDirectory) -> RecordingTarget? {
+        guard object["record"] != nil else { return nil }
         let here = path.appending("record")
         guard let text = json.value("record", in: object, at: path, kind: "a string", { $0.string }),
             let filled = filled(text, at: here)

@@ -188,31 +188,32 @@ struct ConfigurationReader {
         let breakerAbove = breaker
         if kind != .same { breaker = breaker(in: object, at: path, below: breakerAbove) }
         defer { breaker = breakerAbove }
-        var connector = Connector(
-            name: name,
-            path: connectorPath,
-            isRequired: json.bool("required", in: object, at: path),
-            isEnabled: isEnabled,
-            was: was(in: object, at: path),
-            after: json.strings("after", in: object, at: path),
-            with: kind == .leaf ? bindings(in: object, at: path) : [:],
-            timeout: duration("timeout", in: object, at: path),
-            retry: retry(in: object, at: path),
-            heal: heal(in: object, at: path),
-            probeInterval: probeInterval(in: object, at: path),
-            allowedHosts: allowedHosts(in: object, at: path),
-            delivery: delivery(in: object, at: path),
-            propagatesTrace: http.propagatesTrace,
-            cacheBytes: http.cacheBytes,
-            isolation: isolation,
-            simulator: simulator(in: object, at: path, base: base),
-            kind: leafOrComposite(kind, object, at: path, named: connectorPath),
-            location: path
+        return Connector(
+            Connector.Members(
+                name: name,
+                path: connectorPath,
+                isRequired: json.bool("required", in: object, at: path),
+                isEnabled: isEnabled,
+                was: was(in: object, at: path),
+                after: json.strings("after", in: object, at: path),
+                with: kind == .leaf ? bindings(in: object, at: path) : [:],
+                timeout: duration("timeout", in: object, at: path),
+                trial: duration("trial", in: object, at: path),
+                retry: retry(in: object, at: path),
+                heal: heal(in: object, at: path),
+                breaker: breaker,
+                probeInterval: probeInterval(in: object, at: path),
+                allowedHosts: allowedHosts(in: object, at: path),
+                delivery: delivery(in: object, at: path),
+                propagatesTrace: http.propagatesTrace,
+                cacheBytes: http.cacheBytes,
+                isolation: isolation,
+                simulator: simulator(in: object, at: path, base: base),
+                recording: recording(in: object, at: path, base: base),
+                kind: leafOrComposite(kind, object, at: path, named: connectorPath),
+                location: path
+            )
         )
-        connector.trial = duration("trial", in: object, at: path)
-        connector.breaker = breaker
-        connector.recording = recording(in: object, at: path, base: base)
-        return connector
     }
 
     /// Reads a connector as a leaf or a composite. An invalid one becomes an empty composite, so that others can refer to it.

@@ -79,16 +79,7 @@ extension ConfigurationResolver {
         for _ in 1...Self.snapshotLimit {
             used = []
             let result = evaluatedPlan(for: connector, leaf, manifest: manifest)
-            guard !isUnchanged() else {
-                return result.map { result in
-                    result.map { plan in
-                        var plan = plan
-                        plan.hasAlternatives = alternativeCount > 1
-                        plan.readsFiles = used.contains(where: \.isFile)
-                        return plan
-                    }
-                }
-            }
+            guard !isUnchanged() else { return result }
             restore(start)
         }
         json.connector = connector.path

@@ -181,15 +181,31 @@ struct ConfigurationResolver {
             }
         }
         return LeafPlan(
-            specification: leaf.plugin,
-            manifest: manifest,
-            config: JSONObject(unique: config),
-            secrets: hidden,
-            origins: origins,
-            egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
-            simulator: simulator(of: connector),
-            placeholders: placeholders
+            LeafPlan.Members(
+                specification: leaf.plugin,
+                manifest: manifest,
+                config: JSONObject(unique: config),
+                secrets: hidden,
+                origins: origins,
+                hasAlternatives: alternativeCount > 1,
+                readsFiles: used.contains(where: \.isFile),
+                egress: connector.allowedHosts ?? manifest.egressRules(for: whole),
+                simulator: simulator(of: connector),
+                placeholders: placeholders,
+                source: isMadeOfText(connector, leaf, manifest, hidden) ? connector : nil
+            )
         )
+    }
+
+    /// Whether a plan is made of nothing but a leaf's text and a manifest: of no variable, secret or other connector.
+    private func isMadeOfText(
+        _ connector: Connector,
+        _ leaf: Connector.Leaf,
+        _ manifest: Manifest,
+        _ secrets: [String: Secret]
+    ) -> Bool {
+        simulation == nil && secrets.isEmpty && manifest.uses.isEmpty && connector.with.isEmpty
+            && JSONValue.object(leaf.config).isLiteral
     }
 
     /// The validated value of a field, or its default; nil if it has neither or is invalid.
@@ -301,6 +317,18 @@ struct ConfigurationResolver {
                 isSecret: isSecret,
                 hasPlaceholder: hasPlaceholder
             )
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether the value stands for itself: no variable and no secret is part of it.
+    fileprivate var isLiteral: Bool {
+        switch self {
+        case .null, .bool, .integer, .number: true
+        case .string(let text): !text.utf8.contains(UInt8(ascii: "$"))
+        case .array(let elements): elements.allSatisfy(\.isLiteral)
+        case .object(let object): !object.isSecretReference && object.members.allSatisfy(\.value.isLiteral)
         }
     }
 }

@@ -81,27 +81,28 @@ extension Connector {
         isolation: Isolation = Isolation()
     ) {
         self.init(
-            name: name,
-            path: name,
-            isRequired: isRequired,
-            isEnabled: isEnabled,
-            after: after,
-            with: with,
-            timeout: timeout,
-            retry: retry,
-            heal: heal,
-            probeInterval: probeInterval,
-            allowedHosts: allowedHosts,
-            delivery: delivery,
-            propagatesTrace: propagatesTrace,
-            cacheBytes: cacheBytes,
-            isolation: isolation,
-            simulator: nil,
-            kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
-            location: JSONPath()
+            Members(
+                name: name,
+                path: name,
+                isRequired: isRequired,
+                isEnabled: isEnabled,
+                after: after,
+                with: with,
+                timeout: timeout,
+                trial: trial,
+                retry: retry,
+                heal: heal,
+                breaker: breaker,
+                probeInterval: probeInterval,
+                allowedHosts: allowedHosts,
+                delivery: delivery,
+                propagatesTrace: propagatesTrace,
+                cacheBytes: cacheBytes,
+                isolation: isolation,
+                kind: .leaf(Leaf(plugin: PluginSpecification(plugin, version: version), config: config)),
+                location: JSONPath()
+            )
         )
-        self.trial = trial
-        self.breaker = breaker
     }
 
     /// Creates a leaf of a plugin that the application links. It is validated as part of a ``Configuration``.
@@ -164,7 +165,7 @@ extension Connector {
             propagatesTrace: propagatesTrace,
             cacheBytes: cacheBytes
         )
-        kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config))
+        self = changing { $0.kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config)) }
     }
 
     /// Creates another place of a leaf: one gate that stands in several composites. It is validated as part of a ``Configuration``.
@@ -182,20 +183,21 @@ extension Connector {
     ///   - isEnabled: Whether the leaf stands here at all.
     public init(_ name: String, same leaf: String, isRequired: Bool? = nil, isEnabled: Bool = true) {
         self.init(
-            name: name,
-            path: name,
-            isRequired: isRequired,
-            isEnabled: isEnabled,
-            after: [],
-            timeout: nil,
-            retry: nil,
-            heal: HealPolicy(),
-            probeInterval: Self.defaultProbeInterval,
-            allowedHosts: nil,
-            delivery: DeliveryPolicy(),
-            simulator: nil,
-            kind: .same(path: leaf),
-            location: JSONPath()
+            Members(
+                name: name,
+                path: name,
+                isRequired: isRequired,
+                isEnabled: isEnabled,
+                after: [],
+                timeout: nil,
+                retry: nil,
+                heal: HealPolicy(),
+                probeInterval: Self.defaultProbeInterval,
+                allowedHosts: nil,
+                delivery: DeliveryPolicy(),
+                kind: .same(path: leaf),
+                location: JSONPath()
+            )
         )
     }
 
@@ -222,20 +224,21 @@ extension Connector {
         let named = CompositePolicy(name: policy.name) ?? .all(quorum: nil)
         let kept = policy.quorum.map { .all(quorum: $0) } ?? policy.canary.map { .canary($0) } ?? named
         self.init(
-            name: name,
-            path: name,
-            isRequired: isRequired,
-            isEnabled: isEnabled,
-            after: after,
-            timeout: nil,
-            retry: nil,
-            heal: HealPolicy(),
-            probeInterval: Self.defaultProbeInterval,
-            allowedHosts: nil,
-            delivery: delivery,
-            simulator: nil,
-            kind: .composite(policy: kept, children: connectors),
-            location: JSONPath()
+            Members(
+                name: name,
+                path: name,
+                isRequired: isRequired,
+                isEnabled: isEnabled,
+                after: after,
+                timeout: nil,
+                retry: nil,
+                heal: HealPolicy(),
+                probeInterval: Self.defaultProbeInterval,
+                allowedHosts: nil,
+                delivery: delivery,
+                kind: .composite(policy: kept, children: connectors),
+                location: JSONPath()
+            )
         )
     }
 }

@@ -11,55 +11,89 @@ public import ConnectorServices
 /// ``Configuration/init(connectors:plugins:directory:environment:)``.
 public struct Connector: Sendable {
     /// The connector's name, unique among its siblings.
-    public let name: String
+    public var name: String { members.value.name }
     /// The names from the root down, such as `analytics/segment`.
-    public let path: String
+    public var path: String { members.value.path }
     /// Whether the parent fails without this connector, as written; nil for the default of the parent's policy.
-    public package(set) var isRequired: Bool?
+    public var isRequired: Bool? { members.value.isRequired }
     /// Whether the connector is part of the tree at all; a disabled composite disables its descendants.
-    public package(set) var isEnabled: Bool
+    public var isEnabled: Bool { members.value.isEnabled }
     /// The path that the connector had before it was renamed or moved, so that a reload keeps its events; nil if it had no other.
-    public var was: String?
+    public var was: String? {
+        get { members.value.was }
+        set { members.value.was = newValue }
+    }
     /// The paths of the connectors, including disabled ones, that must finish opening or fail before this one starts to open.
-    public package(set) var after: [String]
+    public var after: [String] { members.value.after }
     /// The paths of the connectors, by the names in the manifest's `uses`, that the plugin calls; the host binds other names.
-    public package(set) var with: [String: String] = [:]
+    public var with: [String: String] { members.value.with }
     /// The timeout of one attempt to open; nil for the host's default.
-    public package(set) var timeout: Duration?
-    /// The default timeout of one attempt to open.
-    package static let defaultTimeout: Duration = .seconds(10)
+    public var timeout: Duration? { members.value.timeout }
     /// How long a successor is on trial before its predecessor ends; nil for no trial.
-    public package(set) var trial: Duration?
+    public var trial: Duration? { members.value.trial }
     /// How often to try to open before the gate fails; nil for once.
-    public package(set) var retry: RetryPolicy?
+    public var retry: RetryPolicy? { members.value.retry }
     /// How a failed gate is retried until it is closed; nil for never.
-    public package(set) var heal: HealPolicy?
+    public var heal: HealPolicy? { members.value.heal }
     /// When calls are kept from a gate whose calls fail; nil for never.
-    public package(set) var breaker: BreakerPolicy?
+    public var breaker: BreakerPolicy? { members.value.breaker }
     /// How often an open gate is probed; nil for never.
-    public package(set) var probeInterval: Duration?
+    public var probeInterval: Duration? { members.value.probeInterval }
     /// The only hosts that the plugin may reach, instead of those in its manifest; nil for the manifest's.
-    public package(set) var allowedHosts: [HostRule]?
+    public var allowedHosts: [HostRule]? { members.value.allowedHosts }
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly: see ``deliveryMode``.
-    public package(set) var delivery: DeliveryPolicy?
+    public var delivery: DeliveryPolicy? { members.value.delivery }
     /// Whether the plugin's requests carry their trace context, in headers that the application's tracer writes.
-    public package(set) var propagatesTrace = false
+    public var propagatesTrace: Bool { members.value.propagatesTrace }
     /// The most bytes of responses that the host keeps for the plugin to use again: 0, the default, for none, up to
     /// ``cacheLimit``.
-    public package(set) var cacheBytes = 0
+    public var cacheBytes: Int { members.value.cacheBytes }
     /// Where the plugin runs, as the connector, a composite above it or the file says.
-    public package(set) var isolation = Isolation()
+    public var isolation: Isolation { members.value.isolation }
+    /// What replaces the vendor in a simulation; nil for the host's own simulators.
+    package var simulator: SimulatorReference? { members.value.simulator }
+    /// Where what the gate and its vendor say is recorded; nil for nowhere.
+    package var recording: RecordingTarget? { members.value.recording }
+    /// Whether the connector is a leaf or a composite, with its settings.
+    package var kind: Kind { members.value.kind }
+    /// The location in the file.
+    package var location: JSONPath { members.value.location }
+
+    /// What a connector consists of, which its copies share.
+    struct Members: Sendable {
+        var name: String
+        var path: String
+        var isRequired: Bool?
+        var isEnabled: Bool
+        var was: String?
+        var after: [String]
+        var with: [String: String] = [:]
+        var timeout: Duration?
+        var trial: Duration?
+        var retry: RetryPolicy?
+        var heal: HealPolicy?
+        var breaker: BreakerPolicy?
+        var probeInterval: Duration?
+        var allowedHosts: [HostRule]?
+        var delivery: DeliveryPolicy?
+        var propagatesTrace = false
+        var cacheBytes = 0
+        var isolation = Isolation()
+        var simulator: SimulatorReference?
+        var recording: RecordingTarget?
+        var kind: Kind
+        var location: JSONPath
+    }
+
+    private var members: Shared<Members>
+
+    /// Creates a connector.
+    init(_ members: Members) { self.members = Shared(members) }
+
+    /// The default timeout of one attempt to open.
+    package static let defaultTimeout: Duration = .seconds(10)
     /// The greatest ``cacheBytes``, 1 GiB.
     public static let cacheLimit = 1 << 30
-    /// What replaces the vendor in a simulation; nil for the host's own simulators.
-    package internal(set) var simulator: SimulatorReference?
-    /// Where what the gate and its vendor say is recorded; nil for nowhere.
-    package internal(set) var recording: RecordingTarget?
-    /// Whether the connector is a leaf or a composite, with its settings.
-    package var kind: Kind
-    /// The location in the file.
-    package let location: JSONPath
-
     /// The default interval at which an open gate is probed.
     public static let defaultProbeInterval: Duration = .seconds(60)
 
@@ -81,6 +115,13 @@ public struct Connector: Sendable {
 }
 
 extension Connector {
+    /// The connector with other members. It shares none with this one.
+    func changing(_ change: (inout Members) -> Void) -> Connector {
+        var members = members.value
+        change(&members)
+        return Connector(members)
+    }
+
     /// The children of a composite; none for a leaf.
     public var children: [Connector] {
         if case .composite(_, let children) = kind { children } else { [] }

@@ -86,16 +86,17 @@ struct DependencyReader {
                 else { continue }
                 resolved.append(target)
             }
-            siblings[index].after = resolved
-            siblings[index].with = [:]
+            var with: [String: String] = [:]
             for (use, name) in connector.with.sorted(by: { $0.key < $1.key }) {
                 let location = connector.location.appending("with").appending(use)
-                siblings[index].with[use] = target(name, of: connector, "with", at: location)
+                with[use] = target(name, of: connector, "with", at: location)
             }
-            if case .composite(let policy, var children) = connector.kind {
+            var kind = connector.kind
+            if case .composite(let policy, var children) = kind {
                 resolve(&children, among: paths, locations: &locations)
-                siblings[index].kind = .composite(policy: policy, children: children)
+                kind = .composite(policy: policy, children: children)
             }
+            siblings[index] = connector.changing { ($0.after, $0.with, $0.kind) = (resolved, with, kind) }
         }
     }
 

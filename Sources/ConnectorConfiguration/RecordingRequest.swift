@@ -58,7 +58,7 @@ package struct RecordingRequest: Sendable, Hashable {
 extension ResolvedConfiguration {
     /// Where a leaf is recorded: as `connector-host record` asks, or as the file says; nil for nowhere.
     package func recording(of connector: Connector) -> RecordingTarget? {
-        guard let request = RecordingRequest(environment), request.connector == connector.path else {
+        guard let request, request.connector == connector.path else {
             return connector.recording
         }
         return RecordingTarget(request.directory, isSession: true, time: request.time)

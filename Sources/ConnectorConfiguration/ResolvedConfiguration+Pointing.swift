@@ -68,7 +68,7 @@ extension LeafPlan {
 
     /// The plan with its URLs pointing to the server that replaces the vendor.
     fileprivate func pointing(_ target: SimulationTarget, _ path: String) -> Result<LeafPlan, ConnectorError> {
-        var plan = self
+        var plan = members.value
         switch target {
         case .none(var error):
             error.connector = path
@@ -80,12 +80,12 @@ extension LeafPlan {
             plan.simulated = .plugin
         case .server(let base, let time):
             plan.vendor = SimulatedVendor(path: base.rest, time: time)
-            for field in manifest.configuration {
-                if let text = secrets[field.name]?.reveal() {
+            for field in plan.manifest.configuration {
+                if let text = plan.secrets[field.name]?.reveal() {
                     guard let url = URLParts(text) else { continue }
                     plan.secrets[field.name] = Secret(url.moved(to: base).description)
                     plan.movedFields.insert(field.name)
-                } else if field.type == .url, let url = config[field.name]?.string.flatMap(URLParts.init) {
+                } else if field.type == .url, let url = plan.config[field.name]?.string.flatMap(URLParts.init) {
                     plan.config[field.name] = .string(url.moved(to: base).description)
                     plan.movedFields.insert(field.name)
                 }
@@ -94,7 +94,7 @@ extension LeafPlan {
             plan.egress = [HostRule(host: base.host, port: base.effectivePort)]
             plan.simulated = .vendor
         }
-        return .success(plan)
+        return .success(LeafPlan(plan))
     }
 }
 

@@ -14,6 +14,8 @@ public struct ResolvedConfiguration: Sendable {
     package let redactor: Redactor
     /// The variables that the values were resolved with.
     let environment: Configuration.Environment
+    /// What `connector-host record` asks for; nil if it does not run.
+    let request: RecordingRequest?
     /// Resolves a leaf again with its current secrets: each alternative that can be read, the preferred one first.
     package internal(set) var renew: @Sendable (_ path: String, Renewal) -> [LeafPlan]
     /// The maximum probe interval, overriding longer ones in the file; nil for no maximum.
@@ -31,33 +33,58 @@ package enum Renewal: Sendable {
 /// Everything required to open one leaf.
 package struct LeafPlan: Sendable {
     /// The plugin that the leaf names.
-    package internal(set) var specification: PluginSpecification
+    package var specification: PluginSpecification { members.value.specification }
     /// The manifest of that plugin.
-    package let manifest: Manifest
+    package var manifest: Manifest { members.value.manifest }
     /// Every field with a value, including defaults, in the manifest's order; the value of a secret field is `{{secret:FIELD}}`.
-    package internal(set) var config: JSONObject
+    package var config: JSONObject { members.value.config }
     /// The values of the secret fields.
-    package internal(set) var secrets: [String: Secret]
+    package var secrets: [String: Secret] { members.value.secrets }
     /// Where the values of the secret fields come from; without those that stand in the file itself.
-    package internal(set) var origins: [String: SecretOrigin]
+    package var origins: [String: SecretOrigin] { members.value.origins }
     /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
-    package internal(set) var hasAlternatives = false
+    package var hasAlternatives: Bool { members.value.hasAlternatives }
     /// Whether secrets come from files, which may be replaced at any time.
-    package internal(set) var readsFiles = false
+    package var readsFiles: Bool { members.value.readsFiles }
     /// The hosts that the plugin may reach.
-    package internal(set) var egress: [HostRule]
+    package var egress: [HostRule] { members.value.egress }
     /// The connectors that the plugin uses, in the manifest's order.
-    package internal(set) var uses: [BoundUse] = []
+    package var uses: [BoundUse] { members.value.uses }
     /// What replaces the vendor in a simulation, as configured.
-    package let simulator: SimulatorReference?
+    package var simulator: SimulatorReference? { members.value.simulator }
     /// The secret fields with a placeholder, because their secrets are missing and the vendor is simulated.
-    package internal(set) var placeholders: [String] = []
+    package var placeholders: [String] { members.value.placeholders }
     /// What something else takes the place of; nil if nothing is simulated.
-    package internal(set) var simulated: Simulated?
+    package var simulated: Simulated? { members.value.simulated }
     /// What takes the place of the vendor; nil for nothing.
-    package internal(set) var vendor: SimulatedVendor?
+    package var vendor: SimulatedVendor? { members.value.vendor }
     /// The fields whose URLs point to a simulator instead of the server named in the file.
-    var movedFields: Set<String> = []
+    var movedFields: Set<String> { members.value.movedFields }
+
+    /// What a plan consists of, which its copies share.
+    struct Members: Sendable {
+        var specification: PluginSpecification
+        var manifest: Manifest
+        var config: JSONObject
+        var secrets: [String: Secret]
+        var origins: [String: SecretOrigin]
+        var hasAlternatives = false
+        var readsFiles = false
+        var egress: [HostRule]
+        var uses: [BoundUse] = []
+        var simulator: SimulatorReference?
+        var placeholders: [String] = []
+        var simulated: Simulated?
+        var vendor: SimulatedVendor?
+        var movedFields: Set<String> = []
+        /// The connector that the plan was made from, if that and the manifest are all that it was made from.
+        var source: Connector?
+    }
+
+    var members: Shared<Members>
+
+    /// Creates a plan.
+    init(_ members: Members) { self.members = Shared(members) }
 
     /// A part of a gate that can be simulated.
     package enum Simulated: Sendable {
@@ -66,9 +93,7 @@ package struct LeafPlan: Sendable {
     }
 
     /// Replaces the secrets by those that were read last.
-    package mutating func use(_ secrets: [String: Secret]) {
-        self.secrets = secrets
-    }
+    package mutating func use(_ secrets: [String: Secret]) { members.value.secrets = secrets }
 
     /// The placeholder for a secret that is missing in a simulation.
     static let missingSecret = "simulated-secret"
@@ -112,16 +137,20 @@ extension Configuration {
 
     /// Resolves variables and secrets, and validates every enabled leaf against its plugin.
     ///
-    /// - Parameter simulation: What will be simulated; nil for nothing.
+    /// - Parameters:
+    ///   - simulation: What will be simulated; nil for nothing.
+    ///   - earlier: A configuration that was resolved before, without a simulation: of a leaf that is still the same, the plan is taken over.
     /// - Throws: Every error in the configuration.
     package func resolved(
         environment: Environment = .process,
         simulation: SimulationRequest? = nil,
+        after earlier: ResolvedConfiguration? = nil,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) throws(ConfigurationErrors) -> ResolvedConfiguration {
         let (resolved, problems, omitted) = examine(
             environment: environment,
             simulation: simulation,
+            after: earlier,
             manifest: manifest
         )
         guard problems.isEmpty else { throw ConfigurationErrors(problems, omitted: omitted, files: texts) }
@@ -131,6 +160,7 @@ extension Configuration {
     private func examine(
         environment: Environment,
         simulation: SimulationRequest?,
+        after earlier: ResolvedConfiguration? = nil,
         manifest: (PluginSpecification) -> Result<Manifest, ConnectorError>
     ) -> (resolved: ResolvedConfiguration, problems: [ConnectorError], omitted: Int) {
         let history = SecretHistory()
@@ -148,7 +178,11 @@ extension Configuration {
             guard manifests[leaf.plugin] != nil || resolver.json.hasRoom() else { continue }
             let found = manifests[leaf.plugin] ?? manifest(leaf.plugin)
             manifests[leaf.plugin] = found
-            leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: found)
+            if let plan = earlier?.plan(of: connector, leaf, found, in: self) {
+                leaves[connector.path] = .success(plan)
+            } else {
+                leaves[connector.path] = resolver.plan(for: connector, leaf, manifest: found)
+            }
         }
         if leaves.values.contains(where: { (try? $0.get())?.manifest.uses.isEmpty == false })
             || enabledLeaves.contains(where: { !$0.connector.with.isEmpty })
@@ -156,11 +190,13 @@ extension Configuration {
             var binder = UseBinder(self, leaves)
             binder.bind(&leaves)
         }
+        let request = RecordingRequest(environment)
         let resolved = ResolvedConfiguration(
             configuration: self,
             leaves: leaves,
             redactor: Redactor(resolver.secrets),
             environment: environment,
+            request: request,
             renew: { [leaves, finder = LeafFinder(self)] path, renewal in
                 guard let manifest = try? leaves[path]?.get().manifest, let (connector, leaf) = finder.leaf(path) else {
                     return []
@@ -175,7 +211,26 @@ extension Configuration {
                 return resolver.plans(for: connector, leaf, manifest: manifest)
             }
         )
-        let fault = RecordingRequest(environment)?.fault(among: leaves.keys.sorted())
+        let fault = request?.fault(among: leaves.keys.sorted())
         return (resolved, resolver.json.problems + (fault.map { [$0] } ?? []), resolver.json.omitted)
+    }
+}
+
+extension ResolvedConfiguration {
+    /// The plan of a leaf, if all that it was made from is the same in another configuration; nil if it must be made again.
+    fileprivate func plan(
+        of connector: Connector,
+        _ leaf: Connector.Leaf,
+        _ manifest: Result<Manifest, ConnectorError>,
+        in other: Configuration
+    ) -> LeafPlan? {
+        guard case .success(let plan)? = leaves[connector.path], let source = plan.members.value.source,
+            case .leaf(let earlier) = source.kind, earlier.plugin == leaf.plugin, earlier.config == leaf.config,
+            source.allowedHosts == connector.allowedHosts, source.simulator == connector.simulator,
+            source.isolation.standby == connector.isolation.standby, connector.with.isEmpty,
+            configuration.base(ofText: source.location.text).path == other.base(ofText: connector.location.text).path,
+            case .success(let manifest) = manifest, plan.members.value.manifest == manifest
+        else { return nil }
+        return plan
     }
 }

@@ -63,7 +63,7 @@ struct UseBinder {
             guard var plan = try? plans[leaf.path]?.get() else { continue }
             guard !plan.manifest.uses.isEmpty || !leaf.with.isEmpty else { continue }
             do throws(ConnectorError) {
-                plan.uses = try uses(of: leaf, plan.manifest)
+                plan.members.value.uses = try uses(of: leaf, plan.manifest)
                 plans[leaf.path] = .success(plan)
             } catch {
                 plans[leaf.path] = .failure(error)
@@ -226,7 +226,7 @@ struct UseBinder {
         let bound = plan.uses.first { $0.isAutomatic && (targets.isEmpty || targets.contains($0.connector)) }
         guard let bound else { return }
         if bound.use.isOptional {
-            plan.uses.removeAll { $0.use.name == bound.use.name }
+            plan.members.value.uses.removeAll { $0.use.name == bound.use.name }
             plans[path] = .success(plan)
             return
         }
@@ -245,15 +245,15 @@ struct UseBinder {
 extension Connector {
     /// The connector with its plugin's bound uses in `with`, and so everything below it.
     fileprivate func binding(_ plans: [String: Result<LeafPlan, ConnectorError>]) -> Connector {
-        var connector = self
-        switch kind {
-        case .leaf:
-            let uses = (try? plans[path]?.get())?.uses ?? []
-            connector.with = Dictionary(uses.map { ($0.use.name, $0.connector) }) { first, _ in first }
-        case .composite(let policy, let children):
-            connector.kind = .composite(policy: policy, children: children.map { $0.binding(plans) })
-        case .same: break
+        changing { members in
+            switch kind {
+            case .leaf:
+                let uses = (try? plans[path]?.get())?.uses ?? []
+                members.with = Dictionary(uses.map { ($0.use.name, $0.connector) }) { first, _ in first }
+            case .composite(let policy, let children):
+                members.kind = .composite(policy: policy, children: children.map { $0.binding(plans) })
+            case .same: break
+            }
         }
-        return connector
     }
 }

@@ -56,8 +56,9 @@ extension Connector {
 extension LeafPlan {
     /// Whether an instance gets the same.
     func givesInstances(like other: LeafPlan) -> Bool {
-        manifest.version == other.manifest.version && config == other.config && secrets == other.secrets
-            && egress == other.egress && uses == other.uses && (simulated == nil) == (other.simulated == nil)
+        members.isCopy(of: other.members)
+            || manifest.version == other.manifest.version && config == other.config && secrets == other.secrets
+                && egress == other.egress && uses == other.uses && (simulated == nil) == (other.simulated == nil)
     }
 }
 

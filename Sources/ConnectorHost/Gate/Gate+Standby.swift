@@ -79,7 +79,6 @@ extension Gate {
     }
 
     private func openStandby() async {
-        var plan = plan
         let begun = storage.withLock { storage -> (current: Generation, round: Int)? in
             guard storage.machine.isProved, storage.standby.isMissing, let current = storage.current else { return nil }
             storage.standby.stopTimer(environment.clock)
@@ -87,7 +86,7 @@ extension Gate {
             return (current, storage.standby.round)
         }
         guard let (current, round) = begun else { return }
-        plan.configuration = current.configuration
+        let plan = plan.with(current.configuration)
         switch await openBeside(plan, as: .standby, in: current.berth.other, by: .max) {
         case .failure(let error): missStandby(error, of: round)
         case .success(let standby):

@@ -191,9 +191,7 @@ final class Gate: CalledGate {
 
     /// Creates a generation without running plugin code.
     func generation(_ configuration: GatePlan.InstanceConfiguration) -> Generation {
-        var plan = plan
-        plan.configuration = configuration
-        return generation(of: plan)
+        generation(of: plan.with(configuration))
     }
 
     /// Creates a generation of a plan without running plugin code.

@@ -8,79 +8,95 @@ internal import ConnectorManifest
 internal import ConnectorServices
 
 /// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
+@dynamicMemberLookup
 struct GatePlan: Sendable {
-    /// The gate's path in the tree.
-    var path: String
-    /// The image to load, or why there is none or why it cannot be used as configured.
-    var plugin: Result<PluginCandidate, ConnectorError>
-    /// The plugin's manifest, also of one that cannot be used as configured; nil if no plugin was found.
-    var manifest: Manifest?
-    /// Whether the image may be loaded, by the lock and the keys of the configuration.
-    var admission = PluginAdmission()
-    /// Whether the application links the plugin.
-    var isLinked = false
-    /// The plugin's configuration and secrets.
-    var configuration: InstanceConfiguration
     /// Reads the configuration again with current secrets: each alternative that can be read, the preferred one first.
     var renewed: @Sendable (Renewal) -> [InstanceConfiguration]
-    /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
-    var hasAlternatives = false
-    /// Whether secrets come from files, which may be replaced at any time.
-    var readsFiles = false
-    /// The connectors that the plugin uses.
-    var uses: [BoundUse] = []
-    /// The timeout of one attempt to open, of one proof, and of closing.
-    var timeout: Duration
-    /// How long a successor is on trial; nil for no trial.
-    var trial: Duration?
-    /// How many attempts opening makes before the gate fails.
-    var retry: RetryPolicy
-    /// How a failed gate is retried; nil for never.
-    var heal: HealPolicy?
-    /// When calls are kept from the gate, because they fail; nil for never.
-    var breaker: BreakerPolicy?
-    /// How often an open gate is proved; nil for never.
-    var probeInterval: Duration?
-    /// Whether the plugin's requests propagate their trace.
-    var propagatesTrace = false
-    /// The most bytes of responses that are kept.
-    var cacheBytes = 0
-    /// Where the gate and its vendor are recorded; nil for nowhere.
-    var recording: RecordingTarget?
-    /// What takes the place of the vendor; nil for nothing.
-    var vendor: SimulatedVendor?
-    /// Where the plugin runs.
-    var isolation = Isolation()
-    /// Problems with the plugin that do not prevent the gate from opening.
-    var warnings: [String] = []
-    /// What something else takes the place of; nil if nothing is simulated.
-    var simulated: LeafPlan.Simulated?
+    private var members: Shared<Members>
 
-    /// Whether something else takes the place of the vendor or of the plugin.
-    var isSimulated: Bool { simulated != nil }
-
-    /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
-    var hasStandIn: Bool { simulated == .plugin }
-
-    /// Whether the plugin runs in a runner, by its setting, or by what has become of the instance.
-    func runsRemotely(_ current: Generation?) -> Bool {
-        guard !hasStandIn else { return false }
-        return isolation.kind == .process || current?.isolation.isRemote ?? false
+    /// Creates a plan.
+    init(_ members: Members, renewed: @escaping @Sendable (Renewal) -> [InstanceConfiguration] = { _ in [] }) {
+        (self.members, self.renewed) = (Shared(members), renewed)
     }
 
-    /// Whether a second instance waits for the end of the first one's runner.
-    var hasStandby: Bool { isolation.standby && !hasStandIn }
+    subscript<Member>(dynamicMember member: KeyPath<Members, Member>) -> Member { members.value[keyPath: member] }
+
+    /// What a plan consists of, which its copies share.
+    struct Members: Sendable {
+        /// The gate's path in the tree.
+        var path: String
+        /// The image to load, or why there is none or why it cannot be used as configured.
+        var plugin: Result<PluginCandidate, ConnectorError>
+        /// The plugin's manifest, also of one that cannot be used as configured; nil if no plugin was found.
+        var manifest: Manifest?
+        /// Whether the image may be loaded, by the lock and the keys of the configuration.
+        var admission = PluginAdmission()
+        /// Whether the application links the plugin.
+        var isLinked = false
+        /// The plugin's configuration and secrets.
+        var configuration: InstanceConfiguration
+        /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
+        var hasAlternatives = false
+        /// Whether secrets come from files, which may be replaced at any time.
+        var readsFiles = false
+        /// The connectors that the plugin uses.
+        var uses: [BoundUse] = []
+        /// The timeout of one attempt to open, of one proof, and of closing.
+        var timeout: Duration
+        /// How long a successor is on trial; nil for no trial.
+        var trial: Duration?
+        /// How many attempts opening makes before the gate fails.
+        var retry: RetryPolicy
+        /// How a failed gate is retried; nil for never.
+        var heal: HealPolicy?
+        /// When calls are kept from the gate, because they fail; nil for never.
+        var breaker: BreakerPolicy?
+        /// How often an open gate is proved; nil for never.
+        var probeInterval: Duration?
+        /// Whether the plugin's requests propagate their trace.
+        var propagatesTrace = false
+        /// The most bytes of responses that are kept.
+        var cacheBytes = 0
+        /// Where the gate and its vendor are recorded; nil for nowhere.
+        var recording: RecordingTarget?
+        /// What takes the place of the vendor; nil for nothing.
+        var vendor: SimulatedVendor?
+        /// Where the plugin runs.
+        var isolation = Isolation()
+        /// Problems with the plugin that do not prevent the gate from opening.
+        var warnings: [String] = []
+        /// What something else takes the place of; nil if nothing is simulated.
+        var simulated: LeafPlan.Simulated?
+
+        /// Whether something else takes the place of the vendor or of the plugin.
+        var isSimulated: Bool { simulated != nil }
+
+        /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
+        var hasStandIn: Bool { simulated == .plugin }
+
+        /// Whether a second instance waits for the end of the first one's runner.
+        var hasStandby: Bool { isolation.standby && !hasStandIn }
+    }
+}
+
+extension GatePlan {
+    /// Whether the plugin runs in a runner, by its setting, or by what has become of the instance.
+    func runsRemotely(_ current: Generation?) -> Bool {
+        guard !self.hasStandIn else { return false }
+        return self.isolation.kind == .process || current?.isolation.isRemote ?? false
+    }
 
     /// The plan of a leaf that no configuration describes: it never opens.
     static func missing(_ connector: Connector) -> GatePlan {
         let error = ConnectorError(.failed, "the leaf has no resolved configuration", connector: connector.path)
         return GatePlan(
-            path: connector.path,
-            plugin: .failure(error),
-            configuration: InstanceConfiguration(nil),
-            renewed: { _ in [] },
-            timeout: Connector.defaultTimeout,
-            retry: .none
+            Members(
+                path: connector.path,
+                plugin: .failure(error),
+                configuration: InstanceConfiguration(nil),
+                timeout: Connector.defaultTimeout,
+                retry: .none
+            )
         )
     }
 
@@ -91,16 +107,26 @@ struct GatePlan: Sendable {
         return plan
     }
 
+    /// The plan with other secrets.
+    func with(_ configuration: InstanceConfiguration) -> GatePlan {
+        var plan = self
+        plan.members.value.configuration = configuration
+        return plan
+    }
+
     /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
     func opensLike(_ other: GatePlan) -> Bool {
-        configuration == other.configuration && uses == other.uses && propagatesTrace == other.propagatesTrace
-            && cacheBytes == other.cacheBytes && recording == other.recording && vendor == other.vendor
-            && isSimulated == other.isSimulated && isOfSamePlugin(as: other) && isolation.placesLike(other.isolation)
+        members.isCopy(of: other.members)
+            || self.configuration == other.configuration && self.uses == other.uses
+                && self.propagatesTrace == other.propagatesTrace && self.cacheBytes == other.cacheBytes
+                && self.recording == other.recording && self.vendor == other.vendor
+                && self.isSimulated == other.isSimulated && isOfSamePlugin(as: other)
+                && self.isolation.placesLike(other.isolation)
     }
 
     /// Whether another plan loads the same file in the same state, or links the same plugin.
     func isOfSamePlugin(as other: GatePlan) -> Bool {
-        switch (plugin, other.plugin) {
+        switch (self.plugin, other.plugin) {
         case (.success(let one), .success(let two)):
             if case .linked(let one) = one.image { if case .linked(let two) = two.image { return one == two } }
             return one.path == two.path && one.identity == two.identity && one.manifest == two.manifest
@@ -111,8 +137,8 @@ struct GatePlan: Sendable {
 
     /// A plugin's configuration, secrets and reachable hosts.
     struct InstanceConfiguration: Sendable, Equatable {
-        /// The JSON object that the plugin's `create` receives.
-        var json: [UInt8]
+        /// The object that the plugin's `create` receives.
+        var config: JSONObject
         /// The values of `{{secret:NAME}}`.
         var secrets: [String: Secret]
         /// The hosts that the plugin may reach over HTTP.
@@ -122,14 +148,17 @@ struct GatePlan: Sendable {
 
         /// Reads the configuration of a resolved leaf; empty for nil.
         init(_ plan: LeafPlan?) {
-            json = JSONValue.object(plan?.config ?? JSONObject()).utf8()
+            config = plan?.config ?? JSONObject()
             secrets = plan?.secrets ?? [:]
             egress = plan?.egress ?? []
             origins = plan?.origins ?? [:]
         }
 
+        /// The text of the object.
+        var json: [UInt8] { JSONValue.object(config).utf8() }
+
         static func == (first: Self, second: Self) -> Bool {
-            first.json == second.json && first.secrets == second.secrets && first.egress == second.egress
+            first.config == second.config && first.secrets == second.secrets && first.egress == second.egress
         }
     }
 }

@@ -88,21 +88,26 @@ public final class ConnectorHost: Sendable {
         logger: Logger = Logger(label: "connector-host")
     ) throws(ConfigurationErrors) {
         let resolve = Self.resolver(options, PluginSearch(options))
-        let (resolved, plugins) = try resolve(configuration, nil)
+        let (resolved, plugins) = try resolve(configuration, nil, nil)
         self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: resolve)
     }
 
-    /// Checks a configuration against the plugins that it names, which it looks for; one image may have a substitute.
+    /// Checks a configuration against the plugins that it names, which it looks for, after the one that runs; one image may have a
+    /// substitute.
     package typealias Resolver =
-        @Sendable (Configuration, PluginSubstitute?) throws(ConfigurationErrors) -> (
+        @Sendable (Configuration, ResolvedConfiguration?, PluginSubstitute?) throws(ConfigurationErrors) -> (
             ResolvedConfiguration, PluginLookup
         )
 
     /// Looks for plugins in the directories of the configuration and of the options.
     private static func resolver(_ options: Options, _ search: PluginSearch) -> Resolver {
-        { configuration, substitute throws(ConfigurationErrors) in
+        { configuration, earlier, substitute throws(ConfigurationErrors) in
             let plugins = search.plugins(of: configuration, substitute)
-            let resolved = try configuration.resolved(environment: options.environment, manifest: plugins.manifest)
+            let resolved = try configuration.resolved(
+                environment: options.environment,
+                after: earlier,
+                manifest: plugins.manifest
+            )
             return (resolved, plugins)
         }
     }
@@ -201,7 +206,7 @@ public final class ConnectorHost: Sendable {
                 let checked = try configuration.resolved(environment: variables, manifest: plugins.manifest)
                 return NextConfiguration(checked, plugins: plugins, substitute)
             }
-            let (checked, found) = try resolve(configuration, substitute)
+            let (checked, found) = try resolve(configuration, running.resolved, substitute)
             return NextConfiguration(checked, plugins: found, substitute)
         }
         reloader = Reloader(

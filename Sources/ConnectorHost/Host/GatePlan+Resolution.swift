@@ -37,34 +37,37 @@ extension GatePlan {
             return candidate
         }
         self.init(
-            path: connector.path,
-            plugin: plugin,
-            manifest: (try? plugin.get().manifest)
-                ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
-            admission: plugins.admission,
-            isLinked: connector.specification?.linked != nil,
-            configuration: InstanceConfiguration(plan),
-            renewed: { [renew = resolved.renew, path = connector.path] renewal in
-                renew(path, renewal).map { InstanceConfiguration($0) }
-            },
-            hasAlternatives: plan?.hasAlternatives ?? false,
-            readsFiles: plan?.readsFiles ?? false,
-            uses: plan?.uses ?? [],
-            timeout: connector.timeout ?? Connector.defaultTimeout,
-            trial: connector.trial,
-            retry: connector.retry ?? .none,
-            heal: connector.heal,
-            breaker: connector.breaker,
-            probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
-            propagatesTrace: connector.propagatesTrace,
-            cacheBytes: connector.cacheBytes,
-            recording: resolved.recording(of: connector).flatMap { $0.isSession || plan?.simulated == nil ? $0 : nil },
-            vendor: plan?.vendor,
-            isolation: connector.isolation,
-            warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
-                + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
-            simulated: plan?.simulated
-        )
+            Members(
+                path: connector.path,
+                plugin: plugin,
+                manifest: (try? plugin.get().manifest)
+                    ?? connector.specification.flatMap { try? plugins.manifest($0).get() },
+                admission: plugins.admission,
+                isLinked: connector.specification?.linked != nil,
+                configuration: InstanceConfiguration(plan),
+                hasAlternatives: plan?.hasAlternatives ?? false,
+                readsFiles: plan?.readsFiles ?? false,
+                uses: plan?.uses ?? [],
+                timeout: connector.timeout ?? Connector.defaultTimeout,
+                trial: connector.trial,
+                retry: connector.retry ?? .none,
+                heal: connector.heal,
+                breaker: connector.breaker,
+                probeInterval: connector.probeInterval.map { min($0, resolved.longestProbeInterval ?? $0) },
+                propagatesTrace: connector.propagatesTrace,
+                cacheBytes: connector.cacheBytes,
+                recording: resolved.recording(of: connector).flatMap { target in
+                    target.isSession || plan?.simulated == nil ? target : nil
+                },
+                vendor: plan?.vendor,
+                isolation: connector.isolation,
+                warnings: ((try? plugin.get()).map(plugins.concerns) ?? [])
+                    + (plan?.placeholders ?? []).map(Self.placeholder(for:)),
+                simulated: plan?.simulated
+            )
+        ) { [renew = resolved.renew, path = connector.path] renewal in
+            renew(path, renewal).map { InstanceConfiguration($0) }
+        }
     }
 }
 
@@ -76,6 +79,11 @@ extension NextConfiguration {
         for (connector, _) in resolved.configuration.enabledLeaves {
             plans[connector.path] = GatePlan(connector, in: resolved, plugins: plugins, found: &found)
         }
-        self.init(resolved: resolved, plans: plans, substitute: substitute)
+        self.init(
+            resolved: resolved,
+            digest: RunningConfiguration.digest(resolved.configuration),
+            plans: plans,
+            substitute: substitute
+        )
     }
 }

@@ -8,6 +8,8 @@ internal import ConnectorLoading
 struct NextConfiguration: Sendable {
     /// The configuration.
     let resolved: ResolvedConfiguration
+    /// The SHA-256 of its files, in hexadecimal.
+    let digest: String
     /// The plan of each enabled leaf, by path, with the plugin that was found for it.
     let plans: [String: GatePlan]
     /// The image that is about to take the place of another; nil if none is.

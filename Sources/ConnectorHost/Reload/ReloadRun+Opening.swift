@@ -28,8 +28,8 @@ extension ReloadRun {
         let deadline = environment.gates.deadline(after: environment.limits(.open))
         environment.current.pending = work.tree
         let opensGates = reloader.opensGates
-        await work.tree.forEachGate(.opening) { gate in
-            guard let leaf = steps[gate.path], leaf.gate === gate else { return }
+        await work.tree.forEachGate(.opening, where: { steps[$0.path]?.gate === $0 }) { gate in
+            guard let leaf = steps[gate.path] else { return }
             switch leaf.step {
             case .add where opensGates && work.opens(leaf):
                 await gate.open(by: deadline)

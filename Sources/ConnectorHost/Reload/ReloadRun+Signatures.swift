@@ -10,7 +10,7 @@ internal import ConnectorManifest
 extension ReloadRun {
     /// Refuses a plan that would break callers, before anything changes.
     ///
-    /// Callers by name are not among them: the host checks each of their calls. From here to ``settleSignatures()``, no typed handle is
+    /// Callers by name are not among them: the host checks each of their calls. From here to ``settleSignatures(_:)``, no typed handle is
     /// made that the next plugin would break.
     ///
     /// - Throws: One `signature-mismatch` for each operation, with both signatures and the callers.
@@ -37,14 +37,17 @@ extension ReloadRun {
             }
         }
         guard errors.isEmpty else {
-            settleSignatures()
+            settleSignatures(plan)
             throw Stop(phase: .plan, errors: errors, plan: plan)
         }
     }
 
     /// Ends the time in which typed handles must fit the next plugins, too.
-    func settleSignatures() {
-        for gate in environment.current.tree.gates { gate.typedHandles.settle() }
+    func settleSignatures(_ plan: Plan) {
+        let tree = environment.current.tree
+        for change in plan.changes where change.isLeaf && change.kind == .changed {
+            tree[change.path]?.gate?.typedHandles.settle()
+        }
     }
 
     private static func callers(_ handleCount: Int, _ users: [String]) -> [String] {

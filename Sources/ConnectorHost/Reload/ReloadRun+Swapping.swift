@@ -66,7 +66,7 @@ extension ReloadRun {
         let next = try await read(replacement.target, staged)
         let plan = try await plan(next, basis: basis)
         try checkSignatures(plan, next)
-        settleSignatures()
+        settleSignatures(plan)
         guard let user = next.plans.values.first(where: { (try? $0.plugin.get()) === staged }) else { return plan }
         let loader = environment.gates.loader.admitting(user.admission)
         try await attempt(.load, replacement) { () throws(ConnectorError) in try loader.check(staged) }

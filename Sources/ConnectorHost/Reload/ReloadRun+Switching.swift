@@ -40,7 +40,7 @@ extension ReloadRun {
         let earlier = environment.running.resolved
         for path in kept { resolved.leaves[path] = earlier.leaves[path] }
         let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
-        environment.running.replace(by: resolved, at: environment.clock.wallTime(), errors: errors)
+        environment.running.replace(by: resolved, work.next.digest, at: environment.clock.wallTime(), errors: errors)
         environment.trials.follow(tree)
         for leaf in work.leaves where leaf.step == .succeed && leaf.gate.isOnTrial && !kept.contains(leaf.plan.path) {
             environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)

@@ -42,7 +42,7 @@ struct ReloadRun {
             let plan = try await plan(next, basis: request.basis)
             guard !plan.isEmpty else { return keep(next, plan) }
             try checkSignatures(plan, next)
-            defer { settleSignatures() }
+            defer { settleSignatures(plan) }
             let work = ReloadWork(plan, next, environment)
             try await load(work)
             var opened = try await open(work)
@@ -232,7 +232,7 @@ struct ReloadRun {
     func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
         ReloadWork(plan, next, environment).refreshKept()
         environment.gates.redactor.add(from: next.resolved.redactor)
-        environment.running.replace(by: next.resolved, at: environment.clock.wallTime(), errors: [])
+        environment.running.replace(by: next.resolved, next.digest, at: environment.clock.wallTime(), errors: [])
         environment.onChange()
         var reload = Reload(digest: environment.running.digest)
         reload.plan = plan

@@ -16,20 +16,14 @@ struct ReloadWork: Sendable {
     let removed: [Gate]
     /// The old paths of the connectors that move, by the new ones.
     let moves: [String: String]
-    /// The gates of all leaves, by path.
-    let gates: [String: Gate]
     /// The new tree, if every successor opens.
     let tree: Tree
 
-    /// One leaf of the new tree. An object: a plan has many members, and lists of leaves are copied.
-    final class Leaf: Sendable {
+    /// One leaf of the new tree.
+    struct Leaf: Sendable {
         let gate: Gate
         let plan: GatePlan
         let step: Step
-
-        init(gate: Gate, plan: GatePlan, step: Step) {
-            (self.gate, self.plan, self.step) = (gate, plan, step)
-        }
     }
 
     /// What happens to the gate of a leaf.
@@ -53,7 +47,6 @@ struct ReloadWork: Sendable {
         (self.plan, self.next) = (plan, next)
         before = environment.current.tree
         var leaves: [Leaf] = []
-        var gates: [String: Gate] = [:]
         let changes = Dictionary(plan.changes.filter { $0.kind != .removed }.map { ($0.path, $0) }) { first, _ in first
         }
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
@@ -66,14 +59,13 @@ struct ReloadWork: Sendable {
             guard let gate else { continue }
             let leaf = Leaf(gate: gate, plan: gatePlan, step: isNew ? .add : Self.step(change, gate))
             leaves.append(leaf)
-            gates[connector.path] = gate
         }
         let staying = Set(leaves.map { ObjectIdentifier($0.gate) })
         removed = before.gates.filter { !staying.contains(ObjectIdentifier($0)) }
         moves = plan.changes.reduce(into: [:]) { moves, change in
             if let was = change.was { moves[change.path] = was }
         }
-        (self.leaves, self.gates) = (leaves, gates)
+        self.leaves = leaves
         tree = Self.tree(next, leaves, after: before, environment)
     }
 

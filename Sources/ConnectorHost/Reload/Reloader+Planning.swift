@@ -12,7 +12,7 @@ extension Reloader.Environment {
     func plan(to next: NextConfiguration) -> Plan {
         let tree = current.tree
         var before = running.resolved
-        var after = PlanSide(next.resolved, digest: RunningConfiguration.digest(next.resolved.configuration))
+        var after = PlanSide(next.resolved, digest: next.digest)
         var images: [String: PlannedImage] = [:]
         lazy var known = LoadedFiles(tree)
         for connector in next.resolved.configuration.enabledConnectors where connector.isOwnLeaf {
@@ -51,8 +51,10 @@ extension Reloader.Environment {
             before.leaves[node.path] = .success(leaf)
         }
         var side = PlanSide(before, digest: running.digest, images: images)
-        for path in Set(tree.queues.map(\.path)).union(outbox.outbox.targetPaths) {
-            side.queued[path] = outbox.outbox.statistics(of: path)?.queued
+        if outbox.outbox.isOpen {
+            for path in Set(tree.queues.map(\.path)).union(outbox.outbox.targetPaths) {
+                side.queued[path] = outbox.outbox.statistics(of: path)?.queued
+            }
         }
         return Plan(from: side, to: after, fingerprint: fingerprint.callAsFunction)
     }

@@ -61,9 +61,10 @@ final class RunningConfiguration: Sendable {
 
     /// Replaces it.
     ///
-    /// - Parameter errors: Why some connectors go on as they were.
-    func replace(by resolved: ResolvedConfiguration, at time: Timestamp, errors: [ConnectorError]) {
-        let digest = Self.digest(resolved.configuration)
+    /// - Parameters:
+    ///   - digest: The digest of its files.
+    ///   - errors: Why some connectors go on as they were.
+    func replace(by resolved: ResolvedConfiguration, _ digest: String, at time: Timestamp, errors: [ConnectorError]) {
         state.withLock { state in
             if state.digest != digest { state.since = time }
             state.revision += 1

@@ -20,8 +20,14 @@ extension Node {
 
     /// This connector and those below it that have queues of their own.
     var allRecipients: [Node] {
-        guard case .all? = policy else { return [self] + children.flatMap(\.allRecipients).unique }
-        return children.flatMap(\.allRecipients).unique
+        var recipients: [Node] = []
+        addRecipients(to: &recipients)
+        return recipients.unique
+    }
+
+    fileprivate func addRecipients(to recipients: inout [Node]) {
+        if !policy.isAll { recipients.append(self) }
+        for child in children { child.addRecipients(to: &recipients) }
     }
 
     /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found might.
@@ -38,10 +44,10 @@ extension Node {
 
     /// The largest batch that every leaf below accepts.
     var batchLimits: BatchLimits {
-        let manifests = leaves.compactMap(\.manifest)
+        let leaves = leaves
         return BatchLimits(
-            count: manifests.compactMap(\.batchCount).min() ?? BatchLimits().count,
-            bytes: manifests.compactMap(\.batchBytes).min() ?? BatchLimits().bytes
+            count: leaves.compactMap { $0.manifest?.batchCount }.min() ?? BatchLimits().count,
+            bytes: leaves.compactMap { $0.manifest?.batchBytes }.min() ?? BatchLimits().bytes
         )
     }
 
@@ -119,7 +125,11 @@ extension Node {
 
 extension Tree {
     /// The connectors with queues of their own in the outbox.
-    var queues: [Node] { roots.flatMap(\.allRecipients).unique.filter { $0.delivery != nil } }
+    var queues: [Node] {
+        var recipients: [Node] = []
+        for root in roots { root.addRecipients(to: &recipients) }
+        return recipients.unique.filter { $0.delivery != nil }
+    }
 }
 
 extension EventKind {

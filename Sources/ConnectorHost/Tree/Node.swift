@@ -29,8 +29,6 @@ final class Node: Sendable {
     let gate: Gate?
     /// The plan of the leaf in this snapshot; nil for a composite.
     let plan: GatePlan?
-    /// The manifest of the leaf's plugin; nil for a composite, and if no plugin was found.
-    let manifest: Manifest?
     /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
     let rundown: RundownGuard?
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
@@ -68,7 +66,6 @@ final class Node: Sendable {
         commonLeaves = policy.isAll ? children.commonLeaves : []
         (self.gate, rundown) = (gate, gate?.rundown)
         self.plan = plan?.withoutRenewal
-        manifest = plan?.manifest
         self.delivery = delivery
         self.comparison = comparison
         self.canary = canary
@@ -77,6 +74,9 @@ final class Node: Sendable {
 }
 
 extension Node {
+    /// The manifest of the leaf's plugin; nil for a composite, and if no plugin was found.
+    var manifest: Manifest? { plan?.manifest }
+
     /// Whether this connector, or one below it, is open.
     var isUsable: Bool { gate.map(\.isUsable) ?? children.contains(where: \.isUsable) }
 

@@ -166,10 +166,13 @@ struct Tree: Sendable {
     ///
     /// The whole takes as long as the longest chain of dependencies.
     ///
-    /// - Parameter node: Limits the work to this node's gates and those they wait for; nil for all.
+    /// - Parameters:
+    ///   - node: Limits the work to this node's gates and those they wait for; nil for all.
+    ///   - isIncluded: Whether the function runs for a gate. Others take no time, and keep the order.
     func forEachGate(
         _ order: Order,
         of node: Node? = nil,
+        where isIncluded: (Gate) -> Bool = { _ in true },
         _ body: @escaping @Sendable (Gate) async -> Void
     ) async {
         let waits = order == .opening ? leafWaits : reversed(leafWaits)
@@ -177,19 +180,31 @@ struct Tree: Sendable {
         let selected = selected(node, waits)
         await withTaskGroup(of: Int.self) { group in
             var missing = nodes.indices.map { waits[$0]?.count { selected[$0] } ?? 0 }
-            func start(_ leaf: Int) {
-                guard let gate = nodes[leaf].gate, selected[leaf] else { return }
-                group.addTask {
-                    await body(gate)
-                    return leaf
+            var ready = nodes.indices.filter { missing[$0] == 0 }
+            func finish(_ leaf: Int) {
+                for next in waiting[leaf] ?? [] {
+                    missing[next] -= 1
+                    if missing[next] == 0 { ready.append(next) }
                 }
             }
-            for leaf in nodes.indices where missing[leaf] == 0 { start(leaf) }
-            while let done = await group.next() {
-                for leaf in waiting[done] ?? [] {
-                    missing[leaf] -= 1
-                    if missing[leaf] == 0 { start(leaf) }
+            func start() {
+                while let leaf = ready.popLast() {
+                    guard let gate = nodes[leaf].gate, selected[leaf] else { continue }
+                    guard isIncluded(gate) else {
+                        finish(leaf)
+                        continue
+                    }
+                    group.addTask {
+                        await body(gate)
+                        return leaf
+                    }
                 }
+            }
+            ready.reverse()
+            start()
+            while let done = await group.next() {
+                finish(done)
+                start()
             }
         }
     }

@@ -87,11 +87,12 @@ struct HostSession: Sendable {
         let opened = simulation?.pointing(resolved, plugins) ?? resolved
         let search = PluginSearch(options, after: plugins)
         let host = ConnectorHost(opened, plugins: plugins, options: options, logger: logger) {
-            [options] configuration, substitute throws(ConfigurationErrors) in
+            [options] configuration, earlier, substitute throws(ConfigurationErrors) in
             let lookup = search.plugins(of: configuration, substitute)
             let next = try configuration.resolved(
                 environment: options.environment,
                 simulation: request,
+                after: request == nil ? earlier : nil,
                 manifest: request == nil ? lookup.manifest : lookup.interface
             )
             return (simulation?.pointing(next, lookup) ?? next, lookup)

@@ -76,6 +76,7 @@ extension ConnectorHost {
         let replaced = resolved.replacing(standIns)
         let host = ConnectorHost(replaced, plugins: lookup, options: options, logger: logger) {
             configuration,
+            _,
             substitute throws(ConfigurationErrors) in
             // The files may have changed since.
             let lookup = PluginLookup(files: plugins).substituting(substitute)

@@ -20,6 +20,8 @@ package final class PluginCandidate: Sendable {
     package let neededLibraries: [String]?
     /// The identity of the image's file when it was examined; nil if the image is no file.
     package let identity: FileIdentity?
+    /// Whether the path is that of the file itself, and no symbolic link.
+    package let isDirect: Bool
 
     /// Creates a candidate from an examination.
     package init(
@@ -29,7 +31,8 @@ package final class PluginCandidate: Sendable {
         image: Image,
         embeddedText: [UInt8]?,
         neededLibraries: [String]? = nil,
-        identity: FileIdentity? = nil
+        identity: FileIdentity? = nil,
+        isDirect: Bool = false
     ) {
         self.manifest = manifest
         self.path = path
@@ -38,6 +41,7 @@ package final class PluginCandidate: Sendable {
         self.embeddedText = embeddedText
         self.neededLibraries = neededLibraries
         self.identity = identity
+        self.isDirect = isDirect
     }
 
     /// Creates a candidate from a plugin that the application links.

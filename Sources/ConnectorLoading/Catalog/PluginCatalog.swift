@@ -37,10 +37,12 @@ package struct PluginCatalog: Sendable {
             for folder in scan(directory, known) { _ = scan("\(directory)/\(folder)", known) }
         }
         // A sidecar in a plugin's source folder is not broken if the plugin's image was found elsewhere.
-        let usable = Set(entries.compactMap(\.candidate?.manifest.id))
-        entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
+        if entries.contains(where: \.isNotBuilt) {
+            let usable = Set(entries.compactMap(\.candidate?.manifest.id))
+            entries.removeAll { $0.isNotBuilt && $0.id.map(usable.contains) ?? false }
+        }
         let serving = PluginLibraries.serving(entries)
-        entries.removeAll { serving.contains($0.path) }
+        if !serving.isEmpty { entries.removeAll { serving.contains($0.path) } }
         for (index, entry) in entries.enumerated() {
             guard let id = entry.id else { continue }
             indices[id, default: []].append(index)
@@ -79,7 +81,15 @@ package struct PluginCatalog: Sendable {
     ///   plugin and trust is required; the reason that the only file of that name is unusable; otherwise
     ///   `unknown-plugin` with a suggestion and the searched directories.
     package func find(_ id: String, version: SemanticVersion? = nil) throws(ConnectorError) -> PluginCandidate {
+        let best = try best(id, version: version)
+        if requiresTrust, let refusal = PluginTrust.refusal(best, within: directories, trust) { throw refusal }
+        return best
+    }
+
+    private func best(_ id: String, version: SemanticVersion?) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
+        // Nearly always there is one.
+        if all.count == 1, version == nil { return all[0] }
         let suitable = all.filter { version == nil || $0.manifest.version == version }
         guard let best = suitable.max(by: { $0.manifest.version < $1.manifest.version }) else {
             throw unusable(id, version: version, others: all.map(\.manifest.version))
@@ -92,7 +102,6 @@ package struct PluginCatalog: Sendable {
                 fix: "remove one of them, or give the newer one a higher version"
             )
         }
-        if requiresTrust, let refusal = PluginTrust.refusal(best, within: directories, trust) { throw refusal }
         return best
     }
 

@@ -109,7 +109,8 @@ extension PluginEntry {
                     image: .file,
                     embeddedText: reading.embeddedText,
                     neededLibraries: image.bytes.isWhole ? image.neededNames : nil,
-                    identity: image.bytes.identity
+                    identity: image.bytes.identity,
+                    isDirect: FileIdentity(itself: path) == image.bytes.identity
                 )
             )
         } catch {

@@ -22,7 +22,7 @@ package enum PluginTrust {
     ) -> [String] {
         switch candidate.image {
         case .file:
-            concerns(image: candidate.path, sidecar: candidate.sidecar, within: directories, trust)
+            concerns(image: candidate.path, candidate.owner, sidecar: candidate.sidecar, within: directories, trust)
                 + LibraryTrust.concerns(image: candidate.path, needs: candidate.neededLibraries, trust)
         case .library(let name):
             concerns(image: nil, sidecar: candidate.sidecar, within: directories, trust)
@@ -39,22 +39,27 @@ package enum PluginTrust {
     }
 
     /// The reasons that others could change an image, a sidecar, or the directories that contain them.
+    ///
+    /// - Parameter owner: Who may change the image, if that was read with its identity: then it is not read again.
     private static func concerns(
         image: String?,
+        _ owner: FileTrust.Owner? = nil,
         sidecar: String?,
         within directories: [String],
         _ trust: FileTrust
     ) -> [String] {
-        let files = [image, sidecar].compactMap(\.self)
-        let folders =
-            files.map(\.parentPath)
-            + directories.filter { folder in
-                files.contains { $0.hasPrefix(folder + "/") }
-            }
         var concerns: [String] = []
-        for concern in files.compactMap({ trust.concern($0) }) + folders.compactMap({ trust.concern(directory: $0) })
-        where !concerns.contains(concern) {
-            concerns.append(concern)
+        func add(_ concern: String?) {
+            if let concern, !concerns.contains(concern) { concerns.append(concern) }
+        }
+        if let image { add(owner.map { trust.concern(image, $0) } ?? trust.concern(image)) }
+        if let sidecar { add(trust.concern(sidecar)) }
+        let files = [image, sidecar].compactMap(\.self)
+        let folders = files.map(\.parentPath)
+        for folder in folders { add(trust.concern(directory: folder)) }
+        for directory in directories
+        where !folders.contains(directory) && files.contains(where: directory.contains(file:)) {
+            add(trust.concern(directory: directory))
         }
         return concerns
     }
@@ -73,5 +78,20 @@ package enum PluginTrust {
             fix: "make this user or root own its files, its libraries and the directories that lead to them, and let "
                 + "no other user write them: chmod go-w"
         )
+    }
+}
+
+extension PluginCandidate {
+    /// Who may change the file; nil if that is not known, or depends on a symbolic link, too.
+    fileprivate var owner: FileTrust.Owner? {
+        guard isDirect, let identity else { return nil }
+        return FileTrust.Owner(user: identity.owner, group: identity.group, mode: identity.mode)
+    }
+}
+
+extension String {
+    /// Whether this directory's path is the beginning of a file's.
+    fileprivate func contains(file path: String) -> Bool {
+        path.hasPrefix(self) && path.utf8.dropFirst(utf8.count).first == UInt8(ascii: "/")
     }
 }

@@ -21,16 +21,30 @@ package struct FileIdentity: Sendable, Hashable {
     package var modified: Int
     /// When the content or the metadata last changed, in nanoseconds since 1970-01-01T00:00:00Z; only the system sets it.
     package var changed: Int
+    /// The user that owns the file.
+    package var owner: UInt32
+    /// The group that owns the file.
+    package var group: UInt32
+    /// The kind of the file and its permissions, as stat(2) has them.
+    package var mode: UInt32
 
     /// The identity of bytes that are no file.
     package init(size: Int) {
         (device, inode, self.size, modified, changed) = (0, 0, size, 0, 0)
+        (owner, group, mode) = (0, 0, 0)
     }
 
     /// Identifies the file at a path, or what a symbolic link there leads to; nil if there is none, or if it cannot be reached.
     package init?(path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Identifies what stands at a path itself, which may be a symbolic link; nil if nothing does.
+    package init?(itself path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
@@ -46,5 +60,6 @@ package struct FileIdentity: Sendable, Hashable {
         size = Int(status.st_size)
         self.modified = modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
         self.changed = changed.tv_sec &* 1_000_000_000 &+ changed.tv_nsec
+        (owner, group, mode) = (status.st_uid, status.st_gid, UInt32(status.st_mode))
     }
 }

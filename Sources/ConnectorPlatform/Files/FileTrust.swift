@@ -44,6 +44,26 @@ package final class FileTrust: Sendable {
         resolve(path, depth: 0).concern
     }
 
+    /// Who may change a file, from its metadata.
+    package struct Owner: Sendable {
+        fileprivate var user: UInt32
+        fileprivate var group: UInt32
+        fileprivate var mode: UInt32
+
+        /// Takes the members of the same meaning of stat(2).
+        package init(user: UInt32, group: UInt32, mode: UInt32) {
+            (self.user, self.group, self.mode) = (user, group, mode)
+        }
+    }
+
+    /// The reason that another user could change a file, which is no symbolic link and whose metadata are known; nil if none can.
+    package func concern(_ path: String, _ owner: Owner) -> String? {
+        let parent = resolve(path.parentPath, depth: 0)
+        if parent.isMissing || parent.concern != nil { return parent.concern ?? concern(path) }
+        let place = { parent.path == "/" ? "/\(path.lastPathComponent)" : "\(parent.path)/\(path.lastPathComponent)" }
+        return Self.owner(place(), owner) ?? Self.writers(place(), owner)
+    }
+
     /// The reason that another user could create a file in a directory, or a missing directory itself; nil if none can.
     package func concern(directory path: String) -> String? {
         let place = resolve(path, depth: 0)
@@ -89,10 +109,11 @@ package final class FileTrust: Sendable {
         guard unsafe lstat(path, &status) == 0 else {
             return Location(path: path, concern: parent?.concern ?? parent?.intrusion, isMissing: true)
         }
-        let concern = parent?.concern ?? Self.owner(path, status)
+        let owner = Owner(user: status.st_uid, group: status.st_gid, mode: UInt32(status.st_mode))
+        let concern = parent?.concern ?? Self.owner(path, owner)
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFLNK else { return follow(path, below: parent, concern: concern, depth: depth) }
-        let writers = Self.writers(path, status)
+        let writers = Self.writers(path, owner)
         let isDirectory = kind == S_IFDIR
         // In a sticky directory, such as /tmp, no user can replace another user's files.
         let isSticky = isDirectory && status.st_mode & S_ISVTX != 0
@@ -117,16 +138,16 @@ package final class FileTrust: Sendable {
     }
 
     /// The reason that the owner is a concern; nil for root and this process's user.
-    private static func owner(_ path: String, _ status: stat) -> String? {
-        TrustedUsers.contains(status.st_uid) ? nil : "\(path) belongs to the user \(status.st_uid)"
+    private static func owner(_ path: @autoclosure () -> String, _ owner: Owner) -> String? {
+        TrustedUsers.contains(owner.user) ? nil : "\(path()) belongs to the user \(owner.user)"
     }
 
     /// The reason that other users may write it; nil if none may.
-    private static func writers(_ path: String, _ status: stat) -> String? {
-        if status.st_mode & S_IWOTH != 0 { return "every user can write \(path)" }
+    private static func writers(_ path: @autoclosure () -> String, _ owner: Owner) -> String? {
+        if owner.mode & UInt32(S_IWOTH) != 0 { return "every user can write \(path())" }
         // On most systems, a user's private group has the same id as the user; root's group is root.
-        if status.st_mode & S_IWGRP != 0, status.st_gid != 0, status.st_gid != status.st_uid {
-            return "the group \(status.st_gid) can write \(path)"
+        if owner.mode & UInt32(S_IWGRP) != 0, owner.group != 0, owner.group != owner.user {
+            return "the group \(owner.group) can write \(path())"
         }
         return nil
     }

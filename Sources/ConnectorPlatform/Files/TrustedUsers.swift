@@ -10,5 +10,5 @@
 /// The users whose files and processes this process trusts: its effective user, and root.
 package enum TrustedUsers {
     /// Whether a user is one of them.
-    package static func contains(_ user: uid_t) -> Bool { user == geteuid() || user == 0 }
+    package static func contains(_ user: uid_t) -> Bool { user == 0 || user == geteuid() }
 }

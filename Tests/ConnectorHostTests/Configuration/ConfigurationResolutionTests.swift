@@ -1,9 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorConfiguration
 @testable import ConnectorHost
 @testable import ConnectorInvocation
 @testable import ConnectorLoading
@@ -94,6 +96,52 @@ import Testing
                 && problems[0].message.hasPrefix("the plugin segment receives \"\(field)\" in clear text")
                 && !"\(problems)".contains("public") && !"\(problems)".contains("42")
         }
+    }
+
+    /// Whether a leaf has the same plan after a change of its settings, or of its surroundings.
+    private func keepsPlan(
+        _ plugin: String,
+        _ settings: String,
+        _ next: String? = nil,
+        directory: String = "/a",
+        environment: [String: String] = [:]
+    ) throws -> Bool {
+        func configuration(_ settings: String, directory: String) throws -> Configuration {
+            let text = #"{"version": 1, "connectors": [{"name": "leaf", "plugin": "\#(plugin)", \#(settings)}]}"#
+            return try Configuration(parsing: text, directory: directory, environment: .init([:]))
+        }
+        let variables = ["URL": "https://a.io", "KEY": "key1"]
+        let first = try configuration(settings, directory: "/a")
+            .resolved(environment: .init(variables), manifest: manifest(of:))
+        let second = try configuration(next ?? settings, directory: directory).resolved(
+            environment: .init(environment.isEmpty ? variables : environment),
+            after: first,
+            manifest: manifest(of:)
+        )
+        let (old, new) = try (#require(first.leaves["leaf"]).get(), #require(second.leaves["leaf"]).get())
+        let again = try configuration(next ?? settings, directory: directory)
+            .resolved(environment: .init(environment.isEmpty ? variables : environment), manifest: manifest(of:))
+        #expect(try new.config == #require(again.leaves["leaf"]).get().config)
+        #expect(try new.egress == #require(again.leaves["leaf"]).get().egress)
+        return new.members.isCopy(of: old.members)
+    }
+
+    @Test func `a leaf that is made of the same text keeps its plan`() throws {
+        let endpoint = #""config": {"endpoint": "https://a.io"}"#
+        #expect(try keepsPlan("sentry", endpoint))
+        #expect(try keepsPlan("sentry", endpoint, endpoint + #", "timeout": "1s""#))
+        #expect(try !keepsPlan("sentry", endpoint, #""config": {"endpoint": "https://b.io"}"#))
+        #expect(try !keepsPlan("sentry", endpoint, endpoint + #", "allow": {"hosts": []}"#))
+        #expect(try !keepsPlan("sentry", endpoint, directory: "/b"))
+    }
+
+    @Test func `a leaf with variables or secrets is read again each time`() throws {
+        let variable = #""config": {"endpoint": "${URL}"}"#
+        #expect(try !keepsPlan("sentry", variable))
+        #expect(try !keepsPlan("sentry", variable, environment: ["URL": "https://b.io"]))
+        #expect(try !keepsPlan("segment", #""config": {"writeKey": "key1"}"#))
+        #expect(try !keepsPlan("segment", #""config": {"writeKey": {"secret": "env:KEY"}}"#))
+        #expect(try !keepsPlan("segment", #""config": {"writeKey": "key1", "traits": ["${URL}"]}"#))
     }
 
     @Test func `an object with more than a secret is a value`() throws {

@@ -68,6 +68,28 @@ import Testing
         }
     }
 
+    @Test func `what changes between two searches is a concern of the second`() throws {
+        try Fixtures.withDirectory { directory in
+            _ = try Fixtures.plugin("handed", "1.0.0", in: directory, as: "handed")
+            func concerns(after change: String, _ earlier: PluginCatalog? = nil) throws -> ([String], PluginCatalog) {
+                #expect(Fixtures.run("cd '\(directory)' && \(change)") == 0)
+                let catalog = PluginCatalog(directories: [directory], after: earlier)
+                return (
+                    PluginTrust.concerns(try catalog.find("handed"), within: [directory], catalog.trust), catalog
+                )
+            }
+            let (none, first) = try concerns(after: "chmod go-w . *")
+            #expect(none.isEmpty)
+            let (writable, second) = try concerns(after: "chmod o+w libhanded.so", first)
+            #expect(writable == ["every user can write \(directory)/libhanded.so"])
+            let (trusted, third) = try concerns(after: "chmod o-w libhanded.so", second)
+            #expect(trusted.isEmpty)
+            let move = "mkdir .away && chmod o+w .away && mv libhanded.so .away && ln -s .away/libhanded.so ."
+            let (linked, _) = try concerns(after: move, third)
+            #expect(linked == ["every user can write \(directory)/.away"])
+        }
+    }
+
     @Test func `an unknown word for trust is a fault`() {
         #expect(throws: ConfigurationErrors.self) {
             try Configuration(parsing: #"{"version": 1, "trust": "blind", "connectors": []}"#)

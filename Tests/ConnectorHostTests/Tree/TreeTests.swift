@@ -43,6 +43,20 @@ import Testing
         #expect(closed.values == (0..<count).map { "gate-\($0)" })
     }
 
+    @Test func `gates that are left out keep the order of the others`() async throws {
+        let test = try TestHost(
+            TestHost.leaf("last", settings: #""after": ["middle"], "probe": "off""#),
+            TestHost.leaf("middle", settings: #""after": ["first"], "probe": "off""#),
+            TestHost.leaf("first", settings: #""probe": "off""#)
+        )
+        let opened = Journal<String>()
+        await test.host.current.tree.forEachGate(.opening, where: { $0.path != "middle" }) { gate in
+            if gate.path == "first" { await Task.yield() }
+            opened.note(gate.path)
+        }
+        #expect(opened.values == ["first", "last"])
+    }
+
     @Test func `gates that do not wait for each other are walked at once`() async throws {
         let test = try TestHost((0..<20).map { TestHost.leaf("gate-\($0)") }.joined(separator: ","))
         let tree = test.host.current.tree
