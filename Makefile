@@ -140,6 +140,7 @@ test: packages fixtures examples
 	scripts/swift build --build-tests
 	@$(TESTS)
 	@Tests/Browser/run short
+	@$(MAKE) --no-print-directory -s check-install
 
 # The console's page in Chromium; `make test` runs the short form.
 browser: plugins
