@@ -117,9 +117,26 @@ extension Node {
             case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
             }
         } catch {
-            guard error.reachedNothing, let next = call.tree?.tree[path], next !== self else { throw error }
+            guard isUnreached(error), let next = call.tree?.tree[path], next !== self else { throw error }
             return try await next.answered(call)
         }
+    }
+
+    /// Whether a call ended with this error before it reached a leaf, because a reload had removed all that it found.
+    private func isUnreached(_ error: ConnectorError) -> Bool {
+        // Only a call that a removed gate refuses has this code: one that it ends has another.
+        if let gate { return error.code == .unknownConnector && gate.isRemoved }
+        guard !error.outcomes.isEmpty else { return error.code == .notOpen }
+        return error.outcomes.allSatisfy { outcome in
+            outcome.error.flatMap { descendant(outcome.connector)?.isUnreached($0) } ?? false
+        }
+    }
+
+    private func descendant(_ path: String) -> Node? {
+        for child in children {
+            if let node = child.path == path ? child : child.descendant(path) { return node }
+        }
+        return nil
     }
 
     func outcome(_ call: Call) async -> ConnectorAnswer.Outcome {
@@ -216,8 +233,8 @@ extension Node {
 
     /// Whether a reload removed this leaf before a call reached it.
     private func isGone(_ outcome: ConnectorAnswer.Outcome) -> Bool {
-        guard case .failure(let error) = outcome, error.code == .unknownConnector else { return false }
-        return gate?.isRemoved ?? false
+        guard gate != nil, case .failure(let error) = outcome else { return false }
+        return isUnreached(error)
     }
 
     /// Calls the first usable child; the next one only after a retryable error, or if the previous one asks for a retry
@@ -309,14 +326,6 @@ extension Node {
         }
         let names = Set(inputs.map(\.name))
         return CallArguments(JSONObject(unique: object.members.filter { names.contains($0.name) }))
-    }
-}
-
-extension ConnectorError {
-    /// Whether the call reached no leaf: each was closed, or had been removed.
-    fileprivate var reachedNothing: Bool {
-        func isRefusal(_ code: Code) -> Bool { code == .notOpen || code == .unknownConnector }
-        return outcomes.isEmpty ? isRefusal(code) : outcomes.allSatisfy { $0.error.map { isRefusal($0.code) } ?? false }
     }
 }
 
