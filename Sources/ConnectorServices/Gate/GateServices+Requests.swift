@@ -72,9 +72,13 @@ extension GateServices {
         let authority = outgoing.url.authority
         let trace = TraceContext.current
         let recorder = recorder(of: request, isInParts: silence != nil)
-        let body =
-            outgoing.isBodyInParts
-            ? BodyParts(length: request.length, recorder) { self.bodyHasProgressed(of: id, isLast: $0) } : nil
+        var body: BodyParts?
+        if outgoing.isBodyInParts {
+            let record = recorder.map { recorder in
+                { @Sendable (part: [UInt8], isLast: Bool) in recorder.addSent(part, isLast: isLast) }
+            }
+            body = BodyParts(length: request.length, sending: record) { self.bodyHasProgressed(of: id, isLast: $0) }
+        }
         let parts = silence.map { _ in
             ResponseParts(limit: options.responseLimit) { part in
                 recorder?.parts?.add(part)

@@ -32,18 +32,22 @@ package final class BodyParts: Sendable {
 
     /// In bytes; nil if it is not known.
     package let length: Int64?
-    private let recorder: RequestRecorder?
+    private let sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?
     private let progress: @Sendable (_ isLast: Bool) -> Void
     private let state = Mutex(State())
 
     /// Creates the body of one request.
     ///
     /// - Parameters:
-    ///   - recorder: What records the request; nil if nothing does.
+    ///   - sending: Called before each part is sent, one after the other; nil for nothing.
     ///   - progress: Called after each part that was sent, on any thread.
-    package init(length: Int64?, _ recorder: RequestRecorder?, progress: @escaping @Sendable (_ isLast: Bool) -> Void) {
+    package init(
+        length: Int64?,
+        sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?,
+        progress: @escaping @Sendable (_ isLast: Bool) -> Void
+    ) {
         self.length = length
-        self.recorder = recorder
+        self.sending = sending
         self.progress = progress
     }
 
@@ -59,7 +63,7 @@ package final class BodyParts: Sendable {
             state.isSending = true
             state.hasLast = isLast
             // Before it is sent: the response to it may come at once.
-            recorder?.addSent(bytes, isLast: isLast)
+            sending?(bytes, isLast)
             if state.connection == nil { state.first = part }
             return state.connection
         }
