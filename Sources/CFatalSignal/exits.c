@@ -5,6 +5,8 @@
 
 #include "exits.h"
 
+#include "dynamic.h"
+
 #ifdef __linux__
 #include <stdint.h>
 #include <string.h>
@@ -20,14 +22,6 @@ static const uint32_t kinds[] = {257, 1025, 1026};
 #else
 static const uint32_t kinds[] = {0, 0, 0};
 #endif
-
-/** What the dynamic section says, as far as it matters here. */
-typedef struct tables {
-    const ElfW(Sym) *symbols;
-    const char *names;
-    const ElfW(Rela) *relocations[2];
-    size_t sizes[2];
-} tables;
 
 /** Memory that is read-only once the image is relocated. */
 typedef struct sealed {
@@ -49,28 +43,7 @@ static int find_sealed(struct dl_phdr_info *info, size_t size, void *context) {
     return 1;
 }
 
-/** An address of the dynamic section, which the linker may have relocated or not. */
-static const void *at(const struct link_map *map, ElfW(Addr) address) {
-    return (const void *)(address < map->l_addr ? map->l_addr + address : address);
-}
-
-static tables read_tables(const struct link_map *map) {
-    tables tables = {NULL, NULL, {NULL, NULL}, {0, 0}};
-    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-        switch (entry->d_tag) {
-        case DT_SYMTAB: tables.symbols = at(map, entry->d_un.d_ptr); break;
-        case DT_STRTAB: tables.names = at(map, entry->d_un.d_ptr); break;
-        case DT_RELA: tables.relocations[0] = at(map, entry->d_un.d_ptr); break;
-        case DT_RELASZ: tables.sizes[0] = entry->d_un.d_val; break;
-        case DT_JMPREL: tables.relocations[1] = at(map, entry->d_un.d_ptr); break;
-        case DT_PLTRELSZ: tables.sizes[1] = entry->d_un.d_val; break;
-        default: break;
-        }
-    }
-    return tables;
-}
-
-static int is_exit(const tables *tables, const ElfW(Rela) *relocation) {
+static int is_exit(const dynamic *tables, const ElfW(Rela) *relocation) {
     const uint32_t kind = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(relocation->r_info)];
     if (kind != kinds[0] && kind != kinds[1] && kind != kinds[2]) return 0;
@@ -90,13 +63,13 @@ static void set(uintptr_t place, uintptr_t value, const sealed *sealed) {
 }
 
 void exits_redirect(const struct link_map *map, void (*replacement)(int status)) {
-    const tables tables = read_tables(map);
+    const dynamic tables = dynamic_of(map);
     sealed sealed = {map, 0, 0};
     if (tables.symbols == NULL || tables.names == NULL) return;
     dl_iterate_phdr(find_sealed, &sealed);
     for (int list = 0; list < 2; list++) {
         if (tables.relocations[list] == NULL) continue;
-        for (size_t index = 0; index < tables.sizes[list] / sizeof(ElfW(Rela)); index++) {
+        for (size_t index = 0; index < tables.relocation_counts[list]; index++) {
             const ElfW(Rela) *relocation = &tables.relocations[list][index];
             if (is_exit(&tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &sealed);
         }

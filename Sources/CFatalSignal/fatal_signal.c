@@ -114,13 +114,12 @@ uintptr_t fatal_signal_set_calling(uintptr_t function) {
 
 void fatal_signal_guard_exit(int32_t guards) { atomic_store(&is_guarded, guards); }
 
-/** The plugin of the call that the thread makes, if its stack does not tell. */
+/** The plugin of the call that the thread makes, if its stack does not tell for certain. */
 static image_place called(image_place place) {
-    if (place.image != NULL || calling == 0 || (place.image = image_at(calling)) == NULL) return place;
+    const image *marked = calling == 0 ? NULL : image_at(calling);
+    if (marked == NULL || (place.image != NULL && !place.is_function)) return place;
     /* Within the function, as a return address would be. */
-    place.offset = calling - place.image->base + 1;
-    place.is_running = 0;
-    return place;
+    return (image_place){marked, calling - marked->base + 1, 0, 0};
 }
 
 /** What the signal interrupted. */
@@ -306,7 +305,7 @@ static void handle(int number, siginfo_t *info, void *context) {
 /** Runs when the process ends by a function of the C library: a plugin must not do that. A status of -1 is not known. */
 static void ending_by(const char *function, int status) {
     void *frames[128];
-    image_place place = {NULL, 0, 0};
+    image_place place = {NULL, 0, 0, 0};
     const char *plugin = loading;
     if (getpid() != atomic_load(&process)) return;
     terminal_guard_leave();

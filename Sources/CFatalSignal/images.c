@@ -5,6 +5,7 @@
 
 #include "images.h"
 
+#include "dynamic.h"
 #include "exits.h"
 
 #include <dlfcn.h>
@@ -15,10 +16,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <link.h>
-#endif
 
 /** Images are never unloaded, so the table only grows. A reader sees the entries below the count. */
 static image images[4096];
@@ -82,12 +79,31 @@ static int follows_call(uintptr_t address) {
 #endif
 }
 
+/** Whether an exported function of an image begins at an address. */
+static int begins_function(const image *image, uintptr_t address) {
+#ifdef __linux__
+    static ElfW(Sym) symbols[128];
+    const size_t limit = 1 << 16;
+    /* Where the table ends is not known: what follows it is other bytes of the file, or nothing that can be read. */
+    for (size_t start = 0, count = 0; image->symbols != NULL && start < limit; start += count) {
+        count = copy((uintptr_t)(image->symbols + start), symbols, sizeof symbols) / sizeof *symbols;
+        if (count == 0) break;
+        for (size_t index = 0; index < count; index++) {
+            if (symbols[index].st_shndx != SHN_UNDEF && image->base + symbols[index].st_value == address) return 1;
+        }
+    }
+#else
+    (void)image, (void)address;
+#endif
+    return 0;
+}
+
 image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
     static uintptr_t words[512];
     const size_t page = sizeof words;
     /* After an overflow the top lies in or below the guard page: look for the stack above it. */
     unsigned absent = 0, present = 0;
-    image_place place = {image_at(instruction), 0, 1};
+    image_place place = {image_at(instruction), 0, 1, 0};
     if (place.image != NULL) {
         place.offset = instruction - place.image->base;
         return place;
@@ -108,6 +124,7 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
             if (found == NULL || !follows_call(words[index])) continue;
             place.image = found;
             place.offset = words[index] - found->base;
+            place.is_function = begins_function(found, words[index]);
             return place;
         }
         top = next;
@@ -207,6 +224,7 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
         images[index].base = modules[place].base;
         images[index].plugin = plugin;
         images[index].path = path;
+        images[index].symbols = dynamic_of(map).symbols;
         atomic_store_explicit(&image_count, count + 1, memory_order_release);
     }
     pthread_mutex_unlock(&growing);

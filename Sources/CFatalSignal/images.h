@@ -6,7 +6,12 @@
 #ifndef FATAL_SIGNAL_IMAGES_H
 #define FATAL_SIGNAL_IMAGES_H
 
+#include <stdatomic.h>
 #include <stdint.h>
+
+#ifdef __linux__
+#include <link.h>
+#endif
 
 /** An image of a plugin in this process, for ever. */
 typedef struct image {
@@ -15,6 +20,10 @@ typedef struct image {
     const char *plugin;
     const char *path;
     _Atomic(const char *) gates;
+#ifdef __linux__
+    /** Of what it exports and imports; null if there are none. */
+    const ElfW(Sym) *symbols;
+#endif
 } image;
 
 /** A place in a plugin's code. */
@@ -24,6 +33,8 @@ typedef struct image_place {
     uintptr_t offset;
     /** Whether the code was running, not one that it had called. */
     int is_running;
+    /** Whether an exported function begins there: a word of the stack that says so may as well be a pointer to it. */
+    int is_function;
 } image_place;
 
 /** What a plugin calls instead of `_exit`: leaves a note, and ends the process with another status than 0. */

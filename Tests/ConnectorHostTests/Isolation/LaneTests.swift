@@ -209,13 +209,13 @@ import Testing
         #expect(second !== first)
         test.answer(true)
         #expect(Self.call(second, 2, []).0 == 2)
-        var again = try #require(test.take())
-        while again !== first {
-            test.lanes.giveBack(again)
-            again = try #require(test.take())
+        // New lanes, until the late answer has come.
+        var others: [CallLane] = []
+        while others.last !== first {
+            if let lane = test.take() { others.append(lane) } else { await Task.yield() }
         }
-        #expect(Self.call(again, 3, []).0 == 3 && again.stream.stop == nil)
-        test.lanes.giveBack(again)
+        #expect(Self.call(first, 3, []).0 == 3 && first.stream.stop == nil)
+        for lane in others { test.lanes.giveBack(lane) }
         test.lanes.giveBack(second)
         test.lanes.end(RunnerEnd())
         #expect(test.take() == nil)
