@@ -32,21 +32,24 @@ package enum RunnerMain {
         close(RUNNER_SOCKET + 1)
         // Before the first thread, and before any code of a plugin. In namespaces another process goes on from here.
         let sandbox = RunnerSandbox(settings, host: parent)
+        let watch = runner_watch(RUNNER_SOCKET, 0)
+        // Locks of Swift's runtime name their owner by the number of its thread, and keep the number that this thread had in the other
+        // process: whoever met it at a lock would wait for a thread that does not exist. So another thread serves the host, and this one
+        // waits for the host's end, of which threads that sleep on a futex do not learn.
+        let isServed = HostThread.start("messages") { serve(sandbox) }
+        guard watch >= 0, isServed else { _exit(1) }
+        _ = runner_await(watch)
+        _exit(0)
+    }
+
+    /// Greets the host, and serves it until it has ended or lets the runner go: plugins have nothing to say to that.
+    private static func serve(_ sandbox: RunnerSandbox) -> Never {
         let socket = RunnerSocket(RUNNER_SOCKET)
         var messages = RunnerMessages(RUNNER_SOCKET)
         guard let page = greet(socket, &messages, sandbox) else { _exit(1) }
-        // Threads that sleep on a futex do not learn that the host has ended.
-        let watch = runner_watch(RUNNER_SOCKET, 0)
-        let isWatched = HostThread.start("host-watch") {
-            _ = runner_await(watch)
-            _exit(0)
-        }
-        guard watch >= 0, isWatched else { _exit(1) }
         unsafe CrashNote.install(in: page.note)
         ExitGuard.begin()
-        let instances = InstanceTable(socket, sandbox)
-        serve(socket, &messages, page, instances)
-        // The host has ended, or lets the runner go: plugins have nothing to say to that.
+        take(&messages, page, socket, InstanceTable(socket, sandbox))
         _exit(0)
     }
 
@@ -96,10 +99,10 @@ package enum RunnerMain {
     }
 
     /// Takes messages until the socket ends. Nothing here blocks, nor runs a plugin's code.
-    private static func serve(
-        _ socket: RunnerSocket,
+    private static func take(
         _ messages: inout RunnerMessages,
         _ page: SharedPage,
+        _ socket: RunnerSocket,
         _ instances: InstanceTable
     ) {
         while let frame = try? messages.next() {

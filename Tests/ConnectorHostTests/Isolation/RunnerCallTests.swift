@@ -52,6 +52,22 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    /// Swift's locks name their owner by the number of its thread. In namespaces, the first thread had another number before, which
+    /// the runtime has kept: whoever met it at a lock would wait for a thread that does not exist, and so would it.
+    @Test func `the first thread of a runner takes no part in its calls`() async throws {
+        let test = try await Self.opened()
+        let process = try #require(test.host.report.runners.first?.process)
+        func switches() -> [Substring] {
+            systemLines("/proc/\(process)/task/\(process)/status").filter { $0.contains("ctxt_switches") }
+        }
+        _ = try await test.call("gate", "later")
+        let before = switches()
+        #expect(before.count == 2)
+        for _ in 0..<20 { _ = try await test.call("gate", "later") }
+        #expect(switches() == before)
+        await test.host.close()
+    }
+
     @Test func `a plugin has an empty environment and no descriptors of the host`() async throws {
         let test = try await Self.opened()
         #expect(try await test.call("gate", "variables").integer == 1)
