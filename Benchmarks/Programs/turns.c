@@ -6,6 +6,7 @@
  * Usage: turns shared COUNT    both processes look at one word of shared memory all the time
  *        turns socket COUNT    both sleep in a pair of sockets, and so long before each turn that they really do
  *        turns copy COUNT      copies a megabyte within one process, for nobody
+ *        turns ring COUNT      copies a megabyte through a ring of 64 KiB into the memory of another process, which answers with a word
  */
 #define _GNU_SOURCE
 #include "clock.h"
@@ -87,14 +88,65 @@ static double copy(long count) {
     return (double)(now(CLOCK_MONOTONIC) - start) / (double)count;
 }
 
+enum { SIZE = 1 << 20, CAPACITY = 64 << 10, PIECE = 16 << 10 };
+
+/** A ring: how many bytes were ever written, read, and answered, each in a cache line of its own, and the bytes. */
+typedef struct ring {
+    _Alignas(128) _Atomic uint64_t tail;
+    _Alignas(128) _Atomic uint64_t head;
+    _Alignas(128) _Atomic uint64_t answered;
+    _Alignas(4096) char bytes[CAPACITY];
+} ring;
+
+static void take(ring *ring, char *to, uint64_t position) {
+    for (uint64_t end = position + SIZE; position < end; position += PIECE, to += PIECE) {
+        while (atomic_load(&ring->tail) < position + PIECE) relax();
+        memcpy(to, ring->bytes + position % CAPACITY, PIECE);
+        atomic_store(&ring->head, position + PIECE);
+    }
+}
+
+static void put(ring *ring, const char *from, uint64_t position) {
+    for (uint64_t end = position + SIZE; position < end; position += PIECE, from += PIECE) {
+        while (position + PIECE - atomic_load(&ring->head) > CAPACITY) relax();
+        memcpy(ring->bytes + position % CAPACITY, from, PIECE);
+        atomic_store(&ring->tail, position + PIECE);
+    }
+}
+
+static double through(long count) {
+    ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *bytes = malloc(SIZE);
+    if (ring == MAP_FAILED || bytes == NULL) exit(1);
+    memset(bytes, 1, SIZE);
+    pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+        for (long i = 0; i < count; i++) {
+            take(ring, bytes, (uint64_t)i * SIZE);
+            atomic_store(&ring->answered, i + 1);
+        }
+        _exit(0);
+    }
+    uint64_t start = now(CLOCK_MONOTONIC);
+    for (long i = 0; i < count; i++) {
+        put(ring, bytes, (uint64_t)i * SIZE);
+        while (atomic_load(&ring->answered) != (uint64_t)i + 1) relax();
+    }
+    uint64_t time = now(CLOCK_MONOTONIC) - start;
+    waitpid(child, NULL, 0);
+    return (double)time / (double)count;
+}
+
 int main(int argc, char **argv) {
     long count = argc == 3 ? atol(argv[2]) : 0;
     double time;
     if (count > 0 && strcmp(argv[1], "shared") == 0) time = shared(count);
     else if (count > 0 && strcmp(argv[1], "socket") == 0) time = sockets(count);
     else if (count > 0 && strcmp(argv[1], "copy") == 0) time = copy(count);
+    else if (count > 0 && strcmp(argv[1], "ring") == 0) time = through(count);
     else {
-        fprintf(stderr, "usage: turns shared|socket|copy COUNT\n");
+        fprintf(stderr, "usage: turns shared|socket|copy|ring COUNT\n");
         return 64;
     }
     printf("%.1f\n", time);

@@ -22,12 +22,14 @@ extension Suite {
                 goal: .ratio(1.2)
             ),
             Measurement("runner/payload", "1 MB into a runner", beside: "memcpy", goal: .ratio(1.5)),
+            Measurement("runner/payload-ring", "  beside a ring", beside: "C, such a ring", goal: .ratio(1.25)),
         ]
         let results = try await alternate(measurements) { measurement in
             switch measurement.id {
             case "runner/call": (try await target.call(count: 20_000), try turns("shared", 20_000))
             case "runner/asleep": (try await target.callFromSleep(count: 200), try turns("socket", 200))
-            default: (try await target.pass(count: 50), try turns("copy", 50))
+            case "runner/payload": (try await target.pass(count: 200), try turns("copy", 200))
+            default: (try await target.pass(count: 200), try turns("ring", 200))
             }
         }
         await target.close()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorPlatform
 
 /// One end of a lane: messages of words and bytes through two rings, one in each direction in turn.
 ///
@@ -95,15 +96,16 @@ package struct LaneStream: ~Copyable {
 
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
-        var hasWaited = false
+        var waitedSince: UInt64?
         do throws(ConnectorError) {
             while offset < bytes.count, stop == nil {
                 let count = unsafe try writer.write(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 offset += count
                 guard count == 0 else { continue }
                 // The other side reads at once, unless it is stopped or gone.
-                if hasWaited { onWait?() }
-                hasWaited = true
+                let now = SystemTime.monotonic()
+                if now - (waitedSince ?? now) >= Self.briefly { onWait?() }
+                waitedSince = waitedSince ?? now
                 stop = interruption.stop
                 if stop == nil { try writer.waitForRoom(Self.briefly) }
             }

@@ -48,9 +48,13 @@ package struct RingMemory: @unchecked Sendable {
     /// How many bytes fit, a power of two.
     package let capacity: Int
 
-    /// After how many bytes a copy is published before it goes on: another side that looks copies at the same time. One that sleeps is
-    /// woken at the end alone, so that two sides that share a processor do not take turns for each piece.
-    static let piece = 16 << 10
+    /// At which multiples of bytes a copy is published before it goes on: another side that looks copies at the same time. One that
+    /// sleeps is woken at the end alone, so that two sides that share a processor do not take turns for each piece.
+    private static let piece: UInt64 = 16 << 10
+
+    /// The most bytes to copy at a position before it is published. The pieces of both sides end at the same places: otherwise one side
+    /// would wait again for what the other one's last piece leaves.
+    static func pieceCount(at position: UInt64) -> Int { Int(piece - position % piece) }
 
     /// The bytes of shared memory that a ring takes, a multiple of a page for a capacity that is one.
     package static func size(capacity: Int) -> Int { 4096 + capacity }

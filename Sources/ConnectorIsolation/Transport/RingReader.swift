@@ -43,8 +43,10 @@ package final class RingReader: @unchecked Sendable {
     package func read(into bytes: UnsafeMutableRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, try available())
         guard count > 0 else { return 0 }
-        for start in stride(from: 0, to: count, by: RingMemory.piece) {
-            let piece = unsafe bytes[start..<min(start + RingMemory.piece, count)]
+        var rest = unsafe bytes.prefix(count)
+        while unsafe !rest.isEmpty {
+            let piece = unsafe rest.prefix(RingMemory.pieceCount(at: taken))
+            unsafe rest = rest.dropFirst(piece.count)
             unsafe ring.load(into: UnsafeMutableRawBufferPointer(rebasing: piece), at: taken)
             taken &+= UInt64(piece.count)
             unsafe ring.head.pointee.store(taken, ordering: .sequentiallyConsistent)

@@ -43,8 +43,10 @@ package final class RingWriter: @unchecked Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, ring.capacity - (try pending()))
         guard count > 0 else { return 0 }
-        for start in stride(from: 0, to: count, by: RingMemory.piece) {
-            let piece = unsafe bytes[start..<min(start + RingMemory.piece, count)]
+        var rest = unsafe bytes.prefix(count)
+        while unsafe !rest.isEmpty {
+            let piece = unsafe rest.prefix(RingMemory.pieceCount(at: written))
+            unsafe rest = rest.dropFirst(piece.count)
             unsafe ring.store(UnsafeRawBufferPointer(rebasing: piece), at: written)
             written &+= UInt64(piece.count)
             unsafe ring.tail.pointee.store(written, ordering: .sequentiallyConsistent)
