@@ -24,12 +24,15 @@ extension ResolvedConfiguration {
     /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect only to that server,
     /// regardless of `allow`, and follows no redirect elsewhere. Open gates are probed every two seconds.
     ///
-    /// - Parameter target: Chooses what replaces a leaf's vendor, by the leaf's path.
+    /// - Parameter target: Chooses what replaces a leaf's vendor, by the leaf's path: in the order of the paths, so that what it makes up
+    ///   is the same each time.
     package func pointing(
         _ target: @escaping @Sendable (_ path: String, LeafPlan) -> SimulationTarget
     ) -> ResolvedConfiguration {
         var result = self
-        for (path, leaf) in leaves { result.leaves[path] = leaf.flatMap { $0.pointing(target(path, $0), path) } }
+        for (path, leaf) in leaves.sorted(by: { $0.key < $1.key }) {
+            result.leaves[path] = leaf.flatMap { $0.pointing(target(path, $0), path) }
+        }
         // Here, probes are free, and frequent ones show injected faults soon.
         result.longestProbeInterval = .seconds(2)
         result.renew = { [renew] path, renewal in

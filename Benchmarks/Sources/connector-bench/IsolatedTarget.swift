@@ -54,6 +54,30 @@ struct IsolatedTarget {
         return Double(total) / Double(count)
     }
 
+    /// Calls a hundred times at once, again and again.
+    ///
+    /// - Returns: The nanoseconds that one of the calls takes.
+    func callInBatches(count: Int) async throws -> Double {
+        let runner = host.report.runners.first?.process
+        let total = try await gate.withPrepared("add") { add throws(ConnectorError) in
+            let processors = ProcessorPair(other: runner)
+            defer { processors.release() }
+            try add.set(1 as Int64, at: 1)
+            var sum = 0 as Int64
+            let start = ContinuousClock.now
+            for _ in 0..<count {
+                try add.batch(100) { index throws(ConnectorError) in
+                    try add.set(index, at: 0)
+                } take: { _ throws(ConnectorError) in
+                    sum += try add.integer()
+                }
+            }
+            guard sum == Int64(count * 5050) else { throw ConnectorError(.misbehaved, "the sum is \(sum)") }
+            return (ContinuousClock.now - start).nanoseconds
+        }
+        return Double(total) / Double(count * 100)
+    }
+
     /// Calls once in a while, so that both sides sleep before.
     ///
     /// - Returns: The nanoseconds that a call takes.

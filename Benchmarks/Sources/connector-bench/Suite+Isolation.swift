@@ -21,6 +21,7 @@ extension Suite {
                 beside: "C, socket pair",
                 goal: .ratio(1.2)
             ),
+            Measurement("runner/batch", "one of 100 calls at once in a runner", goal: .value(500)),
             Measurement("runner/payload", "1 MB into a runner", beside: "memcpy", goal: .ratio(1.5)),
             Measurement("runner/payload-ring", "  beside a ring", beside: "C, such a ring", goal: .ratio(1.25)),
         ]
@@ -28,6 +29,7 @@ extension Suite {
             switch measurement.id {
             case "runner/call": (try await target.call(count: 20_000), try turns("shared", 20_000))
             case "runner/asleep": (try await target.callFromSleep(count: 200), try turns("socket", 200))
+            case "runner/batch": (try await target.callInBatches(count: 200), nil)
             case "runner/payload": (try await target.pass(count: 200), try turns("copy", 200))
             default: (try await target.pass(count: 200), try turns("ring", 200))
             }

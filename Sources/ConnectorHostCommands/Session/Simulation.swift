@@ -74,11 +74,7 @@ final class Simulation: Sendable {
 
     /// The same connectors, with simulators in place of the vendors, which accept the credentials of the configuration.
     func pointing(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> ResolvedConfiguration {
-        // In the order of their paths, so that recordings get the same names each time.
-        for (path, leaf) in resolved.leaves.sorted(by: { $0.key < $1.key }) {
-            if let plan = try? leaf.get() { _ = target(of: plan, at: path, plugins) }
-        }
-        return resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
+        resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
     }
 
     /// What takes the place of a leaf's vendor or plugin: what did before, if the leaf has the same plugin and answers.

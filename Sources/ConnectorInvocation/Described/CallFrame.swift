@@ -200,12 +200,16 @@ package struct CallFrame: ~Copyable {
 
     // MARK: The call
 
+    /// Where the C arguments are, by their index.
+    var addresses: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+        unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    }
+
     /// Calls a function that has the layout's signature.
     ///
     /// - Returns: The return value, widened to 64 bits.
     package func call(_ function: UnsafeMutableRawPointer) -> UInt64 {
         var returned: UInt64 = 0
-        let addresses = unsafe block.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
         unsafe ffi_call(
             cif,
             unsafeBitCast(function, to: (@convention(c) () -> Void).self),

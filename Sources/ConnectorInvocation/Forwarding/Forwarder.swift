@@ -16,11 +16,36 @@ final class Forwarder: Sendable {
     /// - Returns: The status of the function; nil if the call has to take the other way.
     typealias Exchange = @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?
 
+    /// Makes calls with one frame while their thread waits, and sends each before the answers of those before it are there.
+    ///
+    /// - Parameters:
+    ///   - count: How many calls.
+    ///   - prepare: Sets the parameters of a call, by its number from 0.
+    ///   - take: Reads the answers of a call, which are in the frame.
+    /// - Returns: How many calls were made, from the first on; the others have to take the other way.
+    typealias Batch =
+        @Sendable (
+            ForwardedCall, _ count: Int, _ prepare: (Int) throws(ConnectorError) -> Void,
+            _ take: (Int) throws(ConnectorError) -> Void
+        ) throws(ConnectorError) -> Int
+
+    /// What an operation is called by.
+    struct Route: Sendable {
+        /// Its position among all operations of the manifest.
+        let position: Int
+        /// The name to call it by.
+        let name: String
+    }
+
     private let environment: CallEnvironment
     private let owner: UInt64
     private let call: Call
     /// The short way of calls that are answered at once.
     let exchange: Exchange
+    /// The short way of many of them.
+    let batch: Batch
+    /// The operations, by the symbols that their functions have here.
+    let routes: [String: Route]
     /// The asynchronous calls that have no answer yet, by operation.
     private let tasks = Mutex<[UInt64: Task<Void, Never>]>([:])
 
@@ -28,13 +53,23 @@ final class Forwarder: Sendable {
     init(
         _ environment: CallEnvironment,
         owner: UInt64,
+        routes: [String: Route],
         exchange: @escaping Exchange,
+        batch: @escaping Batch,
         _ call: @escaping Call
     ) {
         self.environment = environment
         self.owner = owner
+        self.routes = routes
         self.exchange = exchange
+        self.batch = batch
         self.call = call
+    }
+
+    /// What the functions of an instance forward to; nil for an instance of this process.
+    static func behind(_ instance: PluginInstance) -> Forwarder? {
+        guard instance.isForwarding, let pointer = unsafe instance.pointer else { return nil }
+        return unsafe Unmanaged<Forwarder>.fromOpaque(pointer).takeUnretainedValue()
     }
 
     /// Calls an operation, and blocks the thread until it has an answer: for as long as a call by name waits by default.

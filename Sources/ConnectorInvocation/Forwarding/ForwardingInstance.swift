@@ -20,6 +20,9 @@ package final class ForwardingInstance: Sendable {
     /// - Parameters:
     ///   - context: That of the instance elsewhere, to which the calls belong.
     ///   - exchange: Makes a call that is answered at once, while its thread waits; nil if it cannot, so `call` makes it.
+    ///   - batch: Makes many calls of an operation that answers at once with one frame, and sends each before the answers of those before
+    ///     it are there: sets the parameters of a call by its number, reads its answers from the frame, and returns how many calls were made,
+    ///     from the first on.
     ///   - call: Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
     /// - Throws: `unsupported` if this system lets no process make code.
     package init(
@@ -28,12 +31,16 @@ package final class ForwardingInstance: Sendable {
         context: HostContext,
         services: any InstanceServices,
         exchange: @escaping @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?,
+        batch:
+            @escaping @Sendable (
+                ForwardedCall, _ count: Int, _ prepare: (Int) throws(ConnectorError) -> Void,
+                _ take: (Int) throws(ConnectorError) -> Void
+            ) throws(ConnectorError) -> Int,
         _ call:
             @escaping @Sendable (_ name: String, CallArguments, CallOptions, UInt64)
             async throws(ConnectorError) -> CallResult
     ) throws(ConnectorError) {
-        var (described, functions) = (manifest, [String: UInt]())
-        var position = 0
+        var (described, functions, routes) = (manifest, [String: UInt](), [String: Forwarder.Route]())
         for index in manifest.capabilities.indices {
             let capability = manifest.capabilities[index]
             for (place, operation) in capability.operations.enumerated() {
@@ -42,8 +49,9 @@ package final class ForwardingInstance: Sendable {
                 let isFirst = manifest.operation(named: operation.name)?.operation == operation
                 let name = isFirst ? operation.name : label
                 // Operations may share a symbol; each has a function of its own here.
+                let position = routes.count
                 functions[label] = try ForwardingFunction.address(of: operation, as: name, at: position)
-                position += 1
+                routes[label] = Forwarder.Route(position: position, name: name)
                 described.capabilities[index].operations[place].symbol = label
             }
         }
@@ -56,7 +64,14 @@ package final class ForwardingInstance: Sendable {
                 unsafe Unmanaged<Forwarder>.fromOpaque(instance).takeUnretainedValue().cancel(operation)
             }
         )
-        forwarder = Forwarder(environment, owner: context.owner, exchange: exchange, call)
+        forwarder = Forwarder(
+            environment,
+            owner: context.owner,
+            routes: routes,
+            exchange: exchange,
+            batch: batch,
+            call
+        )
         instance = unsafe PluginInstance(
             forwarding: plugin,
             to: Unmanaged.passUnretained(forwarder).toOpaque(),

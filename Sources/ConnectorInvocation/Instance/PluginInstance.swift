@@ -26,6 +26,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let services: any InstanceServices
     /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
+    /// Whether its functions forward each call to an instance elsewhere.
+    package let isForwarding: Bool
 
     /// Admits one call at a time; nil unless the plugin is `serial`.
     package let serialGate: SerialGate?
@@ -95,6 +97,7 @@ package final class PluginInstance: @unchecked Sendable {
         let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
+        isForwarding = false
     }
 
     /// Creates an instance of functions that forward calls to one elsewhere, which has the life cycle and keeps the order of calls.
@@ -116,6 +119,7 @@ package final class PluginInstance: @unchecked Sendable {
         cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
         foreign = Mutex(ForeignState(configuration: JSONObject()))
         unsafe self.pointer = pointer
+        isForwarding = true
     }
 
     /// Starts a phase. The plugin completes the operation; the host does if the plugin refuses or lacks the function.

@@ -28,6 +28,10 @@ extension RemoteChannel {
                 exchange: { [weak self] call throws(ConnectorError) in
                     guard let self else { throw ConnectorError(.notOpen, "the gate has closed") }
                     return try exchange(call, with: number)
+                },
+                batch: { [weak self] call, count, prepare, take throws(ConnectorError) in
+                    guard let self else { throw ConnectorError(.notOpen, "the gate has closed") }
+                    return try exchange(call, count, with: number, prepare, take)
                 }
             ) { [weak self] name, arguments, options, deadline throws(ConnectorError) in
                 guard let self else { throw ConnectorError(.notOpen, "the gate has closed") }

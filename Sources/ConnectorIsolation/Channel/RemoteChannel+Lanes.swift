@@ -13,8 +13,9 @@ extension RemoteChannel {
     func exchange(_ call: ForwardedCall, with number: UInt32) throws(ConnectorError) -> Int32? {
         guard let count = call.laneCount, let lane = lane() else { return nil }
         defer { runner.lanes.giveBack(lane) }
+        lane.stream.requireSilence()
         lane.stream.begin(count: 8 + count)
-        lane.stream.put(UInt64(number) << 32 | UInt64(call.position))
+        lane.stream.put(LaneTarget(instance: number, position: call.position).word)
         call.put(to: &lane.stream)
         lane.stream.send()
         lane.stream.receive()
@@ -32,7 +33,7 @@ extension RemoteChannel {
         throw failure(of: call.name, in: lane, sent: 16 + count)
     }
 
-    private func lane() -> CallLane? {
+    func lane() -> CallLane? {
         guard runner.ringReading.isUsed else { return nil }
         return runner.lanes.take(environment.clock, patience: CallOptions().timeoutNanoseconds) { descriptor in
             runner.send(.lane, instance: 0, [], descriptor: descriptor) != nil
@@ -42,7 +43,7 @@ extension RemoteChannel {
     /// The error of a call whose lane has stopped.
     ///
     /// - Parameter count: The bytes of the call's message.
-    private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
+    func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
         switch lane.stream.stop {
         case .over?:
             let isSent = !lane.isUntouched(last: count)

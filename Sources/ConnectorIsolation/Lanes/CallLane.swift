@@ -15,7 +15,7 @@ package final class CallLane: @unchecked Sendable {
     private let timer: LaneTimer
 
     /// The bytes that each of the two rings holds; longer messages pass through in pieces.
-    private static let capacity = 64 << 10
+    package static let capacity = 64 << 10
     /// The size of the memory that a lane takes, in bytes.
     package static let size = 2 * RingMemory.size(capacity: capacity)
 

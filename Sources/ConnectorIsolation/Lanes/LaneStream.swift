@@ -34,6 +34,10 @@ package struct LaneStream: ~Copyable {
     private var awaitsCount = false
     /// Whether a message is taken only if it is there.
     private var isDiscarding = false
+    /// The messages that the other side is to send after the one that is being taken.
+    package var due = 0
+    /// Whether the other side awaits more calls of a batch.
+    package var isInBatch = false
 
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
@@ -61,14 +65,15 @@ package struct LaneStream: ~Copyable {
 
     // MARK: Writing
 
+    /// Stops the stream if the other side, which waits for the next message, has said more than was asked.
+    package mutating func requireSilence() {
+        if rest > 0 || !unread.isEmpty { stop = stop ?? .corrupt }
+    }
+
     /// Begins a message.
     ///
     /// - Parameter count: The bytes of the words and bytes that follow.
-    package mutating func begin(count: Int) {
-        // The other side waits for this message, so it has nothing to say.
-        if rest > 0 || !unread.isEmpty { stop = stop ?? .corrupt }
-        put(UInt64(count))
-    }
+    package mutating func begin(count: Int) { put(UInt64(count)) }
 
     /// Writes a word.
     package mutating func put(_ word: UInt64) {
@@ -165,16 +170,39 @@ package struct LaneStream: ~Copyable {
         }
     }
 
-    /// Takes a message, or what is left of one, whose caller has stopped waiting for it.
+    /// Ends a batch, also one whose caller has stopped waiting: until then, the other side keeps its instance for it. There is always
+    /// room for that: see ``RemoteChannel``.
+    package mutating func endBatch() {
+        guard isInBatch, stop == nil || stop == .late else { return }
+        isInBatch = false
+        let earlier = stop
+        stop = nil
+        begin(count: 8)
+        put(LaneTarget.noMore)
+        send()
+        stop = stop ?? earlier
+    }
+
+    /// Takes what is left of a message, and all that are due.
+    mutating func skipAll() {
+        if awaitsCount, stop == nil { receive() }
+        skip()
+        while stop == nil, due > 0 {
+            due -= 1
+            receive()
+            skip()
+        }
+    }
+
+    /// Takes the messages, or what is left of them, whose caller has stopped waiting.
     ///
-    /// - Returns: Whether all of it was there.
+    /// - Returns: Whether all of them were there.
     mutating func discard() -> Bool {
         guard stop == .late else { return false }
         stop = nil
         isDiscarding = true
         defer { isDiscarding = false }
-        if awaitsCount { receive() }
-        skip()
+        skipAll()
         return stop == nil
     }
 

@@ -48,7 +48,7 @@ package final class RingReader: @unchecked Sendable {
             let piece = unsafe rest.prefix(RingMemory.pieceCount(at: taken))
             unsafe rest = rest.dropFirst(piece.count)
             unsafe ring.load(into: UnsafeMutableRawBufferPointer(rebasing: piece), at: taken)
-            taken &+= UInt64(piece.count)
+            unsafe taken &+= UInt64(piece.count)
             unsafe ring.head.pointee.store(taken, ordering: .sequentiallyConsistent)
         }
         if let onRoom {

@@ -48,7 +48,7 @@ package final class RingWriter: @unchecked Sendable {
             let piece = unsafe rest.prefix(RingMemory.pieceCount(at: written))
             unsafe rest = rest.dropFirst(piece.count)
             unsafe ring.store(UnsafeRawBufferPointer(rebasing: piece), at: written)
-            written &+= UInt64(piece.count)
+            unsafe written &+= UInt64(piece.count)
             unsafe ring.tail.pointee.store(written, ordering: .sequentiallyConsistent)
         }
         unsafe RingMemory.wake(ring.readerSleeps)

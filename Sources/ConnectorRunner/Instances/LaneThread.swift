@@ -33,12 +33,12 @@ enum LaneThread {
 
     private static func serve(_ stream: inout LaneStream, _ instances: Instances) {
         stream.receive()
-        let target = stream.word()
+        let target = LaneTarget(word: stream.word())
         guard stream.stop == nil else { return }
-        guard let instance = instances(UInt32(target >> 32)) else {
+        guard let instance = instances(target.instance) else {
             stream.skip()
             return stream.send(.busy)
         }
-        instance.answer(Int(target & 0xFFFF_FFFF), &stream)
+        target.isBatch ? instance.answerBatch(target.position, &stream) : instance.answer(target.position, &stream)
     }
 }

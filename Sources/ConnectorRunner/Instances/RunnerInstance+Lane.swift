@@ -33,9 +33,52 @@ extension RunnerInstance {
             stream.send(error)
         }
     }
+
+    /// Makes the calls of a batch, up to one that fails, and answers each.
+    func answerBatch(_ position: Int, _ stream: inout LaneStream) {
+        guard let admission = rundown.admitNow(.typed) else { return stream.send(.busy) }
+        do throws(ConnectorError) {
+            try admission.lend { instance throws(ConnectorError) in
+                let operation = try instance.operation(at: position)
+                stream.send(.answered)
+                CallFrame.with(operation.layout) { frame in
+                    frame.answerBatch(operation, of: instance, &stream)
+                }
+            }
+        } catch {
+            stream.send(error)
+        }
+    }
 }
 
 extension CallFrame {
+    fileprivate mutating func answerBatch(
+        _ operation: ResolvedOperation,
+        of instance: PluginInstance,
+        _ stream: inout LaneStream
+    ) {
+        var hasFailed = false
+        while stream.stop == nil {
+            stream.receive()
+            guard stream.word() == LaneTarget.more else { return stream.skip() }
+            guard !hasFailed else {
+                stream.skip()
+                stream.send(.busy)
+                continue
+            }
+            do throws(ConnectorError) {
+                resetAnswers()
+                take(from: &stream, operation.layout)
+                try call(operation, of: instance)
+                try send(to: &stream, operation.layout)
+            } catch {
+                hasFailed = true
+                stream.skip()
+                stream.send(error)
+            }
+        }
+    }
+
     /// Takes the arguments; see `ForwardedCall` for their form.
     fileprivate mutating func take(from stream: inout LaneStream, _ layout: CallLayout) {
         for index in unsafe layout.inputs.indices {

@@ -91,7 +91,7 @@ public final class Simulator: Service, Sendable {
     /// listens.
     public func configuration(of vendor: String) async throws(SimulatorError) -> [String: String] {
         let baseURL = try await baseURL(of: vendor)
-        return VendorCatalogue.types.first { $0.name == vendor }?.configuration(baseURL: baseURL) ?? [:]
+        return VendorCatalogue.type(named: vendor)?.configuration(baseURL: baseURL) ?? [:]
     }
 
     /// Serves a vendor with a set of credentials, from now on; one that is served keeps its data, and accepts the set, too.

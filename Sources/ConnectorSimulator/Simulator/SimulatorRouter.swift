@@ -37,7 +37,7 @@ final class SimulatorRouter: Sendable {
         recording = Recording()
         decodedLimit = options.bodyLimits.decoded
         for name in options.vendors {
-            guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
+            guard let type = VendorCatalogue.type(named: name) else { throw .unknownVendor(name) }
             let sets = options.credentials[name] ?? []
             for set in sets.isEmpty ? [type.demoCredentials] : sets { try serve(name, accepting: set) }
         }
@@ -48,7 +48,7 @@ final class SimulatorRouter: Sendable {
     ///
     /// - Throws: `unknownVendor` if no vendor has the name.
     func serve(_ name: String, accepting set: [String: String]) throws(SimulatorError) {
-        guard let type = VendorCatalogue.types.first(where: { $0.name == name }) else { throw .unknownVendor(name) }
+        guard let type = VendorCatalogue.type(named: name) else { throw .unknownVendor(name) }
         mounted.withLock { mounts in
             guard let index = mounts.firstIndex(where: { $0.name == name }), let credentials = mounts[index].credentials
             else {

@@ -13,6 +13,9 @@ package enum VendorCatalogue {
         MatomoVendor.self, PostgRESTVendor.self, DatasetteVendor.self,
     ]
 
+    /// A vendor by its name; nil if none has it.
+    static func type(named name: String) -> (any Vendor.Type)? { types.first { $0.name == name } }
+
     /// The vendors' names, in the order of listings.
     package static var names: [String] { types.map { $0.name } }
 

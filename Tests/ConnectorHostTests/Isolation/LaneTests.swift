@@ -115,7 +115,7 @@ import Testing
         }
         #expect(Self.call(lane, 0, []).0 == 1)
         #expect(lane.stream.stop == nil)
-        lane.stream.begin(count: 0)
+        lane.stream.requireSilence()
         #expect(lane.stream.stop == .corrupt)
         lane.end()
     }

@@ -22,6 +22,7 @@ CONNECTOR_MANIFEST({
             "linger": {"symbol": "blocks_linger", "signature": "() async -> json"},
             "pass": {"symbol": "blocks_pass", "signature": "() -> i64"},
             "held": {"symbol": "blocks_held", "signature": "() -> i64"},
+            "freed": {"symbol": "blocks_freed", "signature": "() -> i64"},
             "release": {"symbol": "blocks_release", "signature": "() -> i64"}
         }
     }
@@ -31,6 +32,8 @@ CONNECTOR_MANIFEST({
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int64_t held;
+/** How many are held no longer. */
+static int64_t freed;
 static int64_t generation;
 
 static void hold(void) {
@@ -40,6 +43,7 @@ static void hold(void) {
     held++;
     while (mine == generation) pthread_cond_wait(&changed, &mutex);
     held--;
+    freed++;
     pthread_mutex_unlock(&mutex);
 }
 
@@ -77,6 +81,14 @@ CONNECTOR_EXPORT int32_t blocks_held(void *instance, int64_t *result, connector_
     (void)instance, (void)error;
     pthread_mutex_lock(&mutex);
     *result = held;
+    pthread_mutex_unlock(&mutex);
+    return CONNECTOR_OK;
+}
+
+CONNECTOR_EXPORT int32_t blocks_freed(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    pthread_mutex_lock(&mutex);
+    *result = freed;
     pthread_mutex_unlock(&mutex);
     return CONNECTOR_OK;
 }

@@ -25,6 +25,7 @@ CONNECTOR_MANIFEST({
             "crash": {"symbol": "crashes_crash", "signature": "(how: string)"},
             "begin": {"symbol": "crashes_begin", "signature": "(how: string) async -> json"},
             "judge": {"symbol": "crashes_judge", "signature": "(status: i64) -> i64"},
+            "judged": {"symbol": "crashes_judged", "signature": "() -> i64"},
             "process": {"symbol": "crashes_process", "signature": "() -> i64"},
             "variables": {"symbol": "crashes_variables", "signature": "() -> i64"},
             "descriptors": {"symbol": "crashes_descriptors", "signature": "() -> i64"},
@@ -100,10 +101,20 @@ CONNECTOR_EXPORT int32_t crashes_begin(void *instance, const connector_call *cal
     return CONNECTOR_OK;
 }
 
+/** How often `judge` was called. */
+static volatile int64_t judged;
+
 CONNECTOR_EXPORT int32_t crashes_judge(void *instance, int64_t status, int64_t *result, connector_error *error) {
     (void)instance;
+    judged++;
     *result = status;
     return status == CONNECTOR_OK ? CONNECTOR_OK : fixture_fail(error, (int32_t)status, "it is judged");
+}
+
+CONNECTOR_EXPORT int32_t crashes_judged(void *instance, int64_t *result, connector_error *error) {
+    (void)instance, (void)error;
+    *result = judged;
+    return CONNECTOR_OK;
 }
 
 CONNECTOR_EXPORT int32_t crashes_process(void *instance, int64_t *result, connector_error *error) {

@@ -1,0 +1,119 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import ConnectorInvocation
+internal import ConnectorManifest
+
+/// Many calls of one operation in a lane, sent before the answers of earlier ones are there.
+///
+/// The runner reads a call only when it has written the answer to the one before, and waits where its ring of answers is full. So that both
+/// sides never wait for room at once, calls are sent in rounds that fit into the ring of calls together with the end of the batch, and
+/// all answers of a round are taken before the next one. A call that does not fit by itself is a round of its own.
+extension RemoteChannel {
+    /// The most bytes of a round of more than one call.
+    private static let round = CallLane.capacity - 16
+    /// After how many calls the runner is shown what has been written.
+    private static let shown = 16
+
+    /// Makes calls with one frame; see `Forwarder.Batch`.
+    ///
+    /// - Returns: How many were made; fewer than asked if no lane is free, or for values that it does not carry.
+    func exchange(
+        _ call: ForwardedCall,
+        _ count: Int,
+        with number: UInt32,
+        _ prepare: (Int) throws(ConnectorError) -> Void,
+        _ take: (Int) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> Int {
+        guard let lane = lane() else { return 0 }
+        defer { runner.lanes.giveBack(lane) }
+        lane.stream.requireSilence()
+        lane.stream.begin(count: 8)
+        lane.stream.put(LaneTarget(instance: number, position: call.position, isBatch: true).word)
+        lane.stream.send()
+        switch try answer(call, in: lane, sent: 16) {
+        case .busy: return 0
+        case .answered: lane.stream.isInBatch = true
+        case .failed: throw lane.stream.error() ?? failure(of: call.name, in: lane, sent: 16)
+        }
+        // The next batch, or a call, begins in silence; what is due of this one no longer concerns anybody.
+        defer {
+            lane.stream.endBatch()
+            lane.stream.skipAll()
+        }
+        return try makeCalls(call, count, in: lane, prepare, take)
+    }
+
+    private func makeCalls(
+        _ call: ForwardedCall,
+        _ count: Int,
+        in lane: CallLane,
+        _ prepare: (Int) throws(ConnectorError) -> Void,
+        _ take: (Int) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) -> Int {
+        var (made, isPrepared) = (0, false)
+        while made < count {
+            var (sent, bytes) = (made, 0)
+            var refusal: ConnectorError?
+            while sent < count {
+                do throws(ConnectorError) {
+                    if !isPrepared { try prepare(sent) }
+                } catch {
+                    refusal = error
+                    break
+                }
+                guard let size = call.laneCount else { break }
+                isPrepared = bytes > 0 && bytes + 16 + size > Self.round
+                guard !isPrepared else { break }
+                lane.stream.begin(count: 8 + size)
+                lane.stream.put(LaneTarget.more)
+                call.put(to: &lane.stream)
+                (sent, bytes) = (sent + 1, bytes + 16 + size)
+                if sent % Self.shown == 0 { lane.stream.send() }
+            }
+            guard sent > made || refusal != nil else { return made }
+            lane.stream.send()
+            lane.stream.due = sent - made
+            while made < sent {
+                lane.stream.due -= 1
+                try takeAnswers(call, in: lane, sent: bytes)
+                made += 1
+                try take(made - 1)
+            }
+            if let refusal { throw refusal }
+        }
+        return made
+    }
+
+    /// Takes the answers of the next call into its frame.
+    private func takeAnswers(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) {
+        switch try answer(call, in: lane, sent: count) {
+        case .answered:
+            call.takeBack()
+            let status = call.take(from: &lane.stream)
+            if lane.stream.stop == nil {
+                guard status == 0 else { throw ConnectorError(status: status, error: nil, attempting: call.name) }
+                return
+            }
+            call.takeBack()
+        case .failed:
+            if let error = lane.stream.error(), lane.stream.stop == nil { throw error }
+        case .busy: lane.stream.fail()
+        }
+        throw failure(of: call.name, in: lane, sent: count)
+    }
+
+    /// Awaits an answer.
+    private func answer(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> LaneAnswer
+    {
+        lane.callEnds()
+        lane.stream.receive()
+        let answer = LaneAnswer(rawValue: lane.stream.word())
+        guard let answer, lane.stream.stop == nil else {
+            if answer == nil { lane.stream.fail() }
+            throw failure(of: call.name, in: lane, sent: count)
+        }
+        return answer
+    }
+}
