@@ -8,7 +8,6 @@
  * checks nothing, and remembers only what it must.
  */
 #define _GNU_SOURCE
-#include <connector/connector.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -19,34 +18,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-
-static int completions;
-
-static const void *no_service(void *context, const char *id, uint64_t length) {
-    (void)context;
-    (void)id;
-    (void)length;
-    return NULL;
-}
-
-static int32_t complete(void *context, uint64_t operation, int32_t status, const uint8_t *result, uint64_t length,
-                        const connector_error *error) {
-    (void)context;
-    (void)operation;
-    (void)result;
-    (void)length;
-    (void)error;
-    completions += status == CONNECTOR_OK;
-    return CONNECTOR_OK;
-}
-
-static int32_t progress(void *context, uint64_t operation, const char *json, uint64_t length) {
-    (void)context;
-    (void)operation;
-    (void)json;
-    (void)length;
-    return CONNECTOR_OK;
-}
+#include "gate.h"
 
 static void *load_sealed(const char *path, int number) {
     static char bytes[1 << 20];
@@ -72,23 +44,15 @@ static int open_gate(const char *folder, int number, bool is_sealed, const conne
     snprintf(path, sizeof path, "%s/plugins/libquick-%04d.so", folder, number);
     void *image = is_sealed ? load_sealed(path, number) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (image == NULL) return 0;
-    connector_entry entry = (connector_entry)dlsym(image, "quick_entry");
-    if (entry == NULL) return 0;
-    const connector_plugin *plugin = entry();
-    connector_error error;
-    error.struct_size = sizeof error;
-    void *instance;
-    if (plugin->create(host, config, sizeof config - 1, &instance, &error) != CONNECTOR_OK) return 0;
-    connector_call call = {sizeof call, 0, (uint64_t)number + 1, CONNECTOR_NO_DEADLINE};
-    return plugin->open(instance, &call, &error) == CONNECTOR_OK;
+    gate gate;
+    return gate_open(&gate, image, (uint64_t)number + 1, host, config, sizeof config - 1);
 }
 
 int main(int count, char **arguments) {
     const bool is_sealed = count == 4 && strcmp(arguments[3], "seal") == 0;
     if (count != 3 && !is_sealed) return 64;
     const int gates = atoi(arguments[2]);
-    static char context;
-    const connector_host host = {sizeof host, CONNECTOR_ABI_VERSION, &context, no_service, complete, progress};
+    const connector_host host = gate_host();
     const uint64_t start = now(CLOCK_MONOTONIC);
     for (int number = 0; number < gates; number++) {
         if (!open_gate(arguments[1], number, is_sealed, &host)) {
@@ -97,7 +61,7 @@ int main(int count, char **arguments) {
         }
     }
     const uint64_t end = now(CLOCK_MONOTONIC);
-    if (completions != gates) return 1;
+    if (gate_completions != gates) return 1;
     printf("%llu\n", (unsigned long long)(end - start));
     return 0;
 }

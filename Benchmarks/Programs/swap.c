@@ -1,12 +1,11 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * swap FILE: loads a sealed copy in memory of an image two hundred times, each with another mark behind its end, as the host does when an
- * image is swapped. Prints by how many kilobytes the process has grown in the second hundred: what the system and the dynamic linker
- * take, and no program that swaps images can do without.
+ * swap FILE: loads a sealed copy in memory of an image two hundred times, each with another mark behind its end, opens a gate with it, and
+ * destroys the one before, as the host does when an image is swapped. Prints by how many kilobytes the process has grown in the second
+ * hundred: what the system, the dynamic linker and the image itself take, and no program that swaps images can do without.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "gate.h"
 
 /** The memory that the process cannot give back, with that of images, in kilobytes. */
 static long memory(void) {
@@ -38,7 +39,13 @@ static void load(const char *bytes, size_t count, int number) {
     char place[256] = "/proc/self/fd";
     for (int rest = number; rest != 0; rest >>= 1) strcat(place, rest & 1 ? "/." : "/");
     snprintf(place + strlen(place), sizeof place - strlen(place), "/%d", copy);
-    if (dlopen(place, RTLD_NOW | RTLD_LOCAL) == NULL) exit(1);
+    static const char config[] = "{\"endpoint\":\"https://api.example.com/v1\",\"key\":\"{{secret:key}}\"}";
+    static gate open;
+    static connector_host host;
+    const gate earlier = open;
+    host = gate_host();
+    if (!gate_open(&open, dlopen(place, RTLD_NOW | RTLD_LOCAL), (uint64_t)number, &host, config, sizeof config - 1)) exit(1);
+    if (earlier.plugin != NULL) earlier.plugin->destroy(earlier.instance);
     close(copy);
 }
 

@@ -32,17 +32,21 @@ extension RemoteChannel {
         lane.stream.begin(count: 8)
         lane.stream.put(LaneTarget(instance: number, position: call.position, isBatch: true).word)
         lane.stream.send()
-        switch try answer(call, in: lane, sent: 16) {
-        case .busy: return 0
-        case .answered: lane.stream.isInBatch = true
-        case .failed: throw lane.stream.error() ?? failure(of: call.name, in: lane, sent: 16)
-        }
+        lane.stream.isInBatch = true
         // The next batch, or a call, begins in silence; what is due of this one no longer concerns anybody.
         defer {
             lane.stream.endBatch()
             lane.stream.skipAll()
         }
-        return try makeCalls(call, count, in: lane, prepare, take)
+        switch try answer(call, in: lane, sent: 16) {
+        case .answered: return try makeCalls(call, count, in: lane, prepare, take)
+        case .busy:
+            lane.stream.isInBatch = false
+            return 0
+        case .failed:
+            lane.stream.isInBatch = false
+            throw lane.stream.error() ?? failure(of: call.name, in: lane, sent: 16)
+        }
     }
 
     private func makeCalls(

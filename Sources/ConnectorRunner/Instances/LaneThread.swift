@@ -33,8 +33,9 @@ enum LaneThread {
 
     private static func serve(_ stream: inout LaneStream, _ instances: Instances) {
         stream.receive()
-        let target = LaneTarget(word: stream.word())
-        guard stream.stop == nil else { return }
+        let word = stream.word()
+        guard stream.stop == nil, word != LaneTarget.noMore else { return }
+        let target = LaneTarget(word: word)
         guard let instance = instances(target.instance) else {
             stream.skip()
             return stream.send(.busy)
