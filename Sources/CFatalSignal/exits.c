@@ -5,8 +5,6 @@
 
 #include "exits.h"
 
-#include "dynamic.h"
-
 #ifdef __linux__
 #include <stdint.h>
 #include <string.h>
@@ -62,16 +60,15 @@ static void set(uintptr_t place, uintptr_t value, const sealed *sealed) {
     if (is_sealed) mprotect((void *)start, length, PROT_READ);
 }
 
-void exits_redirect(const struct link_map *map, void (*replacement)(int status)) {
-    const dynamic tables = dynamic_of(map);
+void exits_redirect(const struct link_map *map, const dynamic *tables, void (*replacement)(int status)) {
     sealed sealed = {map, 0, 0};
-    if (tables.symbols == NULL || tables.names == NULL) return;
+    if (tables->symbols == NULL || tables->names == NULL) return;
     dl_iterate_phdr(find_sealed, &sealed);
     for (int list = 0; list < 2; list++) {
-        if (tables.relocations[list] == NULL) continue;
-        for (size_t index = 0; index < tables.relocation_counts[list]; index++) {
-            const ElfW(Rela) *relocation = &tables.relocations[list][index];
-            if (is_exit(&tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &sealed);
+        if (tables->relocations[list] == NULL) continue;
+        for (size_t index = 0; index < tables->relocation_counts[list]; index++) {
+            const ElfW(Rela) *relocation = &tables->relocations[list][index];
+            if (is_exit(tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &sealed);
         }
     }
 }

@@ -7,13 +7,13 @@
 #define FATAL_SIGNAL_EXITS_H
 
 #ifdef __linux__
-#include <link.h>
+#include "dynamic.h"
 
 /**
  * Makes a loaded image call `replacement` where it would call `_exit` or `_Exit`: it changes the addresses that the dynamic linker
- * put into the image, and into no other. Not for a signal handler.
+ * put into the image, and into no other. `tables` are the image's own. Not for a signal handler.
  */
-void exits_redirect(const struct link_map *map, void (*replacement)(int status));
+void exits_redirect(const struct link_map *map, const dynamic *tables, void (*replacement)(int status));
 #endif
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "images.h"
 
-#include "dynamic.h"
 #include "exits.h"
 
 #include <dlfcn.h>
@@ -210,7 +209,8 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
 #ifdef __linux__
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return -1;
-    exits_redirect(map, ended_at_once);
+    const dynamic tables = dynamic_of(map);
+    exits_redirect(map, &tables, ended_at_once);
     modules_refresh();
     pthread_mutex_lock(&growing);
     /* The youngest first, and that is mostly the one. */
@@ -224,7 +224,7 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
         images[index].base = modules[place].base;
         images[index].plugin = plugin;
         images[index].path = path;
-        images[index].symbols = dynamic_of(map).symbols;
+        images[index].symbols = tables.symbols;
         atomic_store_explicit(&image_count, count + 1, memory_order_release);
     }
     pthread_mutex_unlock(&growing);

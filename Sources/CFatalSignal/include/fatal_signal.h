@@ -6,8 +6,8 @@
  * In C, because a signal handler may call async-signal-safe functions alone (signal-safety(7)), and Swift promises none.
  * What the handler needs is prepared before: images and their names in static tables, texts escaped for JSON by the
  * caller, descriptors, alternate stacks. The handler looks for addresses of images on the stack, from the top, and the first one
- * that follows a call instruction names the plugin. A function that ends in a jump to another one leaves no address there: then
- * the mark of the call counts, where the host has set one.
+ * that follows a call instruction names the plugin. A function that ends in a jump to another one leaves no address there, and an address
+ * at which an exported function begins may be a pointer to it: then the mark of the call counts, where the host has set one.
  */
 #ifndef FATAL_SIGNAL_H
 #define FATAL_SIGNAL_H

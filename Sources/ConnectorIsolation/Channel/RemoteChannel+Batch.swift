@@ -38,15 +38,8 @@ extension RemoteChannel {
             lane.stream.endBatch()
             lane.stream.skipAll()
         }
-        switch try answer(call, in: lane, sent: 16) {
-        case .answered: return try makeCalls(call, count, in: lane, prepare, take)
-        case .busy:
-            lane.stream.isInBatch = false
-            return 0
-        case .failed:
-            lane.stream.isInBatch = false
-            throw lane.stream.error() ?? failure(of: call.name, in: lane, sent: 16)
-        }
+        guard try isAnswered(call, in: lane, sent: 16) else { return 0 }
+        return try makeCalls(call, count, in: lane, prepare, take)
     }
 
     private func makeCalls(
@@ -81,7 +74,7 @@ extension RemoteChannel {
             lane.stream.due = sent - made
             while made < sent {
                 lane.stream.due -= 1
-                try takeAnswers(call, in: lane, sent: bytes)
+                try takeNext(call, in: lane, sent: bytes)
                 made += 1
                 try take(made - 1)
             }
@@ -90,34 +83,15 @@ extension RemoteChannel {
         return made
     }
 
-    /// Takes the answers of the next call into its frame.
-    private func takeAnswers(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) {
-        switch try answer(call, in: lane, sent: count) {
-        case .answered:
-            call.takeBack()
-            let status = call.take(from: &lane.stream)
-            if lane.stream.stop == nil {
-                guard status == 0 else { throw ConnectorError(status: status, error: nil, attempting: call.name) }
-                return
-            }
-            call.takeBack()
-        case .failed:
-            if let error = lane.stream.error(), lane.stream.stop == nil { throw error }
-        case .busy: lane.stream.fail()
-        }
-        throw failure(of: call.name, in: lane, sent: count)
-    }
-
-    /// Awaits an answer.
-    private func answer(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> LaneAnswer
-    {
+    /// Takes the answers of the next call, in place of those of the one before.
+    private func takeNext(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) {
+        // Each call has its own time.
         lane.callEnds()
-        lane.stream.receive()
-        let answer = LaneAnswer(rawValue: lane.stream.word())
-        guard let answer, lane.stream.stop == nil else {
-            if answer == nil { lane.stream.fail() }
-            throw failure(of: call.name, in: lane, sent: count)
-        }
-        return answer
+        let isMade = try isAnswered(call, in: lane, sent: count)
+        call.takeBack()
+        // Only a call after one that failed is not made, and nobody asks for its answer.
+        if !isMade { lane.stream.fail() }
+        let status = try takeAnswers(call, in: lane, sent: count)
+        guard status == 0 else { throw ConnectorError(status: status, error: nil, attempting: call.name) }
     }
 }

@@ -18,21 +18,42 @@ extension RemoteChannel {
         lane.stream.put(LaneTarget(instance: number, position: call.position).word)
         call.put(to: &lane.stream)
         lane.stream.send()
+        guard try isAnswered(call, in: lane, sent: 16 + count) else { return nil }
+        return try takeAnswers(call, in: lane, sent: 16 + count)
+    }
+
+    /// Awaits the answer of a call, whose values follow.
+    ///
+    /// - Parameter count: The bytes of what was sent.
+    /// - Returns: False if the call was not made.
+    /// - Throws: The plugin's error, or why the lane has stopped.
+    func isAnswered(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> Bool {
         lane.stream.receive()
         switch LaneAnswer(rawValue: lane.stream.word()) {
         case .answered?:
-            let status = call.take(from: &lane.stream)
-            if lane.stream.stop == nil { return status }
-            call.takeBack()
+            if lane.stream.stop == nil { return true }
         case .failed?:
             if let error = lane.stream.error(), lane.stream.stop == nil { throw error }
         case .busy?:
-            if lane.stream.stop == nil { return nil }
+            if lane.stream.stop == nil { return false }
         case nil: lane.stream.fail()
         }
-        throw failure(of: call.name, in: lane, sent: 16 + count)
+        throw failure(of: call.name, in: lane, sent: count)
     }
 
+    /// Takes the values of an answer to where the caller wants them.
+    ///
+    /// - Returns: The status of the function.
+    func takeAnswers(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> Int32 {
+        let status = call.take(from: &lane.stream)
+        guard lane.stream.stop == nil else {
+            call.takeBack()
+            throw failure(of: call.name, in: lane, sent: count)
+        }
+        return status
+    }
+
+    /// A lane of the caller's own; nil if there is none.
     func lane() -> CallLane? {
         guard runner.ringReading.isUsed else { return nil }
         return runner.lanes.take(environment.clock, patience: CallOptions().timeoutNanoseconds) { descriptor in
@@ -43,7 +64,7 @@ extension RemoteChannel {
     /// The error of a call whose lane has stopped.
     ///
     /// - Parameter count: The bytes of the call's message.
-    func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
+    private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
         switch lane.stream.stop {
         case .over?:
             let isSent = !lane.isUntouched(last: count)

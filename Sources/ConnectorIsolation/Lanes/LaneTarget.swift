@@ -13,8 +13,8 @@ package struct LaneTarget: Sendable {
 
     /// The first word of a batch's message that has a call.
     package static let more: UInt64 = 1
-    /// The only word of a batch's last message, which has no answer. It comes for a batch that was refused, too, if the host had not
-    /// waited for the refusal. No instance has the number 0.
+    /// The only word of a batch's last message, which has no answer. It comes for a batch that was refused, too, for whose
+    /// refusal the host may not have waited. No instance has the number 0.
     package static let noMore: UInt64 = 0
 
     private static let batch: UInt64 = 1 << 31

@@ -80,17 +80,8 @@ package final class LoadedImages: Sendable {
             let checksum = unsafe Self.checksum(bytes)
             if let known = unsafe known(bytes, checksum) { return known }
             let image = try load()
-            images.withLock { images in
-                // Images of a file that is swapped share its names.
-                let earlier = images.last { $0.held.path == path && $0.held.name == name }?.held
-                let held = Held(
-                    name: earlier?.name ?? name,
-                    path: earlier?.path ?? path,
-                    size: bytes.count,
-                    content: image.content
-                )
-                images.append((checksum, image, staticTLS, held))
-            }
+            let held = Held(name: name, path: path, size: bytes.count, content: image.content)
+            images.withLock { $0.append((checksum, image, staticTLS, held)) }
             total.withLock { total in
                 total.count += 1
                 total.bytes += bytes.count

@@ -32,21 +32,6 @@ package final class PluginImages: Sendable {
         var entries: [Entry] = []
         /// The files whose constructors run or wait for the dynamic linker's lock; the first holds the lock.
         var loading: [String] = []
-        /// The texts that signal handlers may read, each with the address of its copy: swapped images have the same names again and again.
-        var texts: [String: UInt] = [:]
-
-        /// A copy for a signal handler, escaped for JSON. It is never freed, since a handler may read it at any time.
-        mutating func forever(_ text: String) -> UnsafePointer<CChar>? {
-            if let known = texts[text] { return unsafe UnsafePointer(bitPattern: known) }
-            // Copy without the enclosing quotes.
-            let copy = unsafe JSONValue.string(text).utf8().withUnsafeBytes { bytes -> UnsafeMutablePointer<CChar>? in
-                guard let text = bytes.baseAddress else { return nil }
-                return unsafe strndup(text.assumingMemoryBound(to: CChar.self) + 1, bytes.count - 2)
-            }
-            guard let copy = unsafe copy else { return nil }
-            texts[text] = UInt(bitPattern: copy)
-            return unsafe UnsafePointer(copy)
-        }
     }
 
     private let state = Mutex(State())
@@ -62,8 +47,8 @@ package final class PluginImages: Sendable {
     package func add(_ handle: UnsafeMutableRawPointer, plugin: String, path: String) {
         let key = UInt(bitPattern: handle)
         state.withLock { state in
-            guard !state.entries.contains(where: { $0.handle == key }), let name = unsafe state.forever(plugin),
-                let path = unsafe state.forever(path)
+            guard !state.entries.contains(where: { $0.handle == key }), let name = unsafe Self.forever(plugin),
+                let path = unsafe Self.forever(path)
             else { return }
             state.entries.append(Entry(handle: key, index: unsafe fatal_signal_add_image(handle, name, path)))
         }
@@ -78,18 +63,15 @@ package final class PluginImages: Sendable {
             else { return }
             let names = state.entries[place].gates.reversed().reduce(gate) { "\($1), \($0)" }
             state.entries[place].gates.append(gate)
-            guard let names = unsafe state.forever(names) else { return }
+            guard let names = unsafe Self.forever(names) else { return }
             unsafe fatal_signal_name_gates(state.entries[place].index, names)
         }
     }
 
     /// Records that a plugin's constructors are about to run on this thread. ``endLoading(_:)`` must follow.
     package func beginLoading(_ plugin: String, path: String) {
-        let name = state.withLock { state in
-            state.loading.append(path)
-            return unsafe UInt(bitPattern: state.forever(plugin))
-        }
-        unsafe fatal_signal_set_loading(UnsafePointer(bitPattern: name))
+        unsafe fatal_signal_set_loading(Self.forever(plugin))
+        state.withLock { $0.loading.append(path) }
     }
 
     /// Records that the constructors of a file have run.
@@ -102,4 +84,13 @@ package final class PluginImages: Sendable {
 
     /// The file whose constructors are running and hold up every other load; nil if none are.
     package var pathBeingLoaded: String? { state.withLock(\.loading.first) }
+
+    /// A copy for a signal handler, escaped for JSON. It is never freed, since a handler may read it at any time.
+    private static func forever(_ text: String) -> UnsafeMutablePointer<CChar>? {
+        // Copy without the enclosing quotes.
+        unsafe JSONValue.string(text).utf8().withUnsafeBytes { bytes in
+            guard let text = bytes.baseAddress else { return nil }
+            return unsafe strndup(text.assumingMemoryBound(to: CChar.self) + 1, bytes.count - 2)
+        }
+    }
 }

@@ -23,9 +23,7 @@ extension RunnerInstance {
             try admission.lend { instance throws(ConnectorError) in
                 let operation = try instance.operation(at: position)
                 try CallFrame.with(operation.layout) { frame throws(ConnectorError) in
-                    frame.take(from: &stream, operation.layout)
-                    try frame.call(operation, of: instance)
-                    try frame.send(to: &stream, operation.layout)
+                    try frame.answer(operation, of: instance, &stream)
                 }
             }
         } catch {
@@ -52,6 +50,19 @@ extension RunnerInstance {
 }
 
 extension CallFrame {
+    /// Makes the call that the rest of a message has, and answers it.
+    ///
+    /// - Throws: Why there is no answer yet.
+    fileprivate mutating func answer(
+        _ operation: ResolvedOperation,
+        of instance: PluginInstance,
+        _ stream: inout LaneStream
+    ) throws(ConnectorError) {
+        take(from: &stream, operation.layout)
+        try call(operation, of: instance)
+        try send(to: &stream, operation.layout)
+    }
+
     fileprivate mutating func answerBatch(
         _ operation: ResolvedOperation,
         of instance: PluginInstance,
@@ -68,9 +79,7 @@ extension CallFrame {
             }
             do throws(ConnectorError) {
                 resetAnswers()
-                take(from: &stream, operation.layout)
-                try call(operation, of: instance)
-                try send(to: &stream, operation.layout)
+                try answer(operation, of: instance, &stream)
             } catch {
                 hasFailed = true
                 stream.skip()
