@@ -26,6 +26,9 @@ _Static_assert(sizeof(sandbox_instruction) == sizeof(struct sock_filter), "one o
 #define RETURN_ASK 0x7fc00000u
 #define X32_BIT 0x40000000u
 
+/** More than the highest number of a call in the table. */
+#define NUMBER_COUNT 512
+
 /** A program while it is written. */
 typedef struct writer {
     const sandbox_filter *filter;
@@ -44,9 +47,11 @@ static void load(writer *writer, size_t offset) { put(writer, BPF_LD | BPF_W | B
 static void give(writer *writer, uint32_t verdict) { put(writer, BPF_RET | BPF_K, verdict, 0, 0); }
 static void allow(writer *writer) { give(writer, SECCOMP_RET_ALLOW); }
 
-static void refuse(writer *writer, uint32_t error) {
-    give(writer, writer->filter->asks ? RETURN_ASK : SECCOMP_RET_ERRNO | error);
+static uint32_t refusal(const sandbox_filter *filter, uint32_t error) {
+    return filter->asks ? RETURN_ASK : SECCOMP_RET_ERRNO | error;
 }
+
+static void refuse(writer *writer, uint32_t error) { give(writer, refusal(writer->filter, error)); }
 
 /** Goes on behind what it writes if the condition holds, and refuses otherwise. Both machines store the lower half first. */
 static void check(writer *writer, const sandbox_check *check, uint8_t error) {
@@ -76,50 +81,80 @@ static uint8_t holding(const sandbox_filter *filter) {
     return set;
 }
 
-static void write_rule(writer *writer, const sandbox_rule *rule, uint8_t set) {
-    /* The jump over the rule is set once its length is known. */
-    const int32_t start = writer->count;
-    put(writer, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->number[writer->filter->architecture], 0, 0);
+static int decides(const sandbox_check *check, uint8_t set) { return check != NULL && (check->lifted_by & set) == 0; }
+
+/** What is said of a call whatever its arguments are; 0 if they decide. */
+static uint32_t verdict(const sandbox_filter *filter, const sandbox_rule *rule, uint8_t set) {
+    if (rule == NULL) return refusal(filter, ENOSYS);
     /* Whoever asks wants to know which files are read, too. */
     const int is_open = rule->check != NULL && rule->check->lifted_by == SANDBOX_WRITING;
-    if ((rule->when & set) == 0 || (writer->filter->asks && is_open)) {
-        refuse(writer, rule->refusal);
-    } else {
-        const sandbox_check *checks[2] = {rule->check, rule->also};
-        for (int index = 0; index < 2; index++) {
-            if (checks[index] == NULL || (checks[index]->lifted_by & set) != 0) continue;
-            check(writer, checks[index], rule->refusal);
-        }
-        allow(writer);
+    if ((rule->when & set) == 0 || (filter->asks && is_open)) return refusal(filter, rule->refusal);
+    return decides(rule->check, set) || decides(rule->also, set) ? 0 : SECCOMP_RET_ALLOW;
+}
+
+static void write_rule(writer *writer, const sandbox_rule *rule, uint8_t set) {
+    if (decides(rule->check, set)) check(writer, rule->check, rule->refusal);
+    if (decides(rule->also, set)) check(writer, rule->also, rule->refusal);
+    allow(writer);
+}
+
+/** Calls in a row of which the same is said: from a number to that of the next span. */
+typedef struct span {
+    uint32_t first;
+    /** 0 if the arguments of the one call decide. */
+    uint32_t verdict;
+    const sandbox_rule *rule;
+} span;
+
+/** Lists what is said of every number, in ascending order. Returns how many spans there are. */
+static int32_t list_spans(const sandbox_filter *filter, span *spans) {
+    const sandbox_rule *rules[NUMBER_COUNT] = {NULL};
+    for (int32_t index = 0; index < sandbox_rule_count; index++) {
+        const int16_t number = sandbox_rules[index].number[filter->architecture];
+        if (number >= 0 && number < NUMBER_COUNT) rules[number] = &sandbox_rules[index];
     }
-    if (start < writer->capacity) writer->program[start].if_false = (uint8_t)(writer->count - start - 1);
+    int32_t count = 0;
+    for (uint32_t number = 0; number < NUMBER_COUNT; number++) {
+        const uint32_t said = verdict(filter, rules[number], holding(filter));
+        if (count > 0 && said != 0 && said == spans[count - 1].verdict) continue;
+        spans[count++] = (span){number, said, rules[number]};
+    }
+    return count;
+}
+
+/**
+ * Finds the span of a number by halves: each call passes a dozen instructions where a list has hundreds. The kernel goes through the program for
+ * every number when it is put on, too.
+ */
+static void write_spans(writer *writer, const span *spans, int32_t count) {
+    if (count == 1) {
+        if (spans->verdict != 0) return give(writer, spans->verdict);
+        return write_rule(writer, spans->rule, holding(writer->filter));
+    }
+    const int32_t half = count / 2, start = writer->count;
+    put(writer, BPF_JMP | BPF_JGE | BPF_K, spans[half].first, 0, 1);
+    /* A jump on a condition reaches no further than 255; this one's length is set once it is known. */
+    put(writer, BPF_JMP | BPF_JA, 0, 0, 0);
+    write_spans(writer, spans, half);
+    if (start + 1 < writer->capacity) writer->program[start + 1].operand = (uint32_t)(writer->count - start - 2);
+    write_spans(writer, spans + half, count - half);
 }
 
 int32_t sandbox_program(const sandbox_filter *filter, sandbox_instruction *program, int32_t capacity) {
     writer writer = {filter, program, 0, capacity};
     const int is_arm = filter->architecture == SANDBOX_ARM64;
-    int32_t highest = 0;
-    for (int32_t index = 0; index < sandbox_rule_count; index++) {
-        const int16_t number = sandbox_rules[index].number[filter->architecture];
-        if (number > highest) highest = number;
-    }
+    span spans[NUMBER_COUNT];
     /* Numbers mean something else on another architecture. Nothing that is compiled for this one comes here. */
     load(&writer, offsetof(struct seccomp_data, arch));
     put(&writer, BPF_JMP | BPF_JEQ | BPF_K, is_arm ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64, 1, 0);
     give(&writer, SECCOMP_RET_KILL_PROCESS);
     load(&writer, offsetof(struct seccomp_data, nr));
-    /* Calls of x32, and those that are newer than the table. */
+    /* Calls of x32. */
     if (!is_arm) {
         put(&writer, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
         give(&writer, SECCOMP_RET_ERRNO | ENOSYS);
     }
-    put(&writer, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)highest, 0, 1);
-    refuse(&writer, ENOSYS);
-    for (int32_t index = 0; index < sandbox_rule_count; index++) {
-        if (sandbox_rules[index].number[filter->architecture] < 0) continue;
-        write_rule(&writer, &sandbox_rules[index], holding(filter));
-    }
-    refuse(&writer, ENOSYS);
+    write_spans(&writer, spans, list_spans(filter, spans));
     return writer.count <= capacity ? writer.count : 0;
 }
 

@@ -67,6 +67,15 @@ import Testing
 
             /// Runs the program: Documentation/networking/filter.rst.
             func verdict(_ number: Int32, _ arguments: [UInt64] = [], machine: UInt32? = nil) -> Verdict {
+                run(number, arguments, machine: machine).verdict
+            }
+
+            /// Runs the program, and counts the instructions that it takes.
+            func run(
+                _ number: Int32,
+                _ arguments: [UInt64] = [],
+                machine: UInt32? = nil
+            ) -> (verdict: Verdict, count: Int) {
                 let own: UInt32 = architecture == x86 ? 0xC000_003E : 0xC000_00B7
                 var words: [UInt32] = [UInt32(bitPattern: number), machine ?? own, 0, 0]
                 for index in 0..<6 {
@@ -74,21 +83,24 @@ import Testing
                     words += [UInt32(truncatingIfNeeded: argument), UInt32(argument >> 32)]
                 }
                 var value: UInt32 = 0
-                var at = 0
+                var (at, count) = (0, 0)
                 while at < instructions.count {
                     let instruction = instructions[at]
                     at += 1
+                    count += 1
                     switch instruction.code {
                     case 0x20: value = words[Int(instruction.operand) / 4]
                     case 0x54: value &= instruction.operand
                     case 0x15: at += Int(value == instruction.operand ? instruction.if_true : instruction.if_false)
                     case 0x25: at += Int(value > instruction.operand ? instruction.if_true : instruction.if_false)
+                    case 0x35: at += Int(value >= instruction.operand ? instruction.if_true : instruction.if_false)
+                    case 0x05: at += Int(instruction.operand)
                     case 0x45: at += Int(value & instruction.operand != 0 ? instruction.if_true : instruction.if_false)
-                    case 0x06: return Self.verdict(instruction.operand)
-                    default: return .other(UInt32(instruction.code))
+                    case 0x06: return (Self.verdict(instruction.operand), count)
+                    default: return (.other(UInt32(instruction.code)), count)
                     }
                 }
-                return .other(0)
+                return (.other(0), count)
             }
 
             private static func verdict(_ value: UInt32) -> Verdict {
@@ -107,6 +119,14 @@ import Testing
             #expect((200..<1500).contains(program.instructions.count))
             for number in -1..<Int32(2000) {
                 if case .other = program.verdict(number) { Issue.record("call \(number) has no verdict") }
+            }
+        }
+
+        @Test(arguments: [x86, arm]) func `every call is found within fifty instructions`(architecture: Int32) {
+            for (isNarrow, asks) in [(true, false), (false, false), (false, true)] {
+                let program = Program(architecture, isNarrow: isNarrow, asks: asks)
+                let longest = (-1..<Int32(2000)).map { program.run($0, [.max, .max, .max, .max]).count }.max() ?? 0
+                #expect(longest <= 50)
             }
         }
 

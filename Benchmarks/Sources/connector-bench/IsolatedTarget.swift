@@ -19,19 +19,33 @@ struct IsolatedTarget {
 
     /// Opens the plugin of the folder with one, in a runner.
     init(files: String) async throws {
-        let folder = "\(files)/isolated"
-        _ = try ChildProcess.output(["mkdir", "-p", folder])
-        try ResultsFile.write(
-            [
-                "version": 1, "plugins": ["../1/plugins"],
-                "connectors": [["name": "gate", "plugin": "quick-0000", "isolation": "process"]],
-            ],
-            to: "\(folder)/connectors.json"
-        )
-        host = try ConnectorHost(file: "\(folder)/connectors.json")
+        host = try ConnectorHost(file: Self.write("quick-0000", isolation: "process", files: files))
         try await host.open().requireReady()
         gate = try host.gate("gate")
         add = try gate.typed("add", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)
+    }
+
+    /// Writes a file with one connector.
+    ///
+    /// - Parameter endpoint: Where the adapter of Segment sends to; nil for a plugin without a configuration.
+    /// - Returns: The file.
+    static func write(_ plugin: String, isolation: String, endpoint: String? = nil, files: String) throws -> String {
+        let folder = "\(files)/isolated/\(plugin)-\(isolation)"
+        _ = try ChildProcess.output(["mkdir", "-p", folder])
+        let config: JSONObject = endpoint.map { ["endpoint": .string($0), "writeKey": "key"] } ?? [:]
+        try ResultsFile.write(
+            [
+                "version": 1, "plugins": ["../../1/plugins", "../../segment"],
+                "connectors": [
+                    [
+                        "name": "gate", "plugin": .string(plugin), "isolation": .string(isolation),
+                        "config": .object(config),
+                    ]
+                ],
+            ],
+            to: "\(folder)/connectors.json"
+        )
+        return "\(folder)/connectors.json"
     }
 
     /// Ends the runner.

@@ -35,7 +35,43 @@ extension Suite {
             }
         }
         await target.close()
-        return results + (try await isolatedDelivery())
+        return results + (try isolatedOpening()) + (try await isolatedDelivery())
+    }
+
+    /// Opens a plugin in C and one in Swift in a runner, beside the same in the process; each in a process of its own.
+    private func isolatedOpening() throws -> [Measurement] {
+        let sink = try Sink(files: files)
+        defer { sink.close() }
+        let plugins: [(name: String, language: String, endpoint: String?, time: Double, memory: Double)] = [
+            ("quick-0000", "C", nil, 5_000_000, 3072), ("segment", "Swift", sink.url, 15_000_000, 8192),
+        ]
+        return try plugins.flatMap { plugin in
+            var time = Measurement(
+                "runner/open-\(plugin.name)",
+                "open a plugin in \(plugin.language) in a runner",
+                beside: "in process",
+                goal: .more(plugin.time)
+            )
+            var memory = Measurement(
+                "runner/memory-\(plugin.name)",
+                "  the runner's private memory",
+                unit: .kilobytes,
+                goal: .value(plugin.memory)
+            )
+            let configurations = try ["process", "none"].map {
+                try IsolatedTarget.write(plugin.name, isolation: $0, endpoint: plugin.endpoint, files: files)
+            }
+            for round in 0...rounds {
+                let samples = try configurations.map {
+                    try ChildProcess.numbers(["\(programs)/connector-bench", "open", $0])
+                }
+                guard round > 0, samples.allSatisfy({ $0.count == 3 }) else { continue }
+                time.host.add(samples[0][1])
+                time.reference.add(samples[1][1])
+                memory.host.add(samples[0][2] / 1024)
+            }
+            return [time, memory]
+        }
     }
 
     private func turns(_ kind: String, _ count: Int) throws -> Double {

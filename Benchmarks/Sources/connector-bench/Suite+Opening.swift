@@ -27,7 +27,7 @@ extension Suite {
                 let host = try ChildProcess.numbers([
                     "\(programs)/connector-bench", "open", "\(folder)/connectors.json",
                 ])
-                guard round > 0, host.count == 2 else { continue }
+                guard round > 0, host.count == 3 else { continue }
                 open.host.add(host[1])
                 open.reference.add(reference)
                 sealed.host.add(host[1])

@@ -70,7 +70,8 @@ struct ClientTarget: Sendable {
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        isTraced ? nil : try node.callPromptly(operation, bind)
+        if isTraced { return nil }
+        return try reference.lend { node throws(ConnectorError) in try node.callPromptly(operation, bind) }
     }
 
     /// Calls an operation.

@@ -13,6 +13,19 @@ internal import Synchronization
 
 /// Creates an instance in a runner.
 extension Generation {
+    /// Starts the process of the instance's runner, if it is certain to have one: it starts while the plugin is checked.
+    func beginRunner(for candidate: PluginCandidate) {
+        if case .linked = candidate.image { return }
+        guard plan.isolation.kind == .process, !plan.hasStandIn else { return }
+        environment.runners.begin(runnerKey(of: candidate))
+    }
+
+    /// Ends the process that was begun, if the instance has not asked for its runner.
+    func abandonRunner(for candidate: PluginCandidate) {
+        guard plan.isolation.kind == .process else { return }
+        environment.runners.abandon(runnerKey(of: candidate))
+    }
+
     /// Checks and seals the plugin's image, hands it to a runner, and makes an instance there.
     ///
     /// - Parameter deadline: In the clock's monotonic time.
@@ -20,18 +33,10 @@ extension Generation {
         _ candidate: PluginCandidate,
         by deadline: UInt64
     ) throws(ConnectorError) -> any Channel {
-        let loader = environment.loader.admitting(plan.admission)
-        let image: SealedPlugin?
-        switch candidate.image {
-        case .file: image = try loader.seal(candidate)
-        case .library:
-            try plan.admission.check(candidate)
-            image = nil
-        case .linked: throw Self.isLinked(candidate)
-        }
+        let image = try sealedImage(of: candidate)
         let description = try description(of: candidate)
         state.withLock { $0.step = .create }
-        let runner = try environment.runners.hold(key(of: candidate))
+        let runner = try environment.runners.hold(runnerKey(of: candidate))
         defer { runner.release() }
         state.withLock { ($0.sandbox, $0.runner) = (runner.evidence, runner.processNumber) }
         guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
@@ -58,15 +63,26 @@ extension Generation {
         return channel
     }
 
+    /// Checks the plugin, and seals its image; nil for a library that the runner's dynamic linker finds.
+    private func sealedImage(of candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin? {
+        switch candidate.image {
+        case .file: return try environment.loader.admitting(plan.admission).seal(candidate)
+        case .library:
+            try plan.admission.check(candidate)
+            return nil
+        case .linked: throw Self.isLinked(candidate)
+        }
+    }
+
     /// The runner that the connector shares with others.
-    private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
+    private func runnerKey(of candidate: PluginCandidate) -> RunnerPool.Key {
         if let name = plan.isolation.runner {
             return RunnerPool.Key(name, in: berth, sandbox: sandbox(of: candidate))
         }
         // Another image has another runner, so that the memory of the old one ends with it.
         return RunnerPool.Key(
             candidate.manifest.id,
-            image: "\(candidate.path) \(String(describing: candidate.identity))",
+            image: RunnerPool.Image(path: candidate.path, identity: candidate.identity),
             in: berth,
             sandbox: sandbox(of: candidate)
         )

@@ -15,8 +15,7 @@ final class CallTally: Sendable {
     private let total = Atomic<UInt64>(0)
     private let failures = Mutex(Failures())
     private let metering: Metering
-    /// The meters of operations, by each name callers have used; bounded, since unknown names share one.
-    private let meters = Mutex<[String: CallMeter]>([:])
+    private let meters = CallMeters()
     private let path: String
     private let isSimulated: Bool
     private let logger: Logger
@@ -63,28 +62,25 @@ final class CallTally: Sendable {
         return duration
     }
 
-    /// The meter of an operation.
+    /// The meter of an operation, which lives as long as the tally.
     ///
     /// - Parameters:
     ///   - operation: The name the caller used.
     ///   - name: Returns the operation's name in metrics; nil if it is in no manifest. Called once per known operation.
-    func meter(of operation: String, _ name: () -> String?) -> CallMeter {
-        if let known = meters.withLock({ $0[operation] }) { return known }
+    func meter(of operation: String, _ name: () -> String?) -> Unmanaged<CallMeter> {
+        if let known = unsafe meters[operation] { return unsafe known }
         let label = name()
-        return meters.withLock { meters in
-            // Labels contain a slash, so none can be mistaken for the name of another operation.
-            let shared = label ?? MetricDefinition.other
-            let meter = meters[shared] ?? CallMeter(shared, of: path, isSimulated: isSimulated, metering.factory)
-            meters[shared] = meter
-            if label != nil { meters[operation] = meter }
-            return meter
+        // Labels contain a slash, so none can be mistaken for the name of another operation.
+        let shared = label ?? MetricDefinition.other
+        let meter = unsafe meters.add(shared) {
+            CallMeter(shared, of: path, isSimulated: isSimulated, metering.factory)
         }
+        return label == nil ? unsafe meter : unsafe meters.add(operation) { unsafe meter.takeUnretainedValue() }
     }
 
     /// The metrics of the calls.
     var samples: [MetricSample] {
-        let meters = meters.withLock { meters in meters.filter { $0.key == $0.value.operation } }
-        return meters.sorted { $0.key < $1.key }.flatMap(\.value.samples)
+        meters.all.sorted { $0.operation < $1.operation }.flatMap(\.samples)
     }
 
     /// Counts a failed call, unless its caller cancelled it.

@@ -42,7 +42,7 @@ extension Node {
     /// - Parameter isChild: Whether a composite makes the call and may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         let start = tally.begin()
-        let meter = meter(of: call.operation)
+        let meter = unsafe meter(of: call.operation).takeUnretainedValue()
         do throws(ConnectorError) {
             let answer =
                 if let span = CallSpan(of: path, meter.operation, isLeaf: gate != nil) {
@@ -67,31 +67,32 @@ extension Node {
         _ operation: String,
         _ bind: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) -> JSONValue? {
-        guard gate?.breaker.isInvolved != true, let admission = rundown?.admitNow() else { return nil }
-        guard let function = admission.promptOperation(named: operation) else { return nil }
+        guard watch?.isOn != true, let admission = rundown?.admitNow() else { return nil }
+        guard let function = unsafe admission.promptOperation(named: operation) else { return nil }
         let start = tally.begin()
-        let meter = meter(of: operation)
+        let meter = unsafe meter(of: operation)
         do throws(ConnectorError) {
             var answer: JSONValue?
             try admission.lend { instance throws(ConnectorError) in
-                try PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
+                try unsafe PreparedCall.lend(function, on: instance) { call throws(ConnectorError) in
                     try bind(call)
                     try call()
                     answer = try call.json()
                 }
-                instance.judge(function, took: tally.end(nil, of: meter, since: start))
+                let time = unsafe meter._withUnsafeGuaranteedRef { tally.end(nil, of: $0, since: start) }
+                unsafe function._withUnsafeGuaranteedRef { instance.judge($0, took: time) }
             }
             return answer
         } catch {
             let error = gate?.described(error) ?? error
-            tally.end(error, of: meter, since: start)
+            unsafe tally.end(error, of: meter.takeUnretainedValue(), since: start)
             tally.fail(error, of: operation, isHidden: false)
             throw error
         }
     }
 
-    private func meter(of operation: String) -> CallMeter {
-        tally.meter(of: operation) {
+    private func meter(of operation: String) -> Unmanaged<CallMeter> {
+        unsafe tally.meter(of: operation) {
             definition(of: operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
         }
     }

@@ -31,6 +31,8 @@ final class Node: Sendable {
     let plan: GatePlan?
     /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
     let rundown: RundownGuard?
+    /// Whether the gate's circuit breaker admits calls; nil for a composite. Here for the same reason.
+    let watch: CallWatch?
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
     let delivery: DeliveryPolicy?
     /// Collects how the answers of a `compare` composite differ.
@@ -64,7 +66,7 @@ final class Node: Sendable {
         self.requiredChildren = requiredChildren
         self.places = places
         commonLeaves = policy.isAll ? children.commonLeaves : []
-        (self.gate, rundown) = (gate, gate?.rundown)
+        (self.gate, rundown, watch) = (gate, gate?.rundown, gate?.breaker.watch)
         self.plan = plan?.withoutRenewal
         self.delivery = delivery
         self.comparison = comparison

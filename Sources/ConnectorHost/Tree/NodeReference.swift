@@ -24,6 +24,16 @@ struct NodeReference: Sendable {
     ///
     /// - Throws: `unknown-connector` if the connector no longer exists.
     var node: Node {
-        get throws(ConnectorError) { tree.number == found.number ? found.node : try tree.node(path).node }
+        get throws(ConnectorError) { isCurrent ? found.node : try tree.node(path).node }
+    }
+
+    private var isCurrent: Bool { tree.number == found.number }
+
+    /// Lends the body the node, without counting a reference unless the snapshot has changed.
+    ///
+    /// - Throws: `unknown-connector` if the connector no longer exists.
+    @inline(__always)
+    func lend<Result>(_ body: (Node) throws(ConnectorError) -> Result) throws(ConnectorError) -> Result {
+        isCurrent ? try body(found.node) : try body(tree.node(path).node)
     }
 }

@@ -36,6 +36,11 @@ package struct PluginOperations: Sendable {
         return try found.get()
     }
 
+    /// An operation that has run to completion on its caller's thread so far; nil for any other. It lives as long as this value.
+    package func prompt(named name: String) -> Unmanaged<ResolvedOperation>? {
+        unsafe operations.with({ ResolvedOperations(of: plugin) }) { unsafe $0.prompt(named: name) }
+    }
+
     /// An operation, resolved and ready to call.
     ///
     /// - Parameter position: Its position among all operations of the manifest, in its order.

@@ -35,10 +35,10 @@ package struct Admission: ~Copyable, @unchecked Sendable {
     /// The channel to the instance. The caller may retain it beyond the admission.
     package var channel: any Channel { unsafe occupant.pointee.channel }
 
-    /// An operation that runs to completion on its caller's thread; nil for any other.
-    package func promptOperation(named name: String) -> ResolvedOperation? {
+    /// An operation that runs to completion on its caller's thread; nil for any other. It lives as long as the admission.
+    package func promptOperation(named name: String) -> Unmanaged<ResolvedOperation>? {
         guard let reference = unsafe occupant.pointee.instance else { return nil }
-        return unsafe reference._withUnsafeGuaranteedRef { $0.promptOperation(named: name) }
+        return unsafe reference._withUnsafeGuaranteedRef { unsafe $0.promptOperation(named: name) }
     }
 
     /// Lends the body the instance, or functions that forward calls to it; without reference counting if it is in this process.

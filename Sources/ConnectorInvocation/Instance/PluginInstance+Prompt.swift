@@ -10,12 +10,9 @@ extension PluginInstance {
     /// The maximum duration of a prompt function, in nanoseconds.
     private static let promptLimit: UInt64 = 1_000_000
 
-    /// An operation that runs to completion on its caller's thread; nil for any other.
-    package func promptOperation(named name: String) -> ResolvedOperation? {
-        guard let operation = try? operation(named: name), operation.isPrompt, operation.answersAtOnce else {
-            return nil
-        }
-        return operation
+    /// An operation that runs to completion on its caller's thread; nil for any other. It lives as long as the instance.
+    package func promptOperation(named name: String) -> Unmanaged<ResolvedOperation>? {
+        unsafe resolved.prompt(named: name)
     }
 
     /// Reports a prompt function that took too long, and makes it run on threads of the host from now on.

@@ -19,7 +19,7 @@ internal import Synchronization
 package final class PluginInstance: @unchecked Sendable {
     /// The loaded plugin.
     package var plugin: Plugin { resolved.plugin }
-    private let resolved: PluginOperations
+    let resolved: PluginOperations
     /// The `connector_host` table that the plugin calls back through.
     package let context: HostContext
     /// The services lent to the instance.

@@ -66,38 +66,65 @@ public struct PreparedCall: ~Copyable {
                 fix: "call it by name"
             )
         }
-        let layout = operation.layout
+        let failure = unsafe lendAttempt(operation, .passUnretained(operation), instance, watched, body)
+        if let failure { throw failure }
+    }
+
+    /// Prepares a call of an operation that answers at once, and that outlives the body; counts no reference to it.
+    @inline(__always)
+    package static func lend(
+        _ operation: Unmanaged<ResolvedOperation>,
+        on instance: PluginInstance,
+        to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) throws(ConnectorError) {
+        let failure = unsafe operation._withUnsafeGuaranteedRef { reference -> ConnectorError? in
+            unsafe lendAttempt(reference, operation, instance, nil, body)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Lends a prepared call to the body.
+    ///
+    /// - Returns: The body's error.
+    private static func lendAttempt(
+        _ operation: ResolvedOperation,
+        _ keptOperation: Unmanaged<ResolvedOperation>,
+        _ instance: PluginInstance,
+        _ watched: WatchedCaller?,
+        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Void
+    ) -> ConnectorError? {
         let function = unsafe operation.function
         let pointer = unsafe instance.pointer
-        let operation = unsafe Unmanaged.passUnretained(operation)
+        let size = operation.layout.frameSize
+        let keptLayout = unsafe Unmanaged.passUnretained(operation.layout)
         let instance = unsafe Unmanaged.passUnretained(instance)
-        let failure = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) {
-            memory -> ConnectorError? in
-            var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
-            return unsafe withUnsafeMutablePointer(to: &state) { state in
-                if let argument = layout.instanceArgument {
-                    unsafe state.pointee.frame.setPointer(pointer, at: argument)
-                }
-                let call = unsafe PreparedCall(
-                    state: state,
-                    inputs: layout.inputs,
-                    answers: layout.answers,
-                    base: state.pointee.frame.slots,
-                    function: function,
-                    errorArgument: layout.errorArgument,
-                    keptOperation: operation,
-                    keptInstance: instance,
-                    watched: watched
-                )
-                do throws(ConnectorError) {
-                    try body(call)
-                    return nil
-                } catch {
-                    return error
+        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { memory -> ConnectorError? in
+            unsafe keptLayout._withUnsafeGuaranteedRef { layout -> ConnectorError? in
+                var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
+                return unsafe withUnsafeMutablePointer(to: &state) { state in
+                    if let argument = layout.instanceArgument {
+                        unsafe state.pointee.frame.setPointer(pointer, at: argument)
+                    }
+                    let call = unsafe PreparedCall(
+                        state: state,
+                        inputs: layout.inputs,
+                        answers: layout.answers,
+                        base: state.pointee.frame.slots,
+                        function: function,
+                        errorArgument: layout.errorArgument,
+                        keptOperation: keptOperation,
+                        keptInstance: instance,
+                        watched: watched
+                    )
+                    do throws(ConnectorError) {
+                        try body(call)
+                        return nil
+                    } catch {
+                        return error
+                    }
                 }
             }
         }
-        if let failure { throw failure }
     }
 
     /// Lends a prepared call to a body that returns a result, which takes longer than ``lend(_:on:to:)``.

@@ -50,11 +50,13 @@ final class RingReading: Sendable {
 extension Runner {
     /// Sends messages through a ring from now on, and reads those of the runner from another one, on a thread of its own.
     ///
+    /// - Parameter ready: Runs as soon as messages go through the ring: what the runner answers waits in the other one.
     /// - Returns: False if it does already, or if the system has no thread.
-    func readRing(_ answers: RingMemory, writing requests: RingMemory) -> Bool {
+    func readRing(_ answers: RingMemory, writing requests: RingMemory, ready: () -> Void) -> Bool {
         let reader = RingReader(answers)
         guard ringReading.begin(reader) else { return false }
         outgoing.use(RingWriter(requests))
+        ready()
         let isStarted = HostThread.start("runner-ring") { [self] in
             do throws(ConnectorError) {
                 try read(reader, capacity: answers.capacity)

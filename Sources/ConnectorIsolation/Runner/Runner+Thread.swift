@@ -92,13 +92,12 @@ extension Runner {
                 state.evidence = ([evidence] + bounds.parts).joined(separator: "; ")
                 state.isSandboxWhole = isWhole && bounds.isWhole
             }
-            if runnerUsesRings {
-                // One that the host has not offered cannot be used.
-                guard usesRings, readRing(page.toHost, writing: page.toRunner) else {
-                    throw MessageReader.malformed
-                }
+            // One that the host has not offered cannot be used.
+            guard !runnerUsesRings || usesRings else { throw MessageReader.malformed }
+            guard runnerUsesRings else { return greet(.success(())) }
+            guard readRing(page.toHost, writing: page.toRunner, ready: { greet(.success(())) }) else {
+                throw MessageReader.malformed
             }
-            greet(.success(()))
         case .pong: state.withLock { $0.pong = $0.ping }
         case .room:
             do throws(OutgoingMessages.Refusal) {

@@ -4,7 +4,6 @@
 internal import CRunner
 package import ConnectorBase
 package import ConnectorPlatform
-package import ConnectorSandbox
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -59,28 +58,29 @@ package final class Runner: Sendable {
         var pong: UInt64 = 0
     }
 
-    /// Starts a runner, and waits until it has said which version it is.
+    /// Greets a runner that was started, and waits until it has said which version it is.
     ///
     /// - Parameters:
     ///   - name: What the connectors that share it call it.
-    ///   - sandbox: What it may do.
+    ///   - start: The process, which ends if this fails.
     ///   - transport: What carries the messages.
     ///   - groups: Where its control group is made, if it has bounds.
     ///   - patience: How long it may take to answer, in nanoseconds.
     package init(
         _ name: String,
-        _ program: RunnerProgram,
-        sandbox: SandboxSettings = SandboxSettings(level: .off),
+        _ start: RunnerSpawner.Start,
         transport: RunnerTransport = .automatic,
         groups: ControlGroupSource = ControlGroupSource(),
         patience: UInt64 = 10_000_000_000,
         onLine: @escaping Output
     ) throws(ConnectorError) {
         guard let page = SharedPage() else {
+            start.abandon()
             throw ConnectorError(.unavailable, "there is no memory to share with a runner", isRetryable: true)
         }
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {
+            start.abandon()
             throw ConnectorError(.unavailable, "the process has no descriptors left for a runner", isRetryable: true)
         }
         for end in ends {
@@ -88,13 +88,13 @@ package final class Runner: Sendable {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         do throws(ConnectorError) {
-            child = try RunnerSpawner.shared.start(program, sandbox.arguments)
+            child = try start.wait()
         } catch {
             close(ends[0])
             close(ends[1])
             throw error
         }
-        bounds = RunnerBounds(sandbox, groups, process: child.number)
+        bounds = RunnerBounds(start.sandbox, groups, process: child.number)
         self.name = name
         self.page = page
         self.transport = transport
@@ -103,11 +103,9 @@ package final class Runner: Sendable {
         wake = (ends[0], ends[1])
         outgoing = OutgoingMessages(child.socket)
         guard HostThread.start("runner", { self.work() }) else {
-            _ = runner_kill(child.process)
-            var (status, signal): (Int32, Int32) = (0, 0)
-            while unsafe runner_reap(child.process, &status, &signal) == 0 { usleep(1000) }
+            child.end()
             bounds.end()
-            closeDescriptors()
+            for end in ends { close(end) }
             throw ConnectorError(.unavailable, "the system cannot create a thread for a runner", isRetryable: true)
         }
         var hello = MessageWriter()
@@ -117,7 +115,7 @@ package final class Runner: Sendable {
         let end = SystemTime.monotonic().saturatingAdding(patience)
         let answer = greeting.wait { answer in
             if let answer { return .proceed(answer) }
-            guard SystemTime.monotonic() < end else { return .proceed(.failure(Self.silent(program))) }
+            guard SystemTime.monotonic() < end else { return .proceed(.failure(Self.silent(start.program))) }
             return .wait(until: end)
         }
         if case .failure(let error) = answer {

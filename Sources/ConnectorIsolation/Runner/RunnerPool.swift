@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorLoading
 internal import ConnectorPlatform
 package import ConnectorSandbox
 internal import Synchronization
@@ -21,9 +22,8 @@ package final class RunnerPool: Sendable {
     package struct Key: Sendable, Hashable, CustomStringConvertible {
         /// The name in the file, or the plugin's id.
         package var description: String
-        /// Tells images of one plugin apart, so that the memory of an old one goes with its runner; empty for a name in the
-        /// file.
-        package var image: String
+        /// Tells images of one plugin apart, so that the memory of an old one goes with its runner; nil for a name in the file.
+        package var image: Image?
         /// Which of the two runners.
         package var berth: Berth
         /// What the runner may do: instances that may do different things share none.
@@ -32,7 +32,7 @@ package final class RunnerPool: Sendable {
         /// Creates a key.
         package init(
             _ description: String,
-            image: String = "",
+            image: Image? = nil,
             in berth: Berth = .first,
             sandbox: SandboxSettings
         ) {
@@ -43,13 +43,33 @@ package final class RunnerPool: Sendable {
         }
     }
 
+    /// What a plugin is loaded from.
+    package struct Image: Sendable, Hashable {
+        /// Where its file is.
+        package var path: String
+        /// The file as it was when it was examined; nil if the image is no file.
+        package var identity: FileIdentity?
+
+        /// Names an image.
+        package init(path: String, identity: FileIdentity?) {
+            self.path = path
+            self.identity = identity
+        }
+    }
+
+    /// A key's runner, or the process that is to become it.
+    private struct Slot: Sendable {
+        var runner: Runner?
+        var start: RunnerSpawner.Start?
+    }
+
     /// The most runners of a host.
     package static let limit = 64
 
     private let find: @Sendable () throws(ConnectorError) -> RunnerProgram
     private let onLine: Runner.Output
     /// One for each key, held while its runner starts.
-    private let slots = Mutex<[Key: Monitor<Runner?>]>([:])
+    private let slots = Mutex<[Key: Monitor<Slot>]>([:])
     private let living = Mutex<[Runner]>([])
     private let limit: Int
     private let transport: RunnerTransport
@@ -78,38 +98,62 @@ package final class RunnerPool: Sendable {
     }
 
     deinit {
+        for slot in slots.withLock({ Array($0.values) }) { slot.withLock { $0.start.take() }?.abandon() }
         for runner in runners { runner.stop("the host has ended") }
+    }
+
+    private func slot(_ key: Key) -> Monitor<Slot> {
+        slots.withLock { slots in
+            let slot = slots[key] ?? Monitor(Slot())
+            slots[key] = slot
+            return slot
+        }
+    }
+
+    /// Starts the process for a key if it has none, and does not wait for it. Balance it with ``hold(_:)`` or ``abandon(_:)``.
+    package func begin(_ key: Key) {
+        slot(key).withLock { slot in
+            guard slot.start == nil, slot.runner?.isAlive != true, runners.count < limit,
+                let program = try? find()
+            else { return }
+            slot.start = try? RunnerSpawner.shared.begin(program, key.sandbox)
+        }
+    }
+
+    /// Ends the process for a key if nobody has asked for its runner: ``hold(_:)`` is not to follow.
+    package func abandon(_ key: Key) {
+        slot(key).withLock { $0.start.take() }?.abandon()
     }
 
     /// The runner for a key, started if there is none. Blocks while it starts.
     ///
     /// - Returns: A runner that does not end before ``Runner/release()``.
     package func hold(_ key: Key) throws(ConnectorError) -> Runner {
-        let slot = slots.withLock { slots in
-            let slot = slots[key] ?? Monitor(nil)
-            slots[key] = slot
-            return slot
-        }
-        return try slot.withLock { current throws(ConnectorError) in
-            if let current, current.hold() { return current }
+        try slot(key).withLock { slot throws(ConnectorError) in
+            let start = slot.start.take()
+            if let runner = slot.runner, runner.hold() {
+                start?.abandon()
+                return runner
+            }
             let count = runners.count
             guard count < limit else {
+                start?.abandon()
                 throw ConnectorError(
                     .unavailable,
                     "the host has \(count) runners, the most that it may have",
                     fix: "let connectors share runners, by the same \"runner\" in the file"
                 )
             }
+            let process = if let start { start } else { try RunnerSpawner.shared.begin(find(), key.sandbox) }
             let runner = try Runner(
                 key.description,
-                find(),
-                sandbox: key.sandbox,
+                process,
                 transport: transport,
                 groups: groups,
                 onLine: onLine
             )
             _ = runner.hold()
-            current = runner
+            slot.runner = runner
             living.withLock { $0.append(runner) }
             return runner
         }

@@ -6,6 +6,8 @@ internal import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
+    // The compiler may take `stat` from this module.
+    import SwiftOverlayShims
 #else
     import Darwin
 #endif

@@ -4,7 +4,7 @@
 internal import CRunner
 package import ConnectorBase
 internal import ConnectorPlatform
-internal import ConnectorSandbox
+package import ConnectorSandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -36,19 +36,59 @@ package final class RunnerSpawner: Sendable {
         package let socket: Int32
         /// What the runner writes to its standard output and standard error.
         package let output: Int32
+
+        /// Kills the process, awaits its end, and closes the descriptors.
+        func end() {
+            _ = runner_kill(process)
+            var (status, signal): (Int32, Int32) = (0, 0)
+            var entry = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+            while unsafe runner_reap(process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
+            for descriptor in [socket, process, output] { close(descriptor) }
+        }
     }
 
-    /// Starts a runner, and blocks until it runs its program.
-    package func start(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
-        let answer = Monitor<Result<Child, ConnectorError>?>(nil)
-        let isRunning = monitor.withLock { state in
-            state.jobs.append {
-                let result = Result { () throws(ConnectorError) in try Self.spawn(program, arguments) }
-                answer.withLock { $0 = result }
-                answer.signal()
+    /// A runner that is being started: whoever has it either waits for it or abandons it, once.
+    package final class Start: Sendable {
+        /// The program that it runs.
+        let program: RunnerProgram
+        /// What it may do.
+        let sandbox: SandboxSettings
+        private let answer = Monitor<Result<Child, ConnectorError>?>(nil)
+
+        fileprivate init(_ program: RunnerProgram, _ sandbox: SandboxSettings) {
+            self.program = program
+            self.sandbox = sandbox
+        }
+
+        fileprivate func end(_ result: Result<Child, ConnectorError>) {
+            answer.withLock { $0 = result }
+            answer.signal()
+        }
+
+        /// Blocks until the runner runs its program.
+        package func wait() throws(ConnectorError) -> Child {
+            try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
+        }
+
+        /// Ends the runner, which nobody has spoken to, once it is there. Does not wait.
+        package func abandon() {
+            // Starts come before: the thread takes one job after the other.
+            RunnerSpawner.shared.add { [self] in
+                if let child = try? wait() { child.end() }
             }
-            if !state.isStarted { state.isStarted = HostThread.start("runner-spawn") { self.work() } }
-            return state.isStarted
+        }
+    }
+
+    /// Starts a runner; another thread waits until it runs its program.
+    ///
+    /// - Throws: `unavailable` if there is no thread.
+    package func begin(
+        _ program: RunnerProgram,
+        _ sandbox: SandboxSettings = SandboxSettings(level: .off)
+    ) throws(ConnectorError) -> Start {
+        let start = Start(program, sandbox)
+        let isRunning = add {
+            start.end(Result { () throws(ConnectorError) in try Self.spawn(program, sandbox.arguments) })
         }
         guard isRunning else {
             throw ConnectorError(
@@ -57,8 +97,19 @@ package final class RunnerSpawner: Sendable {
                 isRetryable: true
             )
         }
-        monitor.signal()
-        return try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
+        return start
+    }
+
+    /// Adds a job for the thread, which starts with the first; false if the system has none.
+    @discardableResult
+    private func add(_ job: @escaping @Sendable () -> Void) -> Bool {
+        let isRunning = monitor.withLock { state in
+            if !state.isStarted { state.isStarted = HostThread.start("runner-spawn") { self.work() } }
+            if state.isStarted { state.jobs.append(job) }
+            return state.isStarted
+        }
+        if isRunning { monitor.signal() }
+        return isRunning
     }
 
     private func work() {

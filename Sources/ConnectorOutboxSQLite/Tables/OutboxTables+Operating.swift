@@ -66,7 +66,7 @@ extension OutboxTables {
             } else {
                 let (count, bytes) = try dropOldest(over, of: target)
                 let oldest = try self.target(target).flatMap { target throws(Database.Failure) in
-                    try fresh(target, BatchLimits(count: 1)).first?.event.createdAt
+                    try oldestFresh(target)
                 }
                 admission.dropped[target] = Admission.Dropped(count: count, bytes: bytes, oldest: oldest)
             }

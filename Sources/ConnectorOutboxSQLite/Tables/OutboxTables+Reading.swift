@@ -51,12 +51,31 @@ extension OutboxTables {
         return batch
     }
 
-    /// The oldest events after the cursors, from all routes in order of arrival.
-    func fresh(_ target: Int64, _ limits: BatchLimits) throws(Database.Failure) -> [OutboxBatch.Entry] {
-        var isFull = false
-        return try fresh(target, limits, isFull: &isFull)
+    /// When the oldest event after the cursors arrived; nil if there is none. Reads no payload.
+    func oldestFresh(_ target: Int64) throws(Database.Failure) -> Timestamp? {
+        let select = try statement(
+            """
+            SELECT position, created FROM events
+            WHERE position > ? AND position < ?
+            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+            ORDER BY position LIMIT 1
+            """
+        )
+        var oldest: (sequence: Int64, created: Timestamp)?
+        for cursor in try cursors(of: target) {
+            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target)) {
+                row throws(Database.Failure) in
+                let sequence = Schema.sequence(of: try row.integer(0, in: Schema.positions))
+                guard sequence < oldest?.sequence ?? .max else { return }
+                // A damaged event is the oldest, too.
+                oldest = (sequence, (try? row.time(1)) ?? Timestamp(nanoseconds: 0))
+            }
+        }
+        return oldest?.created
     }
 
+    /// The oldest events after the cursors, from all routes in order of arrival.
+    ///
     /// - Parameter isFull: Set to true if there are more events than the limits allow.
     private func fresh(
         _ target: Int64,

@@ -32,7 +32,7 @@ extension OutboxTables {
             }
             queue.queued += beyond.count
             queue.bytes += beyond.bytes
-            if let oldest = try fresh(target, BatchLimits(count: 1)).first?.event.createdAt {
+            if let oldest = try oldestFresh(target) {
                 queue.oldest = min(queue.oldest ?? oldest, oldest)
             }
             queue.dead = Int(

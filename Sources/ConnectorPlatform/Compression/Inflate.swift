@@ -24,11 +24,11 @@ enum Inflate {
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(&stream, frame.rawValue, ZLIB_VERSION, size) == Z_OK else { throw .corrupt }
         defer { unsafe inflateEnd(&stream) }
-        var input = Array(bytes)
         var output: [UInt8] = []
         var status = Z_OK
-        unsafe input.withUnsafeMutableBufferPointer { input in
-            unsafe stream.next_in = input.baseAddress
+        unsafe bytes.withUnsafeBufferPointer { input in
+            // zlib only reads it; its interface is older than `const`.
+            unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             unsafe stream.avail_in = UInt32(clamping: input.count)
             repeat {
                 // Grows with the output; one byte above the limit proves that the output is too large.

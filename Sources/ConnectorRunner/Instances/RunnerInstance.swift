@@ -150,7 +150,7 @@ final class RunnerInstance: CalledGate {
             message.put(id)
             socket.send(.returned, instance: number, message)
         }
-        Task(executorPreference: environment.workers) { [self] in
+        Task(executorPreference: environment.gateThreads) { [self] in
             let outcome = await environment.operations.awaitOutcome(of: own)
             _ = state.withLock { $0.phases.removeValue(forKey: id) }
             services.unmap(own)

@@ -27,10 +27,10 @@ package enum Gzip {
         defer { unsafe deflateEnd(&stream) }
         let bound = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
         var end = Z_OK
-        var input = bytes
         let output = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            unsafe input.withUnsafeMutableBufferPointer { input in
-                unsafe stream.next_in = input.baseAddress
+            unsafe bytes.withUnsafeBufferPointer { input in
+                // zlib only reads it; its interface is older than `const`.
+                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 unsafe stream.avail_in = UInt32(clamping: input.count)
                 unsafe stream.next_out = output.baseAddress
                 unsafe stream.avail_out = UInt32(clamping: bound)

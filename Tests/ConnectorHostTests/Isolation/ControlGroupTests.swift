@@ -150,7 +150,7 @@
                 environment: { _ in nil },
                 directory: RunnerProgram.ownDirectory
             )
-            return try Runner("test", program, sandbox: sandbox, groups: groups) { _, _ in }
+            return try Runner("test", RunnerSpawner.shared.begin(program, sandbox), groups: groups) { _, _ in }
         }
     }
 

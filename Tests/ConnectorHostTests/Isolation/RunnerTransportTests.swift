@@ -39,7 +39,7 @@ struct RunnerTransportTests {
             environment: { _ in nil },
             directory: RunnerProgram.ownDirectory
         )
-        return try Runner("test", program, transport: transport) { _, _ in }
+        return try Runner("test", RunnerSpawner.shared.begin(program), transport: transport) { _, _ in }
     }
 
     /// A manifest that no runner takes, of a size.

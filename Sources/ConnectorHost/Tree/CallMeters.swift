@@ -1,0 +1,74 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The meters of a connector's operations, by each name that callers have used.
+///
+/// A list that only grows, at its front: a reader follows it without a lock and without counting references, which would take longer
+/// than a prompt call. Few names are in it, since unknown ones share a meter.
+///
+/// `@unchecked Sendable`: an entry is written before ``newest`` publishes it, never changes, and lives as long as the list.
+@safe
+final class CallMeters: @unchecked Sendable {
+    private struct Entry {
+        let name: String
+        let meter: Unmanaged<CallMeter>
+        let next: UnsafeMutablePointer<Entry>?
+    }
+
+    /// The address of the newest entry; 0 for none.
+    private let newest = Atomic<UInt>(0)
+    /// Held by whoever adds an entry.
+    private let growth = Mutex(())
+
+    deinit {
+        var entry = unsafe first
+        while let current = unsafe entry {
+            unsafe entry = current.pointee.next
+            unsafe current.pointee.meter.release()
+            unsafe current.deinitialize(count: 1)
+            unsafe current.deallocate()
+        }
+    }
+
+    private var first: UnsafeMutablePointer<Entry>? {
+        unsafe UnsafeMutablePointer(bitPattern: newest.load(ordering: .acquiring))
+    }
+
+    /// The meter for a name, which lives as long as this object.
+    subscript(name: String) -> Unmanaged<CallMeter>? {
+        var entry = unsafe first
+        while let current = unsafe entry {
+            if unsafe current.pointee.name == name { return unsafe current.pointee.meter }
+            unsafe entry = current.pointee.next
+        }
+        return nil
+    }
+
+    /// Adds a meter for a name, unless another caller has done so meanwhile.
+    ///
+    /// - Returns: The meter for the name.
+    func add(_ name: String, _ make: () -> CallMeter) -> Unmanaged<CallMeter> {
+        growth.withLock { _ in
+            if let known = unsafe self[name] { return unsafe known }
+            let meter = unsafe Unmanaged.passRetained(make())
+            let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
+            unsafe entry.initialize(to: Entry(name: name, meter: meter, next: first))
+            newest.store(UInt(bitPattern: entry), ordering: .releasing)
+            return unsafe meter
+        }
+    }
+
+    /// Every meter once: the operations' own names, without those that callers used for them.
+    var all: [CallMeter] {
+        var meters: [CallMeter] = []
+        var entry = unsafe first
+        while let current = unsafe entry {
+            let meter = unsafe current.pointee.meter.takeUnretainedValue()
+            if unsafe current.pointee.name == meter.operation { meters.append(meter) }
+            unsafe entry = current.pointee.next
+        }
+        return meters
+    }
+}

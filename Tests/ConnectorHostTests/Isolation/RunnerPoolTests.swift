@@ -1,0 +1,100 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorTestSupport
+import Synchronization
+import Testing
+
+@testable import ConnectorIsolation
+@testable import ConnectorPlatform
+@testable import ConnectorSandbox
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Which processes a pool starts, and that it ends those that nobody asks for.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+struct RunnerPoolTests {
+    /// A pool, and how often it looked for the program: once for each process.
+    private struct Subject: ~Copyable {
+        let pool: RunnerPool
+        let starts: Starts
+
+        final class Starts: Sendable {
+            let count = Atomic<Int>(0)
+        }
+
+        init(limit: Int = 4) {
+            let starts = Starts()
+            self.starts = starts
+            pool = RunnerPool(limit: limit) { () throws(ConnectorError) in
+                starts.count.add(1, ordering: .relaxed)
+                return try RunnerPoolTests.program()
+            } onLine: { _, _ in
+            }
+        }
+
+        var startCount: Int { starts.count.load(ordering: .relaxed) }
+    }
+
+    private static func program() throws(ConnectorError) -> RunnerProgram {
+        try RunnerProgram.find(path: nil, environment: { _ in nil }, directory: RunnerProgram.ownDirectory)
+    }
+
+    private static func key(_ name: String) -> RunnerPool.Key {
+        RunnerPool.Key(name, sandbox: SandboxSettings(level: .off))
+    }
+
+    @Test func `what was begun becomes the runner, and others of its key share it`() throws {
+        let subject = Subject()
+        subject.pool.begin(Self.key("a"))
+        subject.pool.begin(Self.key("a"))
+        let first = try subject.pool.hold(Self.key("a"))
+        subject.pool.begin(Self.key("a"))
+        let second = try subject.pool.hold(Self.key("a"))
+        #expect(first === second)
+        #expect(subject.startCount == 1)
+        // Whoever has the runner keeps it.
+        subject.pool.abandon(Self.key("a"))
+        #expect(first.isAlive)
+        first.release()
+        second.release()
+        #expect(!first.isAlive)
+    }
+
+    @Test func `what was begun for nothing ends, and is not missed`() throws {
+        let subject = Subject()
+        subject.pool.begin(Self.key("a"))
+        subject.pool.abandon(Self.key("a"))
+        subject.pool.abandon(Self.key("a"))
+        let runner = try subject.pool.hold(Self.key("a"))
+        #expect(subject.startCount == 2)
+        runner.release()
+    }
+
+    @Test func `beyond the limit, nothing is begun`() throws {
+        let subject = Subject(limit: 1)
+        let runner = try subject.pool.hold(Self.key("a"))
+        subject.pool.begin(Self.key("b"))
+        #expect(subject.startCount == 1)
+        let error = #expect(throws: ConnectorError.self) { _ = try subject.pool.hold(Self.key("b")) }
+        #expect(error?.message.contains("the most that it may have") == true)
+        runner.release()
+    }
+
+    /// The number of a process that was started before the pool's, and the end of one, are seen from outside.
+    @Test func `an abandoned process is reaped, and its descriptors are closed`() throws {
+        let start = try RunnerSpawner.shared.begin(Self.program())
+        let child = try start.wait()
+        #expect(kill(child.number, 0) == 0)
+        start.abandon()
+        // The thread takes one job after the other, so the next runner is there after the earlier one's end.
+        let next = try RunnerSpawner.shared.begin(Self.program())
+        try next.wait().end()
+        #expect(kill(child.number, 0) == -1 && errno == ESRCH)
+    }
+}
