@@ -171,16 +171,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // The other side: what the program connector-runner does.
-        .target(
-            name: "ConnectorRunner",
+        // The other side: the program that a host starts for them.
+        .executableTarget(
+            name: "connector-runner",
             dependencies: [
                 "CConnector", "CRunner", "ConnectorBase", "ConnectorManifest", "ConnectorPlatform", "ConnectorLoading",
                 "ConnectorInvocation", "ConnectorIsolation", "ConnectorSandbox",
             ],
             swiftSettings: strict
         ),
-        .executableTarget(name: "connector-runner", dependencies: ["ConnectorRunner"], swiftSettings: strict),
         .target(
             name: "ConnectorServices",
             dependencies: [

@@ -13,19 +13,6 @@ internal import Synchronization
 
 /// Creates an instance in a runner.
 extension Generation {
-    /// Starts the process of the instance's runner, if it is certain to have one: it starts while the plugin is checked.
-    func beginRunner(for candidate: PluginCandidate) {
-        if case .linked = candidate.image { return }
-        guard plan.isolation.kind == .process, !plan.hasStandIn else { return }
-        environment.runners.begin(runnerKey(of: candidate))
-    }
-
-    /// Ends the process that was begun, if the instance has not asked for its runner.
-    func abandonRunner(for candidate: PluginCandidate) {
-        guard plan.isolation.kind == .process else { return }
-        environment.runners.abandon(runnerKey(of: candidate))
-    }
-
     /// Checks and seals the plugin's image, hands it to a runner, and makes an instance there.
     ///
     /// - Parameter deadline: In the clock's monotonic time.
@@ -33,10 +20,18 @@ extension Generation {
         _ candidate: PluginCandidate,
         by deadline: UInt64
     ) throws(ConnectorError) -> any Channel {
-        let image = try sealedImage(of: candidate)
-        let description = try description(of: candidate)
         state.withLock { $0.step = .create }
-        let runner = try environment.runners.hold(runnerKey(of: candidate))
+        let key = key(of: candidate)
+        // The process starts while the image is checked.
+        environment.runners.begin(key)
+        let (image, description): (SealedPlugin?, InstanceDescription)
+        do throws(ConnectorError) {
+            (image, description) = (try sealedImage(of: candidate), try self.description(of: candidate))
+        } catch {
+            environment.runners.abandon(key)
+            throw error
+        }
+        let runner = try environment.runners.hold(key)
         defer { runner.release() }
         state.withLock { ($0.sandbox, $0.runner) = (runner.evidence, runner.processNumber) }
         guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
@@ -75,7 +70,7 @@ extension Generation {
     }
 
     /// The runner that the connector shares with others.
-    private func runnerKey(of candidate: PluginCandidate) -> RunnerPool.Key {
+    private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
         if let name = plan.isolation.runner {
             return RunnerPool.Key(name, in: berth, sandbox: sandbox(of: candidate))
         }

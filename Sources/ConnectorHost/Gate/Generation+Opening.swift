@@ -22,8 +22,6 @@ extension Generation {
         case .success(let found): candidate = found
         }
         let start = environment.clock.now()
-        beginRunner(for: candidate)
-        defer { abandonRunner(for: candidate) }
         let outcome = await environment.calls.run(
             overdue: { self.overdue(candidate, $0) },
             owner: context.owner,

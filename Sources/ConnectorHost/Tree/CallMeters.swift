@@ -11,6 +11,7 @@ internal import Synchronization
 /// `@unchecked Sendable`: an entry is written before ``newest`` publishes it, never changes, and lives as long as the list.
 @safe
 final class CallMeters: @unchecked Sendable {
+    @safe
     private struct Entry {
         let name: String
         let meter: Unmanaged<CallMeter>
@@ -50,7 +51,7 @@ final class CallMeters: @unchecked Sendable {
     ///
     /// - Returns: The meter for the name.
     func add(_ name: String, _ make: () -> CallMeter) -> Unmanaged<CallMeter> {
-        growth.withLock { _ in
+        unsafe growth.withLock { _ in
             if let known = unsafe self[name] { return unsafe known }
             let meter = unsafe Unmanaged.passRetained(make())
             let entry = UnsafeMutablePointer<Entry>.allocate(capacity: 1)

@@ -10,6 +10,7 @@ internal import ConnectorManifest
 /// `@unchecked Sendable`: the entries are written once, before anybody else has the object.
 @safe
 package final class ResolvedOperations: @unchecked Sendable {
+    @safe
     private struct Entry: Sendable {
         let name: String
         /// The name prefixed with its capability: `capability/operation`.
@@ -32,11 +33,11 @@ package final class ResolvedOperations: @unchecked Sendable {
                 } catch {
                     resolved = .failure(error)
                 }
-                return Entry(
+                return unsafe Entry(
                     name: operation.name,
                     qualifiedName: "\(capability.id.name)/\(operation.name)",
                     operation: resolved,
-                    reference: (try? resolved.get()).map { unsafe .passUnretained($0) }
+                    reference: (try? resolved.get()).map { unsafe Unmanaged.passUnretained($0) }
                 )
             }
         }

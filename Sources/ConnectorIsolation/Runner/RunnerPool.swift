@@ -110,7 +110,8 @@ package final class RunnerPool: Sendable {
         }
     }
 
-    /// Starts the process for a key if it has none, and does not wait for it. Balance it with ``hold(_:)`` or ``abandon(_:)``.
+    /// Starts the process for a key if it has none, and does not wait for it, but for another caller whose runner of that key starts.
+    /// Balance it with ``hold(_:)`` or ``abandon(_:)``.
     package func begin(_ key: Key) {
         slot(key).withLock { slot in
             guard slot.start == nil, slot.runner?.isAlive != true, runners.count < limit,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CRunner
-package import ConnectorBase
-package import ConnectorIsolation
+internal import ConnectorBase
+internal import ConnectorIsolation
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -13,24 +13,24 @@ internal import ConnectorPlatform
 #endif
 
 /// The runner's end of the channel to its host: any thread writes, and ``RunnerMessages`` reads.
-package final class RunnerSocket: Sendable {
+final class RunnerSocket: Sendable {
     private let socket: Int32
     /// The ring, if there is one. Held while a message is written, which blocks while the host does not read.
     private let writing = Monitor<RingWriter?>(nil)
 
     /// Serves a socket.
-    package init(_ socket: Int32) {
+    init(_ socket: Int32) {
         self.socket = socket
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     }
 
     /// Writes to a ring from now on. The socket still tells of the end of the host.
-    package func use(_ ring: RingWriter) {
+    func use(_ ring: RingWriter) {
         writing.withLock { $0 = ring }
     }
 
     /// Sends a message. One that cannot be sent has no reader: the process is about to end.
-    package func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
+    func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)
         writing.withLock { ring in
             unsafe frame.withUnsafeBytes { bytes in
@@ -53,7 +53,7 @@ package final class RunnerSocket: Sendable {
 
 /// The messages that arrive at the runner, for the one thread that takes them.
 @safe
-package struct RunnerMessages: ~Copyable {
+struct RunnerMessages: ~Copyable {
     private let socket: Int32
     /// Tells that something has arrived; -1 while a thread may wait inside of the socket.
     private var watch: Int32 = -1
@@ -62,7 +62,7 @@ package struct RunnerMessages: ~Copyable {
     private let buffer: UnsafeMutableRawBufferPointer
 
     /// Reads from a socket.
-    package init(_ socket: Int32) {
+    init(_ socket: Int32) {
         self.socket = socket
         unsafe buffer = .allocate(byteCount: 64 << 10, alignment: 16)
     }
@@ -70,17 +70,17 @@ package struct RunnerMessages: ~Copyable {
     deinit { unsafe buffer.deallocate() }
 
     /// Reads from a ring from now on. Descriptors still come through the socket.
-    package mutating func use(_ ring: RingReader) {
+    mutating func use(_ ring: RingReader) {
         self.ring = ring
     }
 
     /// Reads from the socket from now on, and does not keep it open while it waits.
-    package mutating func useSocket() {
+    mutating func useSocket() {
         watch = runner_watch(socket, 1)
     }
 
     /// Awaits the next message; nil at the end.
-    package mutating func next() throws(ConnectorError) -> Frame? {
+    mutating func next() throws(ConnectorError) -> Frame? {
         while true {
             if assembler.awaitsDescriptor {
                 guard try receive(keeps: false) else { return nil }

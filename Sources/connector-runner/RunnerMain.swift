@@ -13,12 +13,13 @@ internal import ConnectorSandbox
     import Darwin
 #endif
 
-/// The main function of `connector-runner`, which a host starts and nobody else.
-package enum RunnerMain {
-    /// Serves the host at the other end of the inherited socket. Returns never: the process ends with its host.
-    ///
-    /// - Parameter arguments: The program's name, and the number of the host's process.
-    package static func run(_ arguments: [String]) -> Never {
+/// The program `connector-runner`, which a host starts and nobody else.
+@main
+enum RunnerMain {
+    /// Serves the host at the other end of the inherited socket, whose process the first argument names. Returns never: the process ends
+    /// with its host.
+    static func main() {
+        let arguments = CommandLine.arguments
         guard arguments.count >= 2, let parent = Int32(arguments[1]),
             let settings = SandboxSettings(arguments: arguments.dropFirst(2))
         else {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CRunner
-package import ConnectorSandbox
+internal import ConnectorSandbox
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -12,17 +12,17 @@ internal import Synchronization
 #endif
 
 /// The sandbox of this runner, which is inside from the beginning.
-package final class RunnerSandbox: Sendable {
+final class RunnerSandbox: Sendable {
     private let sandbox: Sandbox
     private let isNarrow = Atomic<Bool>(false)
     private let isOn: Bool
     /// What holds, as one line.
-    package let evidence: String
+    let evidence: String
     /// Whether every layer holds.
-    package let isWhole: Bool
+    let isWhole: Bool
 
     /// Enters the sandbox, and tries what is forbidden. Call it before there is a second thread.
-    package init(_ settings: SandboxSettings, host: Int32) {
+    init(_ settings: SandboxSettings, host: Int32) {
         sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET], successor: RUNNER_SUCCESSOR)
         switch settings.level {
         case .required, .default:
