@@ -5,8 +5,11 @@ internal import Synchronization
 
 /// The meters of a connector's operations, by each name that callers have used.
 ///
-/// A list that only grows, at its front: a reader follows it without a lock and without counting references, which would take longer
-/// than a prompt call. Few names are in it, since unknown ones share a meter.
+/// A list that only grows, at its front, and is read without a lock and without counting references: a dictionary behind a `Mutex` took
+/// an eighth of a prompt call, this takes a thirtieth. Few names are in it, since unknown ones share a meter.
+///
+/// A reader sees every entry that was published before it loaded ``newest``. If another caller adds its name meanwhile, the reader misses it
+/// and calls ``add(_:_:)``, which looks again under the lock: a name has one entry, whoever comes first.
 ///
 /// `@unchecked Sendable`: an entry is written before ``newest`` publishes it, never changes, and lives as long as the list.
 @safe

@@ -86,7 +86,6 @@ struct RunnerPoolTests {
         runner.release()
     }
 
-    /// The number of a process that was started before the pool's, and the end of one, are seen from outside.
     @Test func `an abandoned process is reaped, and its descriptors are closed`() throws {
         let start = try RunnerSpawner.shared.begin(Self.program())
         let child = try start.wait()
