@@ -51,19 +51,21 @@ extension OutboxTables {
         return batch
     }
 
+    /// The events of a route after a connector's cursor, in order of arrival: position, end of the route, connector, and how many.
+    private static let eventsBeyondCursor = """
+        FROM events WHERE position > ? AND position < ?
+        AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
+        ORDER BY position LIMIT ?
+        """
+    private static let selectTimes = "SELECT position, created \(eventsBeyondCursor)"
+    private static let selectEvents = "SELECT position, id, lane, created, payload, checksum \(eventsBeyondCursor)"
+
     /// When the oldest event after the cursors arrived; nil if there is none. Reads no payload.
     func oldestFresh(_ target: Int64) throws(Database.Failure) -> Timestamp? {
-        let select = try statement(
-            """
-            SELECT position, created FROM events
-            WHERE position > ? AND position < ?
-            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
-            ORDER BY position LIMIT 1
-            """
-        )
+        let select = try statement(Self.selectTimes)
         var oldest: (sequence: Int64, created: Timestamp)?
         for cursor in try cursors(of: target) {
-            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target)) {
+            try select.run(.integer(cursor.position), .integer(cursor.end), .integer(target), .integer(1)) {
                 row throws(Database.Failure) in
                 let sequence = Schema.sequence(of: try row.integer(0, in: Schema.positions))
                 guard sequence < oldest?.sequence ?? .max else { return }
@@ -82,14 +84,7 @@ extension OutboxTables {
         _ limits: BatchLimits,
         isFull: inout Bool
     ) throws(Database.Failure) -> [OutboxBatch.Entry] {
-        let select = try statement(
-            """
-            SELECT position, id, lane, created, payload, checksum FROM events
-            WHERE position > ? AND position < ?
-            AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
-            ORDER BY position LIMIT ?
-            """
-        )
+        let select = try statement(Self.selectEvents)
         var lists: [[OutboxBatch.Entry]] = []
         for cursor in try cursors(of: target) {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
