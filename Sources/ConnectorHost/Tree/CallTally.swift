@@ -46,7 +46,7 @@ final class CallTally: Sendable {
     ///
     /// - Returns: The monotonic time, for ``end(_:of:since:)``.
     func begin() -> UInt64 {
-        total.add(1, ordering: .relaxed)
+        total.wrappingAdd(1, ordering: .relaxed)
         return metering.clock.now()
     }
 
@@ -62,14 +62,16 @@ final class CallTally: Sendable {
         return duration
     }
 
-    /// The meter of an operation, which lives as long as the tally.
+    /// The meter of an operation by a name that a caller has used before, which lives as long as the tally.
+    @inline(__always)
+    func meter(of operation: String) -> Unmanaged<CallMeter>? { unsafe meters[operation] }
+
+    /// Adds a meter for a name that no caller has used before.
     ///
     /// - Parameters:
     ///   - operation: The name the caller used.
-    ///   - name: Returns the operation's name in metrics; nil if it is in no manifest. Called once per known operation.
-    func meter(of operation: String, _ name: () -> String?) -> Unmanaged<CallMeter> {
-        if let known = unsafe meters[operation] { return unsafe known }
-        let label = name()
+    ///   - label: The operation's name in metrics; nil if it is in no manifest.
+    func addMeter(of operation: String, label: String?) -> Unmanaged<CallMeter> {
         // Labels contain a slash, so none can be mistaken for the name of another operation.
         let shared = label ?? MetricDefinition.other
         let meter = unsafe meters.add(shared) {

@@ -92,9 +92,9 @@ extension Node {
     }
 
     private func meter(of operation: String) -> Unmanaged<CallMeter> {
-        unsafe tally.meter(of: operation) {
-            definition(of: operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
-        }
+        if let known = unsafe tally.meter(of: operation) { return unsafe known }
+        let label = definition(of: operation).map { "\($0.capability.id.name)/\($0.operation.name)" }
+        return unsafe tally.addMeter(of: operation, label: label)
     }
 
     /// Calls the gate, or the children the policy selects; if a reload has closed these before the call reached any, those in their place.

@@ -3,7 +3,6 @@
 
 package import ConnectorLoading
 package import ConnectorManifest
-internal import Synchronization
 
 /// An operation of a loaded plugin, resolved and ready to call.
 ///
@@ -23,12 +22,13 @@ package final class ResolvedOperation: @unchecked Sendable {
     /// The signature to call it with, as the fix of an error.
     package var usage: String { "call it as \(operation.name)\(operation.signature)" }
 
-    /// Whether the function runs on its caller's thread: its manifest declares it prompt, and it has been so far.
-    package var isPrompt: Bool { isDeclaredPrompt && !isSlow.load(ordering: .relaxed) }
+    /// Whether the function runs on its caller's thread: its manifest declares it prompt, and it is.
+    package var isPrompt: Bool { isDeclaredPrompt && !probation.isOn }
+    /// How long the function runs on threads although its manifest declares it prompt.
+    package let probation = Probation()
 
     private let isAsync: Bool
     private let isDeclaredPrompt: Bool
-    private let isSlow = Atomic<Bool>(false)
     /// How a foreign function reports errors; nil for a plugin's function.
     package let foreign: ForeignConvention?
 
@@ -53,9 +53,4 @@ package final class ResolvedOperation: @unchecked Sendable {
             returnsValue: operation.foreign?.returnsValue(of: operation.signature) ?? false
         )
     }
-
-    /// Makes the function run on threads of the host from now on.
-    ///
-    /// - Returns: Whether it was considered prompt until now.
-    package func becomesSlow() -> Bool { !isSlow.exchange(true, ordering: .relaxed) }
 }

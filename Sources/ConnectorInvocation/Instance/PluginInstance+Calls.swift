@@ -50,7 +50,9 @@ extension PluginInstance: Channel {
             judge(operation, took: environment.clock.now() - start)
         } else {
             threads.run { [self] in
-                trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
+                onProbation(operation) {
+                    trace.run { make(operation, values, id: id, deadline: deadline, inFlight) }
+                }
             }
         }
         defer { if signature.isAsync { inFlight.leave() } }

@@ -15,13 +15,21 @@ extension PluginInstance {
         unsafe resolved.prompt(named: name)
     }
 
-    /// Reports a prompt function that took too long, and makes it run on threads of the host from now on.
+    /// Reports a prompt function that took too long on its caller's thread, and makes it run on threads of the host for a while.
     package func judge(_ operation: ResolvedOperation, took nanoseconds: UInt64) {
-        guard nanoseconds > Self.promptLimit, operation.becomesSlow() else { return }
+        guard nanoseconds > Self.promptLimit, let length = operation.probation.begin() else { return }
         let span = Duration.nanoseconds(Int64(clamping: nanoseconds)).brief
         context.misbehaved(
             "\(operation.operation.name) (\(operation.operation.symbol)) took \(span), but the manifest declares it prompt; "
-                + "from now on, it runs on a thread of the host"
+                + "it runs on a thread of the host until \(length) calls in a row take less than a millisecond"
         )
+    }
+
+    /// Runs a function on this thread of the host, and counts the call if the manifest declares the function prompt.
+    func onProbation(_ operation: ResolvedOperation, _ run: () -> Void) {
+        guard operation.probation.isOn else { return run() }
+        let start = environment.clock.now()
+        run()
+        operation.probation.count(isQuick: environment.clock.now() - start <= Self.promptLimit)
     }
 }

@@ -37,108 +37,18 @@ public struct PreparedCall: ~Copyable {
     /// The address that the locations are relative to.
     @usableFromInline package let base: UnsafeMutableRawPointer
     /// The function to call.
-    private let function: UnsafeMutableRawPointer
+    let function: UnsafeMutableRawPointer
     /// The index of the C argument for the error object.
-    private let errorArgument: Int?
-    /// Both objects outlive the lent call; reference counting would take as long as the function.
-    private let keptOperation: Unmanaged<ResolvedOperation>
-    private let keptInstance: Unmanaged<PluginInstance>
+    let errorArgument: Int?
+    /// These objects outlive the lent call; reference counting would take as long as the function.
+    let keptOperation: Unmanaged<ResolvedOperation>
+    let keptInstance: Unmanaged<PluginInstance>
     /// Who admits each call, and wants to know how it ends; nil for nobody.
-    private let watched: WatchedCaller?
+    let keptWatched: Unmanaged<WatchedCaller>?
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }
     private var instance: PluginInstance { unsafe keptInstance.takeUnretainedValue() }
-
-    /// Prepares a call and lends it to the body.
-    ///
-    /// - Throws: `unsupported` if the operation is asynchronous or foreign.
-    package static func lend(
-        _ operation: ResolvedOperation,
-        on instance: PluginInstance,
-        watched: WatchedCaller? = nil,
-        to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) {
-        guard operation.answersAtOnce else {
-            let reason = operation.foreign == nil ? "is asynchronous" : "may block its thread"
-            throw ConnectorError(
-                .unsupported,
-                "\(operation.operation.name) \(reason), so its calls cannot be prepared",
-                fix: "call it by name"
-            )
-        }
-        let failure = unsafe lendAttempt(operation, .passUnretained(operation), instance, watched, body)
-        if let failure { throw failure }
-    }
-
-    /// Prepares a call of an operation that answers at once, and that outlives the body; counts no reference to it.
-    @inline(__always)
-    package static func lend(
-        _ operation: Unmanaged<ResolvedOperation>,
-        on instance: PluginInstance,
-        to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) throws(ConnectorError) {
-        let failure = unsafe operation._withUnsafeGuaranteedRef { reference -> ConnectorError? in
-            unsafe lendAttempt(reference, operation, instance, nil, body)
-        }
-        if let failure { throw failure }
-    }
-
-    /// Lends a prepared call to the body.
-    ///
-    /// - Returns: The body's error.
-    private static func lendAttempt(
-        _ operation: ResolvedOperation,
-        _ keptOperation: Unmanaged<ResolvedOperation>,
-        _ instance: PluginInstance,
-        _ watched: WatchedCaller?,
-        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Void
-    ) -> ConnectorError? {
-        let function = unsafe operation.function
-        let pointer = unsafe instance.pointer
-        let size = operation.layout.frameSize
-        let keptLayout = unsafe Unmanaged.passUnretained(operation.layout)
-        let instance = unsafe Unmanaged.passUnretained(instance)
-        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { memory -> ConnectorError? in
-            unsafe keptLayout._withUnsafeGuaranteedRef { layout -> ConnectorError? in
-                var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
-                return unsafe withUnsafeMutablePointer(to: &state) { state in
-                    if let argument = layout.instanceArgument {
-                        unsafe state.pointee.frame.setPointer(pointer, at: argument)
-                    }
-                    let call = unsafe PreparedCall(
-                        state: state,
-                        inputs: layout.inputs,
-                        answers: layout.answers,
-                        base: state.pointee.frame.slots,
-                        function: function,
-                        errorArgument: layout.errorArgument,
-                        keptOperation: keptOperation,
-                        keptInstance: instance,
-                        watched: watched
-                    )
-                    do throws(ConnectorError) {
-                        try body(call)
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
-            }
-        }
-    }
-
-    /// Lends a prepared call to a body that returns a result, which takes longer than ``lend(_:on:to:)``.
-    package static func with<Result>(
-        _ operation: ResolvedOperation,
-        on instance: PluginInstance,
-        watched: WatchedCaller? = nil,
-        _ body: (borrowing PreparedCall) throws(ConnectorError) -> Result
-    ) throws(ConnectorError) -> Result {
-        var result: Result?
-        try lend(operation, on: instance, watched: watched) { call throws(ConnectorError) in result = try body(call) }
-        // Without a result there was an error.
-        return unsafe result.unsafelyUnwrapped
-    }
+    private var watched: WatchedCaller? { unsafe keptWatched?.takeUnretainedValue() }
 
     // MARK: Arguments
 

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["thread", "threadFor", "begin"])
-    func `one that took over a millisecond is reported once, and runs on a thread from then on`(
+    func `one that took over a millisecond is reported once, and runs on a thread until it has been prompt for a while`(
         _ operation: String
     ) async throws {
         let host = try await opened()
@@ -108,6 +108,38 @@ import Testing
         // The other operations are judged by themselves.
         for other in ["thread", "threadFor", "begin"] where other != operation {
             #expect(try await isInline(other, gate))
+        }
+        // A slow call starts the count over.
+        clock.step(by: .milliseconds(2))
+        #expect(try await !isInline(operation, gate))
+        clock.step(by: .zero)
+        #expect(try await callsOnThreads(operation, gate) >= 100)
+        #expect(host.report["gate"]?.misbehaviourCount == 1)
+        await host.close()
+    }
+
+    /// Makes calls until one runs on its caller's thread.
+    ///
+    /// - Returns: How many did not.
+    private func callsOnThreads(_ operation: String, _ gate: GateClient) async throws -> Int {
+        var count = 0
+        while try await !isInline(operation, gate) {
+            count += 1
+            // Calls are counted when their callers may go on already, so some more are made than count.
+            try #require(count < 10_000)
+        }
+        return count
+    }
+
+    @Test func `each probation is twice as long`() async throws {
+        let host = try await opened()
+        let gate = try host.gate("gate")
+        for (number, length) in [100, 200, 400].enumerated() {
+            clock.step(by: .milliseconds(2))
+            #expect(try await isInline("thread", gate))
+            #expect(host.report["gate"]?.misbehaviourCount == number + 1)
+            clock.step(by: .zero)
+            #expect(try await callsOnThreads("thread", gate) >= length)
         }
         await host.close()
     }

@@ -107,7 +107,8 @@ import Testing
             if clock.timerCount > 0 { clock.advance(by: .milliseconds(50)) }
             await Task.yield()
         }
-        #expect(try await host.plan().isEmpty)
+        // The successor answers before the reload that has opened it ends.
+        while try await !host.plan().isEmpty { await Task.yield() }
         await host.close()
     }
 

@@ -39,7 +39,7 @@
  * them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
  * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
  * calls by name run it on the caller's thread. A call of it that takes over a millisecond is misbehaviour, and later
- * calls run on other threads.
+ * calls run on other threads until a number of them in a row took less.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H
