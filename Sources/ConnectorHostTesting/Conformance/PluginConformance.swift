@@ -103,11 +103,12 @@ public enum PluginConformance {
 
     private static func check(_ subject: RuleRun.Subject, _ options: Options) async -> [Finding] {
         var findings: [Finding] = []
+        let known = RuleRun.Known()
         // What a broken plugin cannot pass is checked first, and nothing that builds on it.
         for need in [Rule.Need.file, .image, .instance, .gate] {
             for rule in Rule.all
             where rule.need == need && rule.level <= options.level && !rule.ownsProcess && rule.theme != .isolation {
-                let run = RuleRun(subject, options)
+                let run = RuleRun(subject, options, known: known)
                 _ = await rule.run(run)
                 for finding in run.findings where !findings.contains(finding) { findings.append(finding) }
                 if findings.contains(where: { [.loads, .configuration].contains($0.rule) }) { return findings }

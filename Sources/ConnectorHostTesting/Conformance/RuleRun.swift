@@ -20,12 +20,32 @@ final class RuleRun: Sendable {
     let trace: RuleTrace
     private let found = Mutex<[PluginConformance.Finding]>([])
     private let closers = Mutex<[@Sendable () async -> Void]>([])
-    private let examined = Mutex<PluginInspection?>(nil)
+    private let known: Known
 
-    init(_ subject: Subject, _ options: PluginConformance.Options, trace: RuleTrace = .none) {
+    /// What the checks of one plugin share, each of which would take some tenths of a second for a large image.
+    final class Known: Sendable {
+        fileprivate let inspection = Mutex<PluginInspection?>(nil)
+        fileprivate let plugin = Mutex<Plugin?>(nil)
+    }
+
+    /// Begins a check.
+    ///
+    /// - Parameter known: What earlier checks of the same plugin in this process know.
+    init(
+        _ subject: Subject,
+        _ options: PluginConformance.Options,
+        trace: RuleTrace = .none,
+        known: Known = Known()
+    ) {
         self.subject = subject
         self.options = options
         self.trace = trace
+        self.known = known
+    }
+
+    /// Begins a part of this check with other options.
+    func part(_ options: PluginConformance.Options) -> RuleRun {
+        RuleRun(subject, options, trace: trace, known: known)
     }
 
     /// Every broken rule, once for each way it was broken.
@@ -55,10 +75,10 @@ final class RuleRun: Sendable {
     /// What is known of the file without running it; nil for a linked plugin.
     var inspection: PluginInspection? {
         guard case .file(let path) = subject else { return nil }
-        return examined.withLock { examined in
-            if let examined { return examined }
+        return known.inspection.withLock { known in
+            if let known { return known }
             let inspection = PluginInspection(path: path)
-            examined = inspection
+            known = inspection
             return inspection
         }
     }
@@ -91,12 +111,18 @@ final class RuleRun: Sendable {
         }
     }
 
-    /// Loads the plugin.
+    /// Loads the plugin, unless an earlier check has.
     func plugin() throws(RuleStop) -> Plugin {
+        if let plugin = known.plugin.withLock(\.self) {
+            trace.add("load \(plugin.path)")
+            return plugin
+        }
         let candidate = try candidate()
         trace.add("load \(candidate.path)")
         do throws(ConnectorError) {
-            return try PluginLoader().load(candidate)
+            let plugin = try PluginLoader().load(candidate)
+            known.plugin.withLock { $0 = plugin }
+            return plugin
         } catch {
             report(.loads, error.treeDescription)
             throw .found

@@ -31,21 +31,19 @@ package struct CallFrame: ~Copyable {
 
     /// Creates a cleared frame in the caller's memory.
     ///
-    /// The frame copies what calls need from the layout, so that calls do no reference counting.
-    ///
     /// - Parameters:
-    ///   - layout: A layout that outlives the frame.
+    ///   - shape: That of a layout that outlives the frame.
     ///   - memory: Memory of the layout's frame size, aligned to 8, that outlives the frame.
-    package init(_ layout: CallLayout, in memory: UnsafeMutableRawBufferPointer) {
-        unsafe inputs = layout.inputs
-        unsafe answers = layout.answers
-        answersBytes = layout.answersBytes
-        unsafe cif = layout.cif
+    package init(_ shape: CallLayout.Shape, in memory: UnsafeMutableRawBufferPointer) {
+        unsafe inputs = shape.inputs
+        unsafe answers = shape.answers
+        answersBytes = shape.answersBytes
+        unsafe cif = shape.cif
         // Only an empty buffer has no address, and a frame is never empty.
         unsafe block = memory.baseAddress.unsafelyUnwrapped
-        unsafe slots = block + 8 * layout.argumentCount
-        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: layout.frameSize)
-        for index in 0..<layout.argumentCount {
+        unsafe slots = block + 8 * shape.argumentCount
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: shape.frameSize)
+        for index in 0..<shape.argumentCount {
             unsafe block.storeBytes(of: slots + 8 * index, toByteOffset: 8 * index, as: UnsafeMutableRawPointer.self)
         }
         for index in unsafe answers.indices where unsafe answers[index].role != .buffer {
@@ -63,7 +61,7 @@ package struct CallFrame: ~Copyable {
         _ body: (inout CallFrame) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let result = unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) { memory in
-            var frame = unsafe CallFrame(layout, in: memory)
+            var frame = unsafe CallFrame(layout.shape, in: memory)
             do throws(Failure) {
                 return Swift.Result<Result, Failure>.success(try body(&frame))
             } catch {

@@ -52,6 +52,20 @@ package final class CallLayout: @unchecked Sendable {
         case other
     }
 
+    /// What calls need of a layout, as values: no reference is counted for them. Valid as long as the layout.
+    @safe
+    package struct Shape: BitwiseCopyable {
+        let inputs: UnsafeBufferPointer<Location>
+        let answers: UnsafeBufferPointer<Location>
+        let answersBytes: Bool
+        let required: UInt64
+        let instanceArgument: Int?
+        let errorArgument: Int?
+        let argumentCount: Int
+        let frameSize: Int
+        let cif: UnsafeMutablePointer<ffi_cif>
+    }
+
     /// The operation's parameters and results.
     package let signature: Signature
     /// The inputs, written by the caller. Like all the layout's memory, valid as long as the layout.
@@ -130,6 +144,22 @@ package final class CallLayout: @unchecked Sendable {
         unsafe UnsafeMutableBufferPointer(mutating: answers).deinitialize().deallocate()
         unsafe cif.deallocate()
         unsafe types.deallocate()
+    }
+
+    /// What calls need.
+    @inline(__always)
+    package var shape: Shape {
+        unsafe Shape(
+            inputs: inputs,
+            answers: answers,
+            answersBytes: answersBytes,
+            required: required,
+            instanceArgument: instanceArgument,
+            errorArgument: errorArgument,
+            argumentCount: argumentCount,
+            frameSize: frameSize,
+            cif: cif
+        )
     }
 
     /// Assigns arguments and storage while iterating over a signature.

@@ -35,38 +35,38 @@ extension PreparedCall {
         watched: Unmanaged<WatchedCaller>? = nil,
         to body: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) throws(ConnectorError) {
-        let layout = unsafe operation._withUnsafeGuaranteedRef { unsafe Unmanaged.passUnretained($0.layout) }
-        let failure = unsafe layout._withUnsafeGuaranteedRef { layout in
-            unsafe lendAttempt(operation, layout, instance, watched, body)
-        }
+        let (shape, function) = unsafe operation._withUnsafeGuaranteedRef { unsafe ($0.layout.shape, $0.function) }
+        let failure = unsafe lendAttempt(operation, shape, function, .passUnretained(instance), watched, body)
         if let failure { throw failure }
     }
 
-    /// Lends a prepared call to the body.
+    /// Lends a prepared call to the body. What its closures capture is not counted.
     ///
     /// - Returns: The body's error.
     private static func lendAttempt(
         _ operation: Unmanaged<ResolvedOperation>,
-        _ layout: CallLayout,
-        _ instance: PluginInstance,
+        _ shape: CallLayout.Shape,
+        _ function: UnsafeMutableRawPointer,
+        _ instance: Unmanaged<PluginInstance>,
         _ watched: Unmanaged<WatchedCaller>?,
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) -> ConnectorError? {
-        unsafe withUnsafeTemporaryAllocation(byteCount: layout.frameSize, alignment: 8) { memory in
-            var state = unsafe State(CallFrame(layout, in: memory), missing: layout.required)
+        unsafe withUnsafeTemporaryAllocation(byteCount: shape.frameSize, alignment: 8) { memory in
+            var state = unsafe State(CallFrame(shape, in: memory), missing: shape.required)
             return unsafe withUnsafeMutablePointer(to: &state) { state in
-                if let argument = layout.instanceArgument {
-                    unsafe state.pointee.frame.setPointer(instance.pointer, at: argument)
+                if let argument = shape.instanceArgument {
+                    let pointer = unsafe instance._withUnsafeGuaranteedRef { unsafe $0.pointer }
+                    unsafe state.pointee.frame.setPointer(pointer, at: argument)
                 }
                 let call = unsafe PreparedCall(
                     state: state,
-                    inputs: layout.inputs,
-                    answers: layout.answers,
+                    inputs: shape.inputs,
+                    answers: shape.answers,
                     base: state.pointee.frame.slots,
-                    function: operation._withUnsafeGuaranteedRef { unsafe $0.function },
-                    errorArgument: layout.errorArgument,
+                    function: function,
+                    errorArgument: shape.errorArgument,
                     keptOperation: operation,
-                    keptInstance: .passUnretained(instance),
+                    keptInstance: instance,
                     keptWatched: watched
                 )
                 do throws(ConnectorError) {

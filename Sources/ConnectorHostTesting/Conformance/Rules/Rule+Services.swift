@@ -89,7 +89,7 @@ extension PluginConformance.Rule {
         var options = run.options
         options.config[field.name] = field.type == .url ? nil : .string(canary.value)
         options.answers = canary.answers
-        let inner = RuleRun(run.subject, options, trace: run.trace)
+        let inner = run.part(options)
         defer { run.atEnd { await inner.end() } }
         let gate: ConformanceGate
         do {
