@@ -97,9 +97,9 @@ fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
 # The applications in Examples/ depend on this package by path, as any application does. They share a scratch directory, in which
-# the dependencies are compiled a second time: some minutes, once, without the index that only editors read. Each of them replans the
-# build. Neither may resolve what only the command needs.
-EXAMPLE_OPTIONS := --disable-build-manifest-caching --disable-index-store --scratch-path .build-example --package-path Examples
+# the dependencies are compiled a second time: some minutes, once. Each of them replans the build. Neither may resolve what only
+# the command needs.
+EXAMPLE_OPTIONS := --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
 EXAMPLE := scripts/swift build $(EXAMPLE_OPTIONS)
 EXAMPLE_TEST := scripts/run-tests scripts/swift test --skip-build $(EXAMPLE_OPTIONS)
 examples: plugins
