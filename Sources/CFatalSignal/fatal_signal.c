@@ -50,7 +50,7 @@ static atomic_uintptr_t writer;
 /** The process that the notes are about: one that it forks says nothing of its own end. */
 static atomic_int process;
 
-/** Whether nobody but the program itself may end the process now. */
+/** Whether only the program itself may end the process now. */
 static atomic_int is_guarded;
 
 /* In the static block of thread-local memory: a handler must not allocate. */
@@ -406,7 +406,7 @@ const char *fatal_signal_plugin_of_thread(uintptr_t thread) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     atomic_store(&has_answered, 0);
-    /* Of the signals that no process expects, SIGURG is the one that does nothing when nobody handles it. */
+    /* Of the signals that no process expects, SIGURG is the one that is ignored by default. */
     if (sigaction(SIGURG, &action, &previous) != 0) return NULL;
     if (pthread_kill((pthread_t)thread, SIGURG) == 0) {
         for (int turn = 0; turn < 100 && !atomic_load(&has_answered); turn++) poll(NULL, 0, 1);

@@ -25,7 +25,7 @@ static void make_directories(void) {
 }
 
 #if defined(__linux__) && defined(O_TMPFILE)
-/** The file without a name, its pages, and what it is: somebody may close the descriptor and open another file by its number. */
+/** The file without a name, its pages, and what it is: a plugin may close the descriptor, and its number may be reused for another file. */
 static int file = -1;
 static char *pages;
 static struct stat identity;

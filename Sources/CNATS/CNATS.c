@@ -123,7 +123,7 @@ static void load(void) {
     uint32_t version = nats.nats_GetVersionNumber();
     if (version < CNATS_VERSION || version >> 16 != CNATS_VERSION >> 16)
         snprintf(failure, sizeof failure, "the library's version is %s; 3.4 or a later 3 is needed", nats.nats_GetVersion());
-    /* Its locks spin 2000 times before they wait, and one is held while the system sends. If somebody has opened the library
+    /* Its locks spin 2000 times before they wait, and one is held while the system sends. If the application has opened the library
      * already, it stays as it is. */
     if (failure[0] == 0) nats.nats_Open(0);
 }

@@ -165,7 +165,7 @@ int64_t runner_receive(int32_t socket, void *bytes, uint64_t capacity, int32_t *
         for (size_t index = 0; index < total; index++) {
             int number;
             memcpy(&number, CMSG_DATA(header) + index * sizeof number, sizeof number);
-            /* One comes with a message; whoever sends more sends them in vain. */
+            /* A message carries at most one; any others are closed. */
             if (*descriptor < 0) {
                 *descriptor = number;
             } else {

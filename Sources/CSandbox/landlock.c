@@ -37,9 +37,9 @@
 #define IOCTL_DEVICE (1ull << 15)
 #define FIRST_ACCESSES ((1ull << 13) - 1)
 
-/** What makes sense for what is no directory. */
+/** What makes sense for what is not a directory. */
 #define OF_FILES (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE)
-/** What nobody gets, not even where files may be made. EXECUTE is the first bit. */
+/** What is never granted, not even where files may be made. EXECUTE is the first bit. */
 #define NEVER_GIVEN (1ull | MAKE_CHARACTER_DEVICE | MAKE_SOCKET | MAKE_BLOCK_DEVICE | IOCTL_DEVICE)
 
 /** What a set of rules restricts. It grew at its end: with ABI 4 and with 6. */

@@ -96,7 +96,7 @@ void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sand
     if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory + RESERVED);
     /* The processes of a user, counted in its namespace: outside of one, those of the host, too. */
     if (error == 0 && settings->threads != 0 && is_user_namespace) error = lower(RLIMIT_NPROC, settings->threads);
-    /* Nobody of the same user may look into this process, nor leave a core of it. */
+    /* No process of the same user may inspect this one, and it leaves no core. */
     if (error == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) error = errno;
     if (error != 0) {
         sandbox_fails(outcome, "a limit cannot be set", error);

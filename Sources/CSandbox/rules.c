@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every system call that somebody has thought about, with its numbers on x86_64 and arm64. What is missing here does not exist for
+ * Every system call that has been considered, with its numbers on x86_64 and arm64. What is missing here does not exist for
  * a plugin: ENOSYS, as in an older kernel, so that the C library falls back. What is refused on purpose says EPERM.
  */
 #ifdef __linux__

@@ -8,7 +8,7 @@ import ConnectorDigest
 extension ConfigurationReader {
     private static let levels = ["warn", "strict"]
 
-    /// Reads whether plugins that other users can modify, or that nobody signed, are refused; and who may sign them.
+    /// Reads whether plugins that other users can modify, or that are unsigned, are refused; and who may sign them.
     mutating func trust(in object: JSONObject) -> (isRequired: Bool, keys: [MinisignKey]) {
         let here = JSONPath().appending("trust")
         switch object["trust"] {

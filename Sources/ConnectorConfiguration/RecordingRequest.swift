@@ -46,8 +46,8 @@ package struct RecordingRequest: Sendable, Hashable {
         return ConnectorError(
             .unknownConnector,
             below.isEmpty
-                ? "connector-host record names \"\(connector.excerpt)\", which is no leaf that would open"
-                : "connector-host record names \"\(connector.excerpt)\", which is no leaf",
+                ? "connector-host record names \"\(connector.excerpt)\", which is not a leaf that would open"
+                : "connector-host record names \"\(connector.excerpt)\", which is not a leaf",
             fix: below.isEmpty
                 ? suggestion(for: connector, among: leaves)
                 : "record one of \(below.prefix(8).map(\.excerpt).joined(separator: ", "))"

@@ -9,7 +9,7 @@ internal import Synchronization
 extension Outbox {
     /// Delivers to these connectors from now on.
     ///
-    /// A connector that stays keeps its queue. Its delivery begins anew, after the batch under way, if its policy has changed. The
+    /// A connector that stays keeps its queue. Its delivery restarts after the current batch if its policy has changed. The
     /// events of a connector that is gone become dead letters; this returns once they have.
     ///
     /// - Parameter deadline: When batches under way are abandoned, on the time of the outbox's clock. They stay stored.

@@ -33,7 +33,7 @@ public struct SandboxSettings: Sendable, Hashable {
     /// Directories of libraries, besides those of the system and of this program; those that are not there are left out.
     package var libraries: [String] = []
 
-    /// Makes settings. Without any, the plugin reads libraries and time zones, writes nothing, and reaches nobody.
+    /// Makes settings. Without any, the plugin reads libraries and time zones, writes nothing, and has no network.
     public init(
         level: Level = .default,
         read: [String] = [],

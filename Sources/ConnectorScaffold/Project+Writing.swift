@@ -39,7 +39,7 @@ package struct ProjectUpdate: Sendable {
     /// Files that the author edited and that this host has as before, or has no more: they stay.
     package var kept: [String] = []
 
-    /// Brings the project in a folder to this host: the files in `generated/` that nobody has edited since a host wrote them. It
+    /// Brings the project in a folder to this host: the files in `generated/` that have not been edited since a host wrote them. It
     /// touches no other file.
     ///
     /// - Throws: `missing` if there is no project; `invalid-value` for a record that was edited; `unsupported` for a newer host's.

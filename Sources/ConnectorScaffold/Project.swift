@@ -47,7 +47,7 @@ package struct Project: Sendable, Hashable {
             let standard = CapabilityDefinition.all.map(\.id).joined(separator: ", ")
             throw ConnectorError(
                 .invalidValue,
-                "\"\(written.excerpt)\" is no capability",
+                "\"\(written.excerpt)\" is not a capability",
                 fix: "write a name and a version, such as \(name)/1, or a standard capability: \(standard)"
             )
         }

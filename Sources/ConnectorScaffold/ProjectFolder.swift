@@ -28,7 +28,7 @@ struct ProjectFolder {
 
     /// The content of a file; nil if there is none.
     ///
-    /// - Throws: `unreadable`, also for what is no file or has over four megabytes.
+    /// - Throws: `unreadable`, also for what is not a file or has over four megabytes.
     func read(_ file: String) throws(ConnectorError) -> String? {
         let path = full(file)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
@@ -52,7 +52,7 @@ struct ProjectFolder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes a file beside and renames it, so that nobody reads half of one; makes the folders that it is in.
+    /// Writes a file beside and renames it, so that no reader sees half of one; makes the folders that it is in.
     func write(_ file: ProjectFile) throws(ConnectorError) {
         let path = full(file.path)
         do throws(SystemError) {

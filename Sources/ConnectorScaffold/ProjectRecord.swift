@@ -33,7 +33,7 @@ package struct ProjectRecord: Sendable {
             throw ConnectorError(
                 .invalidValue,
                 "\(file) was not written by this host, or was edited",
-                fix: "take it from the project's history, or make the project anew and copy your source"
+                fix: "take it from the project's history, or create the project again and copy your source"
             )
         }
         project = try Project(

@@ -13,7 +13,7 @@ internal import ConnectorSandbox
     import Darwin
 #endif
 
-/// The program `connector-runner`, which a host starts and nobody else.
+/// The program `connector-runner`, which only a host starts.
 @main
 enum RunnerMain {
     /// Serves the host at the other end of the inherited socket, whose process the first argument names. Returns never: the process ends

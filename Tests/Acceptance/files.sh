@@ -30,11 +30,11 @@ exercise_files() {
     call files remove 'path=archive/é +%20/2026.txt'
     expect 'a file is removed' 'status == 0'
     call files remove 'path=archive/é +%20/2026.txt'
-    expect 'a second time it is no error' 'status == 0'
+    expect 'a second time it is not an error' 'status == 0'
     call files head 'path=archive/é +%20/2026.txt'
     expect 'and is missing then' 'status == 1 and code == "missing"'
     call files head path=reports
-    expect 'what lies above a file is no file' 'status == 1 and code == "missing"'
+    expect 'what lies above a file is not a file' 'status == 1 and code == "missing"'
     call files head path=reports/../2026.txt
     expect 'a path that leads elsewhere is invalid' 'status == 1 and code == "invalid"'
 }

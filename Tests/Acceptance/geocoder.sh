@@ -19,7 +19,7 @@ exercise_geocoder() {
     call geocoder geocode "{\"query\": \"$1\", \"countries\": [\"JP\"]}"
     expect 'elsewhere there is none' 'status == 0 and result == []'
     call geocoder geocode '{"query": "Qwxyzburgh 4711"}'
-    expect 'nothing is no failure' 'status == 0 and result == []'
+    expect 'nothing is not a failure' 'status == 0 and result == []'
     call geocoder reverse "{\"latitude\": $3, \"longitude\": $4}"
     expect 'a coordinate has a name' 'status == 0 and result[0]["components"]["city"] == var["CITY"]'
     call geocoder reverse '{"latitude": 0.5, "longitude": -140.5}'

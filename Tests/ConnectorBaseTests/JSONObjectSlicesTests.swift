@@ -33,7 +33,7 @@ import Testing
         #"[{"a"}]"#, #"[{"a":}]"#, #"[{"a":01}]"#, #"[{"a":1.}]"#, #"[{"a":-}]"#, #"[{"a":1,}]"#, #"[{a:1}]"#,
         #"[{"a":"\x"}]"#, #"[{"a":"\u12"}]"#, #"[{"a":"\ud800"}]"#, "[{\"a\":\"\n\"}]", #"[{"a":tru}]"#, #"[{"a":"}]"#,
     ])
-    func `what is no array of objects has none`(_ text: String) throws {
+    func `what is not an array of objects has none`(_ text: String) throws {
         #expect(try values(Array(text.utf8)) == nil)
     }
 

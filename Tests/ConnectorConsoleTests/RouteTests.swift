@@ -47,7 +47,7 @@ struct RouteTests {
             "/gates/a/operations/b/c", "/outbox/%", "/outbox/%zz", "/outbox/%ff", "/%",
         ]
     )
-    func `what is no path is no route`(text: String) {
+    func `what is not a path is no route`(text: String) {
         #expect(Route(text) == nil)
     }
 }

@@ -304,7 +304,7 @@ struct SceneTests {
     @Test func `a search leaves the rows that say it, and in a tree those above`() {
         let found = Mock.scene(.gates).filtered(by: "REFUSED")
         #expect(found.components[1].rows.map(\.id) == ["analytics", "analytics/posthog"])
-        #expect(found.components[0].rows.count == 1, "a notice is no list")
+        #expect(found.components[0].rows.count == 1, "a notice is not a list")
         #expect(Mock.scene(.gates).filtered(by: "nothing like it").components[1].rows.isEmpty)
         #expect(Mock.scene(.gates).filtered(by: "") == Mock.scene(.gates))
     }

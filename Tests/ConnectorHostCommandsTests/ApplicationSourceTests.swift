@@ -5,7 +5,7 @@ import Testing
 
 /// What another package may write against the libraries, as its compiler sees it: tests of this package see more.
 @Suite struct ApplicationSourceTests {
-    /// The diagnostics of a source file that is no part of this package, one to a line.
+    /// The diagnostics of a source file that is not part of this package, one to a line.
     private func diagnostics(of source: String) throws -> [String] {
         let workspace = try Workspace()
         try workspace.write(source, to: "Application.swift")

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: ["status", "validate", "plugins", "operations", "schema", "inspect Plugins", "status --json"])
-    func `an answer that cannot be written is no success`(command: String) async throws {
+    func `an answer that cannot be written is not a success`(command: String) async throws {
         let workspace = try workspace(Self.opens)
         let child = try Child(
             start: "/bin/sh",

@@ -20,7 +20,7 @@ struct SchemaCheck {
 
     private func faults(_ value: JSONValue, _ schema: JSONValue, _ path: String) throws -> [String] {
         if case .bool(let isAllowed) = schema { return isAllowed ? [] : ["\(path): not allowed"] }
-        guard let rules = schema.object else { return ["\(path): the schema is no object"] }
+        guard let rules = schema.object else { return ["\(path): the schema is not an object"] }
         var faults = rules.names.filter { !Self.keywords.contains($0) }.map { "\(path): the keyword \($0)" }
         func check(_ keyword: String, _ isRight: (JSONValue) throws -> Bool) rethrows {
             guard let rule = rules[keyword], try !isRight(rule) else { return }

@@ -15,7 +15,7 @@ import Testing
         "1.2.3-a..b",
         "1.2.3-a_b", "1.2.3-01", "1.2.3-ä", "1.2.3+build", " 1.2.3", "1.2.3 ", "4294967296.0.0", "1.2.٣",
     ])
-    func `anything else is no version`(text: String) {
+    func `anything else is not a version`(text: String) {
         #expect(SemanticVersion(text) == nil)
     }
 

@@ -97,7 +97,7 @@ import Testing
         "a/4294967296",
         "a/ 1", "a/١",
     ])
-    func `anything else is no capability`(text: String) {
+    func `anything else is not a capability`(text: String) {
         #expect(CapabilityID(text) == nil)
     }
 

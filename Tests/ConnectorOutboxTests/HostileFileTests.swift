@@ -118,7 +118,7 @@ import Testing
         arguments: ["outbox.sqlite", "outbox.sqlite-wal", "outbox.sqlite-shm"],
         ["fifo", "directory", "socket", "link"]
     )
-    func `what is no file is refused at once, and says what it is`(name: String, kind: String) async throws {
+    func `what is not a file is refused at once, and says what it is`(name: String, kind: String) async throws {
         if name != "outbox.sqlite" { try await folder.fill() }
         let path = "\(folder.path)/\(name)"
         unsafe unlink(path)

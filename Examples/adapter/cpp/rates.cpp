@@ -41,7 +41,7 @@ class rates {
 public:
     static connector::Result<std::unique_ptr<rates>> create(connector::Host host, connector::Json config) {
         auto endpoint = config["endpoint"].string();
-        if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is no string"};
+        if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is not a string"};
         return std::unique_ptr<rates>(new rates(host, *endpoint));
     }
 

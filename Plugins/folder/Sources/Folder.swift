@@ -12,7 +12,7 @@ final class Folder: FilesPlugin {
     private let path: String
     private let host: Host
     private let thread = DiskThread()
-    /// Only the thread takes the lock, so nobody waits for it.
+    /// Only the thread takes the lock, so there is no contention.
     private let state = Mutex(State())
 
     private struct State {

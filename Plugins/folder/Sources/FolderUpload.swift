@@ -108,7 +108,7 @@ final class FolderUpload {
         do throws(PluginError) {
             parent = try root.directory(directories, making: true, message)
         } catch {
-            // Somebody removed a directory that has just been made.
+            // A directory that has just been made was removed.
             if error.status == .notFound { throw PluginError(.unavailable, error.message, domain: error.domain) }
             throw error
         }

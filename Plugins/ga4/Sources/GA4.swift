@@ -20,7 +20,7 @@ struct GA4: AnalyticsPlugin {
         isValidating = try configuration.boolean("validate")
     }
 
-    /// Asks the validation server, which counts nothing. Google tells nobody if it takes a secret or a stream's id.
+    /// Asks the validation server, which counts nothing. Google does not say whether it accepts a secret or a stream's id.
     func open() async throws -> [Evidence] {
         let event = AnalyticsEvent(.page, anonymousId: String(repeating: "0", count: 32))
         let item = try GA4Events.encode(event, now: host.clock.now)

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// Encodes events for Google Analytics. It answers 2xx to what it drops, so what breaks its rules is refused here.
 enum GA4Events {
-    /// The age beyond which Google dates an event anew.
+    /// The age beyond which Google changes an event's date.
     private static let maxAge = UInt64(72 * 3600) * 1_000_000_000
     /// The most characters of a text; Google cuts off or drops longer ones.
     private static let textLimits = ["page_location": 1000, "page_referrer": 420, "page_title": 300]
@@ -20,7 +20,7 @@ enum GA4Events {
 
     /// An event as it appears in a request.
     ///
-    /// - Throws: A ``PluginError`` for an event that Google would drop or date anew.
+    /// - Throws: A ``PluginError`` for an event that Google would drop or date differently.
     static func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         let time = event.timestamp ?? now
         guard now.nanoseconds < time.nanoseconds &+ maxAge else {

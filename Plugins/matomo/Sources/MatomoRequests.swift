@@ -51,7 +51,7 @@ struct MatomoRequests {
         return request
     }
 
-    /// The request that Matomo calls invalid: it is for no site. A number below 0 is no failure for the administrator's list.
+    /// The request that Matomo calls invalid: it is for no site. A number below 0 is not a failure for the administrator's list.
     static let noSite = Array(#""?idsite=-1&rec=1""#.utf8)
 
     /// An event as a query in quotation marks; its percent-encoding leaves nothing to be escaped in JSON.

@@ -9,7 +9,7 @@ struct S3Page {
     /// An object of the page.
     struct Object {
         let key: String
-        /// The object as a file; nil if its key is no path.
+        /// The object as a file; nil if its key is not a path.
         let file: FileEntry?
     }
 

@@ -11,7 +11,7 @@ final class SQLiteFile: Sendable {
     private let maxBytes: Int64
     private let host: Host
     private let thread = DiskThread()
-    /// Only the thread takes the lock, so nobody waits for it.
+    /// Only the thread takes the lock, so there is no contention.
     private let records = Mutex<SQLiteRecords?>(nil)
 
     /// - Parameters:

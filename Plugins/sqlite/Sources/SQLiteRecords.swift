@@ -127,7 +127,7 @@ struct SQLiteRecords {
 
     private static func members(_ data: [UInt8]) throws(PluginError) -> JSONObject {
         guard case .object(let members)? = try? JSONValue(parsing: data) else {
-            throw SQLiteFailure.damaged("a record is no JSON object")
+            throw SQLiteFailure.damaged("a record is not a JSON object")
         }
         return members
     }

@@ -81,7 +81,7 @@ final class WebDAV: FilesPlugin {
         default: break
         }
         guard let found = EntityTag.tag(response.headers["ETag"]) else {
-            // That is no file: a server may answer with a page about a collection.
+            // That is not a file: a server may answer with a page about a collection.
             _ = try await file(path).entry()
             throw connection.violation("the answer has no ETag", response)
         }

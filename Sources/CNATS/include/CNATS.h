@@ -15,7 +15,7 @@
 /** The version of libnats that is asked for, at least, as (major << 16) | (minor << 8) | patch. */
 #define CNATS_VERSION 0x030400
 
-/** A connection to one server of a cluster, made anew with another one when it is lost. */
+/** A connection to one server of a cluster, replaced by one to another server when it is lost. */
 struct cnats_connection;
 
 /** A message; valid during the call that hands it over. */

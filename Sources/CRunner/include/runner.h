@@ -49,7 +49,7 @@ int64_t runner_receive(int32_t socket, void *_Nonnull bytes, uint64_t capacity, 
 
 /**
  * How a child ended: 0 in `status` and `signal` if it has not yet. Reaps it. `signal` is 0 for one that exited. Returns 1 if it
- * has ended, 0 if not; -ECHILD if somebody else has reaped it.
+ * has ended, 0 if not; -ECHILD if it has been reaped elsewhere.
  */
 int32_t runner_reap(int32_t pidfd, int32_t *_Nonnull status, int32_t *_Nonnull signal);
 

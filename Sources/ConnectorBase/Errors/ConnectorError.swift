@@ -70,7 +70,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.outcomes = newValue }
     }
 
-    /// Whether nobody has taken the call, so that another instance may be asked instead without asking twice.
+    /// Whether the call has reached no instance, so that another one may be called without calling twice.
     package var wasNotTaken: Bool {
         get { fields.wasNotTaken }
         set { fields.wasNotTaken = newValue }

@@ -214,7 +214,7 @@ public struct JSONParser {
             return "'\(scalar)' (\(Self.name(of: scalar)))"
         }
         return byte < 0x80
-            ? "the control character \(Self.name(of: Unicode.Scalar(byte)))" : "byte \(byte), which is no UTF-8"
+            ? "the control character \(Self.name(of: Unicode.Scalar(byte)))" : "byte \(byte), which is not UTF-8"
     }
 
     /// The scalar's name in Unicode notation, such as `U+FEFF`.

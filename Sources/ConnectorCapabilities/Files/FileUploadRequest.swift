@@ -77,7 +77,7 @@ public struct FileUploadRequest: Sendable, Hashable {
     ]
 }
 
-/// An upload that has begun, which nobody sees until it completes.
+/// An upload that has begun, which is not visible until it completes.
 ///
 /// ```json
 /// {"upload": "0197f0c2-9a51-7c3e-8c1f-3f1d5f8e2a10", "partSize": 1048576}

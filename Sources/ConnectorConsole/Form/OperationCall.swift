@@ -64,7 +64,7 @@ struct OperationCall: Sendable, Hashable {
 
     /// The call with the entered values.
     ///
-    /// - Parameter texts: The fields' texts, by name; an empty text is no value.
+    /// - Parameter texts: The fields' texts, by name; an empty text is not a value.
     /// - Throws: A message for each invalid field.
     func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         var entries: [ArgumentReader.Entry] = []

@@ -54,7 +54,7 @@ public struct SceneForm: Sendable, Hashable {
 
     /// The act with the entered values.
     ///
-    /// - Parameter texts: The fields' texts, by name; an empty text is no value.
+    /// - Parameter texts: The fields' texts, by name; an empty text is not a value.
     /// - Throws: A message for each invalid field.
     public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         switch source {

@@ -135,7 +135,7 @@ extension TerminalSession {
         }
     }
 
-    /// Notes what came of a form: the errors in its fields; a form of the application starts anew after a success.
+    /// Notes what came of a form: the errors in its fields; a form of the application is reset after a success.
     mutating func note(_ outcome: ActOutcome, in place: FormPlace) {
         if outcome.isFailure {
             drafts[place]?.errors = outcome.fieldErrors

@@ -40,7 +40,7 @@ extension ServerRequest {
             }
         }
         guard let host = singles["host"] ?? (isOld ? "" : nil), Self.isAuthority(host) else {
-            throw RequestFault("the field host is missing, or is no host")
+            throw RequestFault("the field host is missing, or is not a host")
         }
         if let expected = singles["expect"], expected.lowercased() != "100-continue" {
             throw RequestFault(417, "nothing is known of that expectation")
@@ -50,7 +50,7 @@ extension ServerRequest {
             // Eighteen digits are below 2^63.
             guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit),
                 let length = Int(text)
-            else { throw RequestFault("the field content-length is no length") }
+            else { throw RequestFault("the field content-length is not a length") }
             return .length(length)
         }
         guard singles["content-length"] == nil, !isOld else {

@@ -7,7 +7,7 @@ internal import ConnectorDigest
 
 /// The content of a file in parts of at most 4 MiB, in their order: see ``FilesClient/get(_:range:options:progress:)``.
 ///
-/// It may be consumed more than once; each time reads the file anew.
+/// It may be consumed more than once; each time reads the file again.
 public struct FileContents: AsyncSequence, Sendable {
     /// A part, which is not empty.
     public typealias Element = [UInt8]

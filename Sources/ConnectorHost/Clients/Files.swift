@@ -38,7 +38,7 @@ public protocol Files: Sendable {
         progress: (@Sendable (FileProgress) -> Void)?
     ) async throws(ConnectorError) -> FileContents
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     func remove(_ path: String, options: CallOptions) async throws(ConnectorError)
 
     /// Copies a file within the store, and replaces one that is there.
@@ -111,7 +111,7 @@ extension Files {
         try await get(path, range: range, options: CallOptions(), progress: progress)
     }
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String) async throws(ConnectorError) {
         try await remove(path, options: CallOptions())
     }

@@ -64,7 +64,7 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Puts a file, and replaces one that is there. Nobody sees it before all of it is there.
+    /// Puts a file, and replaces one that is there. It becomes visible only as a whole.
     ///
     /// If it fails, and if the task is cancelled, what was sent is given up, and the path is as it was. Only if the very
     /// last call times out or is cancelled may the file be there.
@@ -147,7 +147,7 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String, options: CallOptions = CallOptions()) async throws(ConnectorError) {
         _ = try await target.call("remove", CallArguments(encoded: [("path", .text(path))]), options)
     }

@@ -27,7 +27,7 @@ extension Gate {
             }
             return result
         } catch {
-            // What says nothing of the vendor is no part of a case.
+            // What says nothing of the vendor is not part of a case.
             if ![.cancelled, .timedOut, .notOpen].contains(error.code) {
                 await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
             }

@@ -13,7 +13,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// A file that says that this process is opening a plugin. If the process dies, the file stays, and nobody holds its lock.
+/// A file that says that this process is opening a plugin. If the process dies, the file stays, and its lock is free.
 ///
 /// The file is locked and synchronised before it gets its name, so no process ever sees one of a living process without a lock.
 final class OpeningMark: Sendable {

@@ -10,7 +10,7 @@ internal import Synchronization
 final class ImageDigests: Sendable {
     private let known = Mutex<[String: (identity: FileIdentity, digest: String)]>([:])
 
-    /// The SHA-256 of a candidate's file, in hexadecimal; nil if it is no file, or cannot be read. Blocks.
+    /// The SHA-256 of a candidate's file, in hexadecimal; nil if it is not a file, or cannot be read. Blocks.
     func digest(of candidate: PluginCandidate) -> String? {
         guard case .file = candidate.image else { return nil }
         let path = candidate.path

@@ -175,7 +175,7 @@ final class Trials: Sendable {
         ConnectorError(
             .failed,
             "on trial, \(calls.failures) of \(calls.calls) calls failed, and \(before.failures) of \(before.calls) before; "
-                + "the earlier instance goes on",
+                + "the earlier instance continues",
             fix: "see the calls' errors; reload to try again",
             connector: path
         )

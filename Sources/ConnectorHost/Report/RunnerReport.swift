@@ -11,7 +11,7 @@ public struct RunnerReport: Sendable, Hashable {
     public var name: String
     /// The number of the process.
     public var process: Int64
-    /// The memory that it shares with nobody, in bytes; nil if the system does not tell.
+    /// Its private memory, in bytes; nil if the system does not report it.
     public var memory: Int64?
     /// How often a runner of these connectors has ended and another one was started.
     public var restarts: Int

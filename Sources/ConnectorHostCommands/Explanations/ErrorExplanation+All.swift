@@ -38,7 +38,7 @@ extension ErrorExplanation {
         "Plugins, before any of their code runs",
         .init(
             "not-elf",
-            "The file is no shared library of this platform.",
+            "The file is not a shared library of this platform.",
             causes: ["a text file, an archive or an image of another platform has the name of a plugin"],
             fixes: ["build the plugin as a shared library: cc -shared -fPIC"]
         ),
@@ -155,7 +155,7 @@ extension ErrorExplanation {
         .init(
             "not-locked",
             "The lock beside the configuration does not have the plugin's bytes.",
-            causes: ["the plugin was replaced and the lock was not updated", "somebody changed the file"],
+            causes: ["the plugin was replaced and the lock was not updated", "the file was changed"],
             fixes: [
                 "if the change is wanted, connector-host lock --update ID shows what the plugin newly wants, and asks; else restore the file"
             ]
@@ -281,7 +281,7 @@ extension ErrorExplanation {
             "unavailable",
             "The vendor cannot be reached, or says that it is temporarily out of service.",
             causes: ["no network, a wrong host name, a proxy in between, or an outage of the vendor"],
-            fixes: ["the gate tries again by itself; connector-host status shows the cause and when it tries next"]
+            fixes: ["the gate retries automatically; connector-host status shows the cause and when it tries next"]
         ),
         .init(
             "timed-out",

@@ -56,7 +56,7 @@ struct ConfigurationOption: ParsableArguments {
         let errors = unknown.map { path in
             ConnectorError(
                 .unknownConnector,
-                "--answers names \"\(path.excerpt)\", which is no leaf that would open",
+                "--answers names \"\(path.excerpt)\", which is not a leaf that would open",
                 fix: suggestion(for: path, among: resolved.leaves.keys.sorted())
             )
         }

@@ -6,7 +6,7 @@ internal import ConnectorConfiguration
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// The page of a plugin: what its manifest says, between two marks, in a text that somebody writes.
+/// The page of a plugin: what its manifest says, between two marks, in a page that is otherwise written by hand.
 struct PluginPage {
     /// The plugin.
     let manifest: Manifest

@@ -17,7 +17,7 @@ struct ProcessState: Sendable {
     var descriptors: Int { files.count }
     /// What the open descriptors lead to.
     private let files: [Int32: String]
-    /// Whether there are children that nobody has waited for.
+    /// Whether there are children that have not been reaped.
     let hasChildren: Bool
     /// The page faults and context switches aside, what children that ended have used: more than 0 if there were any.
     let forks: Int
@@ -80,7 +80,7 @@ struct ProcessState: Sendable {
         return changes
     }
 
-    /// The bytes of memory that the process shares with nobody; 0 where the system does not tell.
+    /// The private memory of the process, in bytes; 0 where the system does not report it.
     static var residentBytes: Int {
         Int(ProcessMemory.privateBytes(of: getpid()) ?? 0)
     }

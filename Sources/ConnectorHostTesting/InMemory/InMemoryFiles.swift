@@ -106,7 +106,7 @@ public final class InMemoryFiles: Files {
         }
     }
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String, options: CallOptions) async throws(ConnectorError) {
         try FilePathRule.check(path)
         try access { state in state.files[path] = nil }

@@ -45,7 +45,7 @@ enum ForwardingFunction {
             var inputs: [(name: String, value: CallValue)] = []
             for index in unsafe layout.inputs.indices {
                 let value = unsafe arguments.value(of: layout.inputs[index])
-                // A handle that is null is no address.
+                // A handle that is null is not an address.
                 let isNone = if case .handle(0) = value { true } else { false }
                 inputs.append((unsafe layout.inputs[index].name, isNone ? .none : value))
             }

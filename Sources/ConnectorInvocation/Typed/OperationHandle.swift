@@ -146,7 +146,7 @@ package struct OperationHandle: Sendable {
         @usableFromInline package let function: UnsafeMutableRawPointer
         /// The plugin's instance, its first argument.
         @usableFromInline package let instance: UnsafeMutableRawPointer?
-        /// Who wants to know of failed calls; nil for nobody.
+        /// Who is told of failed calls, if anyone.
         @usableFromInline package let watched: WatchedCaller?
 
         package init(

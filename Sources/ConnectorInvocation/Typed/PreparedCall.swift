@@ -43,7 +43,7 @@ public struct PreparedCall: ~Copyable {
     /// These objects outlive the lent call; reference counting would take as long as the function.
     let keptOperation: Unmanaged<ResolvedOperation>
     let keptInstance: Unmanaged<PluginInstance>
-    /// Who admits each call, and wants to know how it ends; nil for nobody.
+    /// Who admits each call and is told how it ends, if anyone.
     let keptWatched: Unmanaged<WatchedCaller>?
 
     private var operation: ResolvedOperation { unsafe keptOperation.takeUnretainedValue() }

@@ -34,7 +34,7 @@ package struct ControlGroups: Sendable {
     /// - Throws: `unsupported` if it is no group, or if its groups could bound nothing.
     package init(root: String) throws(ConnectorError) {
         guard let present = Self.words(of: "\(root)/cgroup.controllers") else {
-            throw ConnectorError(.unsupported, "\(root) is no control group")
+            throw ConnectorError(.unsupported, "\(root) is not a control group")
         }
         guard unsafe access(root, W_OK) == 0 else {
             throw ConnectorError(.unsupported, "\(root) is not delegated to this process")

@@ -89,7 +89,7 @@ extension RemoteChannel {
         lane.callEnds()
         let isMade = try isAnswered(call, in: lane, sent: count)
         call.takeBack()
-        // Only a call after one that failed is not made, and nobody asks for its answer.
+        // Only calls after a failed one are not made, and their answers are never read.
         if !isMade { lane.stream.fail() }
         let status = try takeAnswers(call, in: lane, sent: count)
         guard status == 0 else { throw ConnectorError(status: status, error: nil, attempting: call.name) }

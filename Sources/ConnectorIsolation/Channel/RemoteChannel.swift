@@ -130,7 +130,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             let created = try answer.get()
             state.withLock { $0.created = created }
         } catch {
-            // Whatever the runner still does for the instance, nobody hears of it.
+            // Whatever the runner still does for the instance is ignored.
             runner.send(.dispose, instance: number, [])
             runner.remove(number)
             throw error

@@ -52,7 +52,7 @@ extension LaneStream {
         return error
     }
 
-    /// Takes bytes that nobody wants.
+    /// Skips bytes.
     mutating func skip(_ count: Int) {
         var bytes = [UInt8](repeating: 0, count: count)
         unsafe bytes.withUnsafeMutableBytes { unsafe take(into: $0) }

@@ -42,7 +42,7 @@ package struct LaneStream: ~Copyable {
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
 
-    /// Creates the end of a lane that nobody has used.
+    /// Creates one end of an unused lane.
     package init(
         _ reader: RingReader,
         _ writer: RingWriter,

@@ -34,7 +34,7 @@ package struct Handshake: Sendable, Hashable {
         guard try message.integer(UInt32.self) == Self.magic else {
             throw ConnectorError(
                 .protocolViolation,
-                "the other side is no runner of connector-host, and no host of one"
+                "the other side is neither a runner nor a host of connector-host"
             )
         }
         version = try message.integer()

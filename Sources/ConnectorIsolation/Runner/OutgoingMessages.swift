@@ -56,7 +56,7 @@ package final class OutgoingMessages: Sendable {
         case corrupt
     }
 
-    /// Sends to a socket, which somebody else closes.
+    /// Sends to a socket, which its owner closes.
     package init(_ socket: Int32) {
         self.socket = socket
     }

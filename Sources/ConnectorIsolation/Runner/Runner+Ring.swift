@@ -19,7 +19,7 @@ final class RingReading: Sendable {
     /// Whether messages come through the ring.
     var isUsed: Bool { hasBegun.load(ordering: .relaxed) }
 
-    /// Whether the runner's process has ended: nobody writes any more.
+    /// Whether the runner's process has ended, so that nothing more is written.
     var isOver: Bool { isRunnerGone.load(ordering: .sequentiallyConsistent) }
 
     /// Reading begins; false if it has begun already.

@@ -47,7 +47,7 @@ package final class RunnerPool: Sendable {
     package struct Image: Sendable, Hashable {
         /// Where its file is.
         package var path: String
-        /// The file as it was when it was examined; nil if the image is no file.
+        /// The file as it was when it was examined; nil if the image is not a file.
         package var identity: FileIdentity?
 
         /// Names an image.
@@ -121,7 +121,7 @@ package final class RunnerPool: Sendable {
         }
     }
 
-    /// Ends the process for a key if nobody has asked for its runner: ``hold(_:)`` is not to follow.
+    /// Ends the process for a key unless its runner has been asked for. Do not call ``hold(_:)`` afterwards.
     package func abandon(_ key: Key) {
         slot(key).withLock { $0.start.take() }?.abandon()
     }

@@ -63,7 +63,7 @@ package struct RunnerProgram: Sendable, Hashable {
         guard isProgram(path) else {
             throw ConnectorError(
                 .notFound,
-                "\(source) names \(path), which is no program",
+                "\(source) names \(path), which is not a program",
                 fix: "name the file \(name)"
             )
         }

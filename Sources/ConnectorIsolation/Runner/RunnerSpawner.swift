@@ -70,7 +70,7 @@ package final class RunnerSpawner: Sendable {
             try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
         }
 
-        /// Ends the runner, which nobody has spoken to, once it is there. Does not wait.
+        /// Ends the runner, which has received no message, as soon as it has started. Does not wait.
         package func abandon() {
             // Starts come before: the thread takes one job after the other.
             RunnerSpawner.shared.add { [self] in

@@ -16,7 +16,7 @@ package final class RingReader: @unchecked Sendable {
     /// Tells the writer of room, if it does not sleep on its futex.
     private let onRoom: (@Sendable () -> Void)?
 
-    /// Reads a ring that nobody has read.
+    /// Reads an unused ring.
     ///
     /// - Parameter onRoom: Tells the writer, which has asked, of room; nil if it sleeps on its futex.
     package init(_ ring: RingMemory, onRoom: (@Sendable () -> Void)? = nil) {
@@ -63,7 +63,7 @@ package final class RingReader: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - nanoseconds: The longest time to sleep; `UInt64.max` for any.
-    ///   - isOver: Whether nobody will write any more. Whoever makes it true calls ``wake()`` afterwards.
+    ///   - isOver: Whether nothing more will be written. Whoever makes it true calls ``wake()`` afterwards.
     package func wait(_ nanoseconds: UInt64 = .max, unless isOver: () -> Bool = { false }) throws(ConnectorError) {
         if spin.spin(until: { !isEmpty }) { return }
         unsafe ring.readerSleeps.pointee.store(1, ordering: .sequentiallyConsistent)

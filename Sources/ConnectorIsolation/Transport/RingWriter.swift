@@ -14,7 +14,7 @@ package final class RingWriter: @unchecked Sendable {
     private var written: UInt64 = 0
     private var spin = RingSpin()
 
-    /// Writes to a ring that nobody has written to.
+    /// Writes to an unused ring.
     package init(_ ring: RingMemory) {
         self.ring = ring
     }

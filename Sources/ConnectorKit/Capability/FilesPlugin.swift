@@ -31,7 +31,7 @@ public protocol FilesPlugin: Plugin {
     /// - Throws: A ``PluginError`` of status `notFound` if there is no such file, `conflict` if it has another tag.
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8]
 
-    /// Begins an upload, which nobody sees until it completes.
+    /// Begins an upload, which is not visible until it completes.
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload
 
     /// Adds a part, which has the upload's part size unless it is the last.
@@ -54,7 +54,7 @@ public protocol FilesPlugin: Plugin {
     /// Ends an upload without a file; one that is unknown has ended.
     func abortUpload(_ upload: String) async throws
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     func remove(_ path: String) async throws
 
     /// Copies a file, and replaces one that is there.

@@ -62,7 +62,7 @@ public struct UsedFiles: UsedCapability {
         return content
     }
 
-    /// Puts a file, and replaces one that is there. Nobody sees it before all of it is there.
+    /// Puts a file, and replaces one that is there. It becomes visible only as a whole.
     ///
     /// - Parameters:
     ///   - path: Where it will be.
@@ -100,7 +100,7 @@ public struct UsedFiles: UsedCapability {
         }
     }
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String) async throws(PluginError) {
         _ = try await gate.call("remove", ["path": .string(path)])
     }

@@ -18,7 +18,7 @@ package final class PluginCandidate: Sendable {
     /// The libraries that the image named when it was examined; nil if finding out would have meant reading a large
     /// file.
     package let neededLibraries: [String]?
-    /// The identity of the image's file when it was examined; nil if the image is no file.
+    /// The identity of the image's file when it was examined; nil if the image is not a file.
     package let identity: FileIdentity?
     /// Whether the path is that of the file itself, and no symbolic link.
     package let isDirect: Bool

@@ -118,7 +118,7 @@ internal import ConnectorManifest
                 defer { PluginImages.shared.endLoading(candidate.path) }
                 return try sealed.load()
             } catch {
-                // Libraries of the application may have taken a part that nobody counts.
+                // Libraries of the application may have taken a part that is not counted.
                 if error.text.contains("static TLS") { throw exhausted(checked, cause: error.text) }
                 throw DependencyDiagnosis.refusal(image, dynamic, error)
             }

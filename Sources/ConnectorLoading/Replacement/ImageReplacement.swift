@@ -72,7 +72,7 @@ package struct ImageReplacement: Sendable {
 
     /// Finds what a file would be in the place of an image, with the sidecar that stands there.
     ///
-    /// - Throws: Why it cannot be read, or is no plugin; `conflict` if it is another plugin.
+    /// - Throws: Why it cannot be read, or is not a plugin; `conflict` if it is another plugin.
     package static func candidate(
         _ file: String,
         replacing candidate: PluginCandidate

@@ -193,7 +193,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
                 "Puts the file where it belongs, if it has the size and the SHA-256, and the condition is met."
             ),
             ("abortUpload", "(upload: string) async", "Ends an upload without a file; an unknown one has ended."),
-            ("remove", "(path: string) async", "Removes a file; it is no error if there is none."),
+            ("remove", "(path: string) async", "Removes a file; it is not an error if there is none."),
             ("copy", "(source: string, destination: string) async -> json", "Copies a file within the store."),
         ]
     )

@@ -20,7 +20,7 @@ package struct PluginChange: Sendable, Hashable {
         case breaks
         /// The second image wants something that the first one did not.
         case wants
-        /// Nobody needs to do anything.
+        /// Nothing needs to be done.
         case none
     }
 

@@ -8,7 +8,7 @@ package struct PluginComparison: Sendable, Hashable {
     /// The differences, those that break something first, then what the second image newly wants.
     package private(set) var changes: [PluginChange] = []
 
-    /// Whether nobody who worked with the first image breaks with the second.
+    /// Whether everything that worked with the first image works with the second.
     package var isCompatible: Bool { !changes.contains { $0.effect == .breaks } }
 
     /// What the second image wants and the first one did not.

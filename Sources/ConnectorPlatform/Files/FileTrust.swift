@@ -56,7 +56,7 @@ package final class FileTrust: Sendable {
         }
     }
 
-    /// The reason that another user could change a file, which is no symbolic link and whose metadata are known; nil if none can.
+    /// The reason that another user could change a file, which is not a symbolic link and whose metadata are known; nil if none can.
     package func concern(_ path: String, _ owner: Owner) -> String? {
         let parent = resolve(path.parentPath, depth: 0)
         if parent.isMissing || parent.concern != nil { return parent.concern ?? concern(path) }

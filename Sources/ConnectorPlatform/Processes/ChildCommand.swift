@@ -67,7 +67,7 @@ package struct ChildCommand: Sendable, Hashable {
                 unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
                 unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
                 #if os(Linux)
-                    // What the application opened without O_CLOEXEC. The closing of what is gone meanwhile is no error.
+                    // What the application opened without O_CLOEXEC. The closing of what is gone meanwhile is not an error.
                     for entry in (try? Directory.entries(of: "/proc/self/fd")) ?? [] {
                         guard let descriptor = Int32(entry.name), descriptor > STDERR_FILENO,
                             fcntl(descriptor, F_GETFD) == 0

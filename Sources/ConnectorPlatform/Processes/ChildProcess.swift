@@ -24,7 +24,7 @@ enum ChildProcess {
     ///   - environment: The variables that the child gets, and no others.
     ///   - ownsGroup: Whether it has a process group of its own; on macOS it then inherits no descriptor but those that are added.
     ///   - add: Says which descriptors it has.
-    /// - Returns: Its id, valid until somebody has waited for its end.
+    /// - Returns: Its id, valid until the process has been reaped.
     static func start(
         _ arguments: [String],
         environment: [String: String],
@@ -68,7 +68,7 @@ enum ChildProcess {
         return child
     }
 
-    /// Reaps a child; nil if it has not ended. Somebody else may have reaped it: then it counts as ended well.
+    /// Reaps a child; nil if it has not ended. If it has been reaped elsewhere, it counts as having succeeded.
     ///
     /// - Parameter options: Those of waitpid(2).
     static func wait(for child: pid_t, _ options: Int32) -> Int32? {

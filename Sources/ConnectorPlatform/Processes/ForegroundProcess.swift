@@ -9,7 +9,7 @@
     import Darwin
 #endif
 
-/// A child process with this process's terminal and working directory, for which somebody waits.
+/// A child process with this process's terminal and working directory, which the caller waits for.
 package struct ForegroundProcess: Sendable {
     /// Its id, valid until status() has returned.
     package let id: Int32

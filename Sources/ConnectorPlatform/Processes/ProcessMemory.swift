@@ -9,7 +9,7 @@
 
 /// The memory of processes.
 package enum ProcessMemory {
-    /// The memory of a process that it shares with nobody, in bytes; nil if it has ended, and on systems without `/proc`.
+    /// The private memory of a process, in bytes; nil if it has ended, and on systems without `/proc`.
     ///
     /// These are the resident pages of no file: statm(5) can be read of any process, in contrast to smaps.
     package static func privateBytes(of process: Int32) -> Int64? {

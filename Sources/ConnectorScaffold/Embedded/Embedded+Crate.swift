@@ -110,7 +110,7 @@ impl Error {
         self
     }
 
-    /// The error that a response means which is no success, with its Retry-After.
+    /// The error that a response means which is not a success, with its Retry-After.
     pub(crate) fn of_response(response: &Response, vendor: &str) -> Error {
         let status = match response.status {
             400 | 422 => Status::INVALID,

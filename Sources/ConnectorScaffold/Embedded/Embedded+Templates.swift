@@ -606,7 +606,7 @@ class @SNAKE@ {
 public:
     static connector::Result<std::unique_ptr<@SNAKE@>> create(connector::Host host, connector::Json config) {
         auto endpoint = config["endpoint"].string();
-        if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is no string"};
+        if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is not a string"};
         return std::unique_ptr<@SNAKE@>(new @SNAKE@(host, *endpoint));
     }
 

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// The order of its answers depends on nothing but the requests; only the answers to equal requests stay in the order in which they came.
 /// The file is always whole. It has what was said until then or, once it is long, until a second ago at the latest: a file that is
-/// written anew for each answer would take time that grows with the square of its length. A recording is of a session, not of an
+/// rewritten for each answer would take time that grows with the square of its length. A recording is of a session, not of an
 /// operation that goes on: it ends after ten minutes, or when it is full.
 final class GateRecording: Sendable {
     private struct State {
@@ -30,7 +30,7 @@ final class GateRecording: Sendable {
     static let sizeLimit = 4 << 20
     /// How long a recording takes, in nanoseconds: vendors refuse signatures of a clock that stands still for longer.
     static let timeLimit: UInt64 = 600 * 1_000_000_000
-    /// A file of fewer bytes is written anew for each answer, a longer one whenever it has grown by an eighth.
+    /// A smaller file is rewritten for each answer, a larger one whenever it has grown by an eighth.
     private static let eagerLimit = 64 << 10
     /// How long something is in memory alone, in nanoseconds.
     static let delay: UInt64 = 1_000_000_000
@@ -43,7 +43,7 @@ final class GateRecording: Sendable {
     /// The threads that wait for the disk when the timer fires.
     private let workers: WorkerThreads
     private let start: UInt64
-    /// What the plugin's clock says, in full seconds unless somebody chose it.
+    /// What the plugin's clock says, in full seconds unless it was chosen.
     private let time: Timestamp
     private let state: Mutex<State>
 
@@ -72,9 +72,9 @@ final class GateRecording: Sendable {
 
     private var isOver: Bool { clock.now() - start > Self.timeLimit }
 
-    /// Adds the end of a request. Blocks on the disk; problems are logged, and concern nobody else.
+    /// Adds the end of a request. Blocks on the disk; problems are logged and do not reach the caller.
     ///
-    /// - Parameter root: The path of what takes the vendor's place, which is no part of the vendor's paths.
+    /// - Parameter root: The path of what takes the vendor's place, which is not part of the vendor's paths.
     func add(
         _ result: Result<HTTPResponse, ServiceFailure>,
         to request: RequestTemplate,

@@ -95,7 +95,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     }
 
     /// What the body must be; nil for any: it was not sent whole, it has a secret that no pattern can stand for, or it is of several parts
-    /// that are no text, or long.
+    /// that are not text, or long.
     private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let body = request.body
         guard !body.isEmpty else { return nil }
@@ -124,7 +124,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return nil
     }
 
-    /// A body that is no text, or long: the bytes, or their digest. They are compared as they are, so they have no secret, which another
+    /// A body that is not text, or long: the bytes, or their digest. They are compared as they are, so they have no secret, which another
     /// key would replace.
     private static func bytes(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let text = SecretTemplate(request.body).masked

@@ -32,7 +32,7 @@ package final class RequestRecorder: Sendable {
     /// Begins with a request.
     ///
     /// - Parameters:
-    ///   - root: The path of what takes the vendor's place, which is no part of the vendor's paths.
+    ///   - root: The path of what takes the vendor's place, which is not part of the vendor's paths.
     ///   - isInParts: Whether the response comes in parts.
     init(
         _ recording: GateRecording,

@@ -49,7 +49,7 @@ package enum AnswersSchema {
                 "timeline": [
                     "type": "array",
                     "items": reference("entry"),
-                    "description": "What happens by itself, on the host's clock.",
+                    "description": "What happens without a call, on the host's clock.",
                 ],
             ],
             "patternProperties": annotations,
@@ -171,7 +171,7 @@ package enum AnswersSchema {
                             "description":
                                 "A text that the body contains, or JSON of which it has at least every member."
                         ],
-                        "base64": ["type": "string", "description": "The body, if it is no text."],
+                        "base64": ["type": "string", "description": "The body, if it is not text."],
                         "sha256": [
                             "type": "string", "pattern": "^[0-9a-f]{64}$",
                             "description": "The SHA-256 of the body, in hexadecimal.",
@@ -195,7 +195,7 @@ package enum AnswersSchema {
                 "headers": ["type": "object", "additionalProperties": ["type": "string"]],
                 "json": true,
                 "text": ["type": "string"],
-                "base64": ["type": "string", "description": "A body that is no text."],
+                "base64": ["type": "string", "description": "A body that is not text."],
                 "error": [
                     "type": "object",
                     "properties": [

@@ -108,7 +108,7 @@ final class RunnerServices: InstanceServices {
         }
     }
 
-    /// Sends a message that nobody answers.
+    /// Sends a message that has no answer.
     func send(_ kind: MessageKind, _ message: MessageWriter) { socket.send(kind, instance: number, message) }
 
     /// Sends a request, and blocks the plugin's thread until the host has answered.

@@ -294,7 +294,7 @@ struct WebServerTests {
     }
 
     @Test(arguments: ["", ":80", "host", "host:", "::1:80", "host:65536", "host:-1", "127.0.0.1:x"])
-    func `what is no address is none`(_ text: String) {
+    func `what is not an address is none`(_ text: String) {
         #expect(WebConsole.Address(text) == nil)
     }
 }

@@ -16,7 +16,7 @@ import Testing
         #expect(configuration.directory == "/etc/app")
         #expect(configuration.pluginDirectories == ["/etc/app/Plugins", "/opt/plugins"])
         guard case .leaf(let leaf) = configuration.connectors[1].kind else {
-            Issue.record("crash is no leaf")
+            Issue.record("crash is not a leaf")
             return
         }
         #expect(leaf.plugin.name == "/etc/app/./lib/libsentry.so")
@@ -110,7 +110,7 @@ import Testing
             try Configuration(parsing: text, directory: "/etc", environment: .init(environment)).connectors.first
         )
         guard case .leaf(let leaf) = connector.kind else {
-            Issue.record("it is no leaf")
+            Issue.record("it is not a leaf")
             return
         }
         #expect(leaf.plugin.name == plugin)

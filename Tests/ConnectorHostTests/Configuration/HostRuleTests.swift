@@ -23,7 +23,7 @@ import Testing
         // A wildcard is for names: these would match addresses.
         "*.0.0.1", "*.1", "*.0.0.1:80", "*.0x7f", "*.0x", "*.a.1",
     ])
-    func `what is no host is refused`(text: String) {
+    func `what is not a host is refused`(text: String) {
         #expect(HostRule(text) == nil)
     }
 

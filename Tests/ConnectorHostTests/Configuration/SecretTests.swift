@@ -69,7 +69,7 @@ import Testing
         #expect(SecretReference(text, base: BaseDirectory(".")) == nil)
     }
 
-    @Test func `an empty variable is no secret`() {
+    @Test func `an empty variable is not a secret`() {
         #expect {
             try SecretReference.environment("K").secret(environment: .init(["K": ""]))
         } throws: { error in

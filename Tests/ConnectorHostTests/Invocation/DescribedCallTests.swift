@@ -272,7 +272,7 @@ import Testing
         #expect(try await test.call("gate", "released").integer ?? 0 >= 5)
     }
 
-    @Test func `an error whose texts have no end and are no text is read all the same`() async throws {
+    @Test func `an error whose texts have no end and are not text is read all the same`() async throws {
         let test = try await opened()
         let error = try await error(test, "fail", ["status": 8])
         #expect(error.code == .unavailable)

@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: ["latin", "surrogate"], TestChannel.all)
-    func `an answer that is no text is the plugin's misbehaviour`(which: String, channel: TestChannel) async throws {
+    func `an answer that is not text is the plugin's misbehaviour`(which: String, channel: TestChannel) async throws {
         let (_, values, _) = try await opened(channel)
         let error = try await failure { () throws(ConnectorError) in try await values.call("text", which) }
         #expect(error.code == .misbehaved)

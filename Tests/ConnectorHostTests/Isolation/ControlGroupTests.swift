@@ -58,7 +58,7 @@
 
         @Test func `a directory that is no group, or bounds nothing, is refused with its name`() throws {
             let nowhere = #expect(throws: ConnectorError.self) { try ControlGroups(root: "/nowhere") }
-            #expect(try #require(nowhere).message == "/nowhere is no control group")
+            #expect(try #require(nowhere).message == "/nowhere is not a control group")
             let root = try Directory(controllers: "hugetlb memory", given: "")
             let nothing = try #require(#expect(throws: ConnectorError.self) { try ControlGroups(root: root.path) })
             #expect(nothing.message.contains("can bound neither memory nor processor time") && nothing.fix != nil)
@@ -82,8 +82,8 @@
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
         func `without groups memory is bounded by the process, and processor time is not`() async throws {
             let runner = try Self.runner(SandboxSettings(memory: 64 << 20, cpu: 2), ControlGroupSource("/nowhere"))
-            #expect(runner.evidence.contains("; memory 67.1 MB by RLIMIT_DATA (/nowhere is no control group)"))
-            #expect(runner.evidence.hasSuffix("; cpu is not bounded (/nowhere is no control group)"))
+            #expect(runner.evidence.contains("; memory 67.1 MB by RLIMIT_DATA (/nowhere is not a control group)"))
+            #expect(runner.evidence.hasSuffix("; cpu is not bounded (/nowhere is not a control group)"))
             #expect(!runner.isSandboxWhole)
             #expect(runner.hold())
             runner.release()

@@ -121,7 +121,7 @@
                 environment: ["CONNECTOR_CGROUP": "/nowhere"]
             )
             let error = try #require(await test.host.open()["gate"]?.error)
-            #expect(error.message.contains("cpu is not bounded (/nowhere is no control group)"), "\(error)")
+            #expect(error.message.contains("cpu is not bounded (/nowhere is not a control group)"), "\(error)")
             await test.host.close()
         }
 

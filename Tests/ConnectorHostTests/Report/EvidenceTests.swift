@@ -54,7 +54,7 @@ import Testing
         #expect(error?.code == .misbehaved)
     }
 
-    @Test func `bytes that are no text are the plugin's misbehaviour`() {
+    @Test func `bytes that are not text are the plugin's misbehaviour`() {
         let error = #expect(throws: ConnectorError.self) {
             try Evidence.read(
                 [0x5B, 0x22, 0xFF, 0x22, 0x5D],

@@ -210,7 +210,7 @@ import Testing
         #expect(lines("add").isEmpty, "the caller knows")
     }
 
-    @Test func `a call that its caller cancels is no failure`() async throws {
+    @Test func `a call that its caller cancels is not a failure`() async throws {
         let name = TestHost.unique()
         let test = try await opened(TestHost.leaf("group", ["replies": "later", "name": .string(name)]))
         let task = Task { try await error(test) }

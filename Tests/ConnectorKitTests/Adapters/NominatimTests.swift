@@ -51,7 +51,7 @@ internal import Testing
         #expect(url.value(of: "accept-language") == "de")
     }
 
-    @Test func `nothing at a point is no error`() async throws {
+    @Test func `nothing at a point is not an error`() async throws {
         let point = try #require(Coordinate(latitude: 0, longitude: 0))
         let http = ScriptedHTTP((200, #"{"error":"Unable to geocode"}"#))
         #expect(try await nominatim(http).reverse(ReverseRequest(point)).isEmpty)

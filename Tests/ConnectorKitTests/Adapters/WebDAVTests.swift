@@ -132,7 +132,7 @@ internal import Testing
         #expect(error?.status == .protocolViolation && error?.message.contains(name) == true)
     }
 
-    @Test func `a collection is no file`() async throws {
+    @Test func `a collection is not a file`() async throws {
         let folder = try webdav(http([found("/files/a/", collection)]))
         #expect(await failure { _ = try await folder.head("a") }?.status == .notFound)
         let http = self.http([(200, "<html>a list</html>"), found("/files/a/", collection)])
@@ -177,7 +177,7 @@ internal import Testing
         }
     }
 
-    @Test func `a list goes through the collections in order, and leaves out what is no file`() async throws {
+    @Test func `a list goes through the collections in order, and leaves out what is not a file`() async throws {
         func list(_ members: [(String, Bool)]) -> (Int, String) {
             let properties = """
                 <d:getcontentlength>3</d:getcontentlength><d:getetag>"1"</d:getetag>

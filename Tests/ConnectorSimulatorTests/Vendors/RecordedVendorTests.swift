@@ -106,7 +106,7 @@ import Testing
             #"{"path": "/", "status": 200, "error": {"code": "lost"}}, {"path": "/", "when": {"base64": "*", "sha256": "AB"}}"#
         )
         #expect(found.count == 4, "\(found)")
-        #expect(found.contains { $0.contains("an answer with \"error\" is no response, and has no \"status\"") })
+        #expect(found.contains { $0.contains("an answer with \"error\" is not a response, and has no \"status\"") })
         #expect(found.contains { $0.contains("a plugin cannot fail with the code \"lost\"") })
         #expect(found.contains { $0.contains("answers[1].when.base64 must be Base64") })
         #expect(found.contains { $0.contains("answers[1].when.sha256 must be 64 hexadecimal digits") })

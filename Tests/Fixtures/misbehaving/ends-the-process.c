@@ -56,7 +56,7 @@ CONNECTOR_EXPORT int32_t ends_starve(void *instance, connector_error *error) {
     return ends_write(instance, error);
 }
 
-/** Calls what is no function: only the stack says who did. */
+/** Calls what is not a function: only the stack says who did. */
 CONNECTOR_EXPORT int32_t ends_jump(void *instance, connector_error *error) {
     int32_t (*volatile nowhere)(void *) = (int32_t(*)(void *))(uintptr_t)32;
     (void)error;

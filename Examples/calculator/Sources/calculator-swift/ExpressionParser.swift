@@ -55,7 +55,7 @@ struct ExpressionParser {
         let start = index
         while index < text.count, text[index].isDigitOrPoint { index += 1 }
         let digits = String(decoding: text[start..<index], as: UTF8.self)
-        guard let value = Double(digits) else { throw invalid("\"\(digits.prefix(20))\" is no number") }
+        guard let value = Double(digits) else { throw invalid("\"\(digits.prefix(20))\" is not a number") }
         return value
     }
 

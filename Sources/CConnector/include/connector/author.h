@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * author.h: what nearly every adapter in C needs, as functions in the header: JSON, percent-encoding, requests with
- * answers, and errors. It is no part of the ABI, needs nothing but C99 and the C library, and an adapter that does without it is as
+ * answers, and errors. It is not part of the ABI, needs nothing but C99 and the C library, and an adapter that does without it is as
  * good. Include it in one file or in many.
  *
  *   read JSON     connector_json_parse, then connector_json_member and connector_json_string, …
@@ -300,7 +300,7 @@ static inline size_t connector_json_character(connector_json string, size_t *at,
 
 /**
  * Copies the text of a string, without its quotes and escapes, and a NUL into a buffer. Returns CONNECTOR_OK;
- * CONNECTOR_INVALID if the value is no string, or has a NUL within; CONNECTOR_TOO_LARGE if it does not fit. The buffer is then "".
+ * CONNECTOR_INVALID if the value is not a string, or has a NUL within; CONNECTOR_TOO_LARGE if it does not fit. The buffer is then "".
  */
 static inline int32_t connector_json_string(connector_json value, char *buffer, size_t capacity) {
     size_t at = 1, count, used = 0;
@@ -332,7 +332,7 @@ static inline int connector_json_equals(connector_json value, const char *text, 
     return used == length;
 }
 
-/** The value of an object's member; none if it is no object, or has no such member. The first one counts. */
+/** The value of an object's member; none if it is not an object, or has no such member. The first one counts. */
 static inline connector_json connector_json_member(connector_json object, const char *name) {
     connector_json key, value;
     size_t position = 0;
@@ -535,7 +535,7 @@ static inline void connector_text_double(connector_text *text, double number) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
         if (strtod(digits, NULL) == number) break;
     }
-    /* Whatever is no part of a number in C is the point of this locale. */
+    /* Whatever is not part of a number in C is the point of this locale. */
     for (index = 0; digits[index] != '\0'; index++) {
         if (strchr("0123456789+-e", digits[index]) != NULL) {
             connector_text_bytes(text, digits + index, 1);
@@ -666,7 +666,7 @@ static inline uint64_t connector_retry_after(const connector_http_response *resp
 /** Whether an HTTP status means success. */
 static inline int connector_is_success(uint32_t status) { return status >= 200 && status < 300; }
 
-/** The error that a response means which is no success, in the vocabulary that all vendors share, with its Retry-After. */
+/** The error that a response means which is not a success, in the vocabulary that all vendors share, with its Retry-After. */
 static inline connector_error connector_error_of_response(const connector_http_response *response, const char *vendor,
                                                           uint64_t now_ns) {
     connector_error error = connector_error_of(vendor);

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * author.hpp: a plugin in C++17 as a class. It is no part of the ABI, and needs nothing but the standard library.
+ * author.hpp: a plugin in C++17 as a class. It is not part of the ABI, and needs nothing but the standard library.
  *
  *   class Rates {
  *   public:

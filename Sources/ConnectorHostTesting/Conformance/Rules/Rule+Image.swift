@@ -138,7 +138,7 @@ extension PluginConformance.Rule {
             throw RuleStop.inapplicable("the plugin is linked")
         }
         guard let bytes = try? ImageBytes(path: path), let image = try? ELFImage(bytes) else {
-            throw RuleStop.inapplicable("it is no ELF image")
+            throw RuleStop.inapplicable("it is not an ELF image")
         }
         let both = ELFConstant.writable | ELFConstant.executable
         for (index, segment) in image.segments.enumerated() where segment.flags & both == both {

@@ -32,7 +32,7 @@ extension PluginConformance.Rule {
         "create-malformed",
         level: 3,
         .life,
-        "create survives texts that are no configuration",
+        "create survives texts that are not a configuration",
         expects: "create fails for a text that is not a JSON object, or ignores it; it does not crash.",
         fix: "check the text before use, and return CONNECTOR_INVALID",
         needs: .image

@@ -50,7 +50,7 @@ extension JSONReader {
         guard let object = members(of: value, at: place, allowed: allowed) else { return nil }
         let method = string("method", in: object, at: place)?.uppercased()
         if let method, method.isEmpty || !method.utf8.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "-") }) {
-            report(.invalidValue, "\"\(method.excerpt)\" is no HTTP method", at: place.appending("method"))
+            report(.invalidValue, "\"\(method.excerpt)\" is not an HTTP method", at: place.appending("method"))
         }
         let path = string("path", in: object, at: place, required: true)
         if let path, !path.hasPrefix("/") {
@@ -129,7 +129,7 @@ extension JSONReader {
         if let other = ["status", "headers", "json", "text", "base64"].first(where: { object[$0] != nil }) {
             report(
                 .invalidValue,
-                "an answer with \"error\" is no response, and has no \"\(other)\"",
+                "an answer with \"error\" is not a response, and has no \"\(other)\"",
                 at: place.appending(other),
                 .name
             )

@@ -111,7 +111,7 @@ struct S3Method {
     private func list() throws(S3Failure) -> HTTPResponse {
         let (prefix, after) = (query["prefix"] ?? "", query["start-after"] ?? "")
         guard let limit = Int(query["max-keys"] ?? "1000"), limit >= 0 else {
-            throw S3Failure(400, "InvalidArgument", "max-keys is no number")
+            throw S3Failure(400, "InvalidArgument", "max-keys is not a number")
         }
         let found = bucket.objects
             .filter { $0.key.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes($0.key.utf8) }

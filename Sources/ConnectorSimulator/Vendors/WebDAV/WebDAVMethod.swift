@@ -100,7 +100,7 @@ struct WebDAVMethod {
         _ = try resource()
         guard let destination = request.fields["Destination"].flatMap({ URLParts($0) }),
             destination.rest.hasPrefix(request.prefix + "/")
-        else { throw WebDAVFailure(502, "the destination is no URL of this server") }
+        else { throw WebDAVFailure(502, "the destination is not a URL of this server") }
         let target = destination.rest.dropFirst(request.prefix.count).split(separator: "/").map {
             PercentCoding.decode($0)
         }

@@ -115,7 +115,7 @@ import Testing
         #expect(plugin.log.entries.contains { "\($0.message)".contains("the recording has ended") })
     }
 
-    @Test func `bodies that are no text, answers to HEAD, and responses in parts come back`() async throws {
+    @Test func `bodies that are not text, answers to HEAD, and responses in parts come back`() async throws {
         let server = LoopbackServer { request in
             switch request.line.split(separator: " ").dropFirst().first {
             case "/raw": .response(200, [("Content-Type", "image/png")], [0x89, 0x50, 0, 0xFF, 0x0D])

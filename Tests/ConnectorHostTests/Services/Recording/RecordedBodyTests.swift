@@ -10,12 +10,12 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Bodies of requests that are no text, or long, and files that grow long.
+/// Bodies of requests that are not text, or long, and files that grow long.
 @Suite(.timeLimit(.minutes(5))) struct RecordedBodyTests {
     private static let bytes: [UInt8] = [0x89, 0x50, 0, 0xFF, 0x0D, 0xC3]
     private static let long = Array(String(repeating: #"{"a":"0123456789"}"#, count: 4000).utf8)
 
-    @Test func `bodies that are no text, or long, choose their answers`() async throws {
+    @Test func `bodies that are not text, or long, choose their answers`() async throws {
         let server = LoopbackServer { request in .response(200, [], Array("\(request.body.count)".utf8)) }
         defer { server.stop() }
         let session = RecordingBench()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Bodies with the key between bytes that are no text, in every form that a vendor might read.
+    /// Bodies with the key between bytes that are not text, in every form that a vendor might read.
     @Test(arguments: RecordingRedactionTests.Form.allCases, [false, true])
     func `a body with a key is in no recording, neither as bytes nor as their digest`(
         _ form: RecordingRedactionTests.Form,

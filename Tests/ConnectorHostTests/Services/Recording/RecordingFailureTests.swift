@@ -105,7 +105,7 @@ import Testing
         #expect(!session.text.contains("127.0.0.1") && session.text.contains("redacted"))
     }
 
-    @Test func `what the host itself refuses or cancels is no part of a recording`() async throws {
+    @Test func `what the host itself refuses or cancels is not part of a recording`() async throws {
         let count = CallCounter()
         let server = LoopbackServer { _ in
             count.add()

@@ -136,7 +136,7 @@ import Testing
         #expect(session.answers.map { $0["json"]?["ok"] } == [true, true])
     }
 
-    @Test func `a key in bytes that are no text is withheld with its response, and the log says so`() async throws {
+    @Test func `a key in bytes that are not text is withheld with its response, and the log says so`() async throws {
         let server = LoopbackServer { _ in .response(200, [], [0xFF, 0xFE] + Array(Self.key.utf8) + [0]) }
         defer { server.stop() }
         let session = RecordingBench()
