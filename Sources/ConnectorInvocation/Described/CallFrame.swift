@@ -23,8 +23,16 @@ package struct CallFrame: ~Copyable {
     private let block: UnsafeMutableRawPointer
     /// The first slot, which all offsets are relative to.
     package let slots: UnsafeMutableRawPointer
-    /// The copied texts and lent buffers to free, with their argument indices.
-    private var copies: [(argument: Int, memory: UnsafeMutableRawPointer)] = unsafe []
+    /// The copied texts and lent buffers to free: a list, since most calls have none, and even an empty array takes time to destroy.
+    private var copies: UnsafeMutablePointer<Copy>?
+
+    /// Memory of the frame's own that an argument points to.
+    @safe
+    private struct Copy {
+        let argument: Int
+        var memory: UnsafeMutableRawPointer
+        let next: UnsafeMutablePointer<Copy>?
+    }
 
     /// The size of the buffer lent for each `out` text, in bytes.
     package static let bufferSize = 64 << 10
@@ -73,7 +81,12 @@ package struct CallFrame: ~Copyable {
 
     deinit {
         resetAnswers()
-        for index in unsafe copies.indices { unsafe copies[index].memory.deallocate() }
+        var copy = unsafe copies
+        while let current = unsafe copy {
+            unsafe copy = current.pointee.next
+            unsafe current.pointee.memory.deallocate()
+            unsafe current.deallocate()
+        }
     }
 
     // MARK: Arguments
@@ -150,11 +163,16 @@ package struct CallFrame: ~Copyable {
 
     /// Retains the memory that an argument points to, and frees the argument's previous memory.
     private mutating func keep(_ memory: UnsafeMutableRawPointer, at argument: Int) {
-        guard let index = unsafe copies.firstIndex(where: { unsafe $0.argument == argument }) else {
-            return unsafe copies.append((argument, memory))
+        var known = unsafe copies
+        while let copy = unsafe known, unsafe copy.pointee.argument != argument { unsafe known = copy.pointee.next }
+        if let copy = unsafe known {
+            unsafe copy.pointee.memory.deallocate()
+            unsafe copy.pointee.memory = memory
+        } else {
+            let copy = UnsafeMutablePointer<Copy>.allocate(capacity: 1)
+            unsafe copy.initialize(to: Copy(argument: argument, memory: memory, next: copies))
+            unsafe copies = copy
         }
-        unsafe copies[index].memory.deallocate()
-        unsafe copies[index].memory = memory
     }
 
     /// Lends a buffer for every `out` text.

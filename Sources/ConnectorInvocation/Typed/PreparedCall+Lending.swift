@@ -52,7 +52,7 @@ extension PreparedCall {
         _ body: (borrowing PreparedCall) throws(ConnectorError) -> Void
     ) -> ConnectorError? {
         unsafe withUnsafeTemporaryAllocation(byteCount: shape.frameSize, alignment: 8) { memory in
-            var state = unsafe State(CallFrame(shape, in: memory), missing: shape.required)
+            var state = unsafe State(shape, in: memory)
             return unsafe withUnsafeMutablePointer(to: &state) { state in
                 if let argument = shape.instanceArgument {
                     let pointer = unsafe instance._withUnsafeGuaranteedRef { unsafe $0.pointer }

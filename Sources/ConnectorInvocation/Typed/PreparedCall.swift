@@ -19,10 +19,11 @@ public struct PreparedCall: ~Copyable {
         /// Whether the last call succeeded, so that there are answers.
         @usableFromInline package var isAnswered = false
 
-        package init(_ frame: consuming CallFrame, missing: UInt64) {
-            self.missing = missing
+        /// Creates the state of a call in the caller's memory; see ``CallFrame/init(_:in:)``.
+        package init(_ shape: CallLayout.Shape, in memory: UnsafeMutableRawBufferPointer) {
+            missing = shape.required
+            unsafe frame = CallFrame(shape, in: memory)
             frame.lendBuffers()
-            self.frame = frame
         }
     }
 
