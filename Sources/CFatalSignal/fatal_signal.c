@@ -283,7 +283,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     int error = errno;
     fatal *fatal = fatals;
     while (fatal->number != number) fatal++;
-    /* A forked process shares the terminal and the file with this one, which goes on. */
+    /* A forked process shares the terminal and the file with this one, which continues. */
     int is_host = getpid() == atomic_load(&process);
     /* What this and the handlers before it say is to be seen. */
     if (is_host) terminal_guard_leave();
@@ -298,7 +298,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     }
     errno = error;
     hand_on(fatal, info, context);
-    /* A handler that went before may let the process go on, and then the next signal is noted, too. */
+    /* An earlier handler may let the process continue, and then the next signal is noted, too. */
     if (is_mine) atomic_store(&writer, 0);
 }
 

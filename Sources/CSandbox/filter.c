@@ -53,7 +53,7 @@ static uint32_t refusal(const sandbox_filter *filter, uint32_t error) {
 
 static void refuse(writer *writer, uint32_t error) { give(writer, refusal(writer->filter, error)); }
 
-/** Goes on behind what it writes if the condition holds, and refuses otherwise. Both machines store the lower half first. */
+/** Continues behind what it writes if the condition holds, and refuses otherwise. Both machines store the lower half first. */
 static void check(writer *writer, const sandbox_check *check, uint8_t error) {
     const size_t lower = offsetof(struct seccomp_data, args) + 8 * (size_t)check->argument;
     if (check->is_wide) {

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A thread that refuses nothing, and is asked about everything that would be refused: seccomp_unotify(2). It lets each call go on, and
+ * A thread that refuses nothing, and is asked about everything that would be refused: seccomp_unotify(2). It lets each call continue, and
  * prints the settings whenever they have grown: the last such line is what the file should say. It allocates nothing, since a
  * thread that waits for it may hold any lock.
  */

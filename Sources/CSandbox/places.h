@@ -17,7 +17,7 @@ typedef enum place_use {
 } place_use;
 
 /**
- * Calls a function with each place that there is; `is_asked` says whether the settings name it. Goes on while the function returns
+ * Calls a function with each place that there is; `is_asked` says whether the settings name it. Continues while the function returns
  * 0, and returns what it returned last.
  */
 int sandbox_each_place(

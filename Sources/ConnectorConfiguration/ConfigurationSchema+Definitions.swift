@@ -43,7 +43,7 @@ extension ConfigurationSchema {
                 "key": [
                     "type": "string", "pattern": "^(/.*)?$",
                     "description":
-                        "Where the arguments have the key by which calls are divided, as a JSON pointer; by default, each call by itself.",
+                        "Where the arguments have the key by which calls are divided, as a JSON pointer; by default, single calls are divided.",
                 ],
                 "failures": [
                     "type": "number", "minimum": 0, "maximum": 100, "default": 5,

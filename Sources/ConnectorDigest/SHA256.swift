@@ -9,7 +9,7 @@
 
 /// SHA-256 (FIPS 180-4) of bytes that come in pieces.
 ///
-/// A copy goes on by itself, so a state can be kept and returned to.
+/// A copy is independent, so a state can be kept and returned to.
 package struct SHA256: Sendable {
     #if canImport(CryptoKit)
         private var state = CryptoKit.SHA256()

@@ -16,7 +16,7 @@ package final class Plugin: Sendable {
     private let functions: PluginFunctions
     /// The addresses of the operations' functions, by their symbols.
     ///
-    /// Looked up when the plugin is loaded: while a constructor of another plugin runs, the dynamic linker answers nobody, and a call
+    /// Looked up when the plugin is loaded: while a constructor of another plugin runs, the dynamic linker answers no one, and a call
     /// would wait for it.
     private let addresses: [(symbol: String, address: UInt)]
 

@@ -113,7 +113,7 @@ extension Outbox {
 }
 
 extension Outbox.State {
-    /// Whether a delivery goes on unchanged.
+    /// Whether a delivery continues unchanged.
     fileprivate func keeps(_ delivery: Delivery) -> Bool {
         guard let target = targets[delivery.target] else { return false }
         return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits

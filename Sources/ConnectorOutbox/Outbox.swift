@@ -270,7 +270,7 @@ package final class Outbox: Sendable {
         await wait(by: deadline.saturatingAdding(Self.abandonmentGrace), for: end)
     }
 
-    /// Waits for something that goes on whether or not it ends in time.
+    /// Waits for something that continues whether or not it ends in time.
     ///
     /// - Returns: Whether it has ended by the deadline.
     @discardableResult

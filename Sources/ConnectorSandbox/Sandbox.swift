@@ -38,7 +38,7 @@ public struct Sandbox: Sendable {
 
     /// The first, broad stage. Call it before this process has a second thread: Landlock covers the calling one.
     ///
-    /// With a `successor`, another process goes on from here: a child of this one's parent, which must await both. See
+    /// With a `successor`, another process continues from here: a child of this one's parent, which must await both. See
     /// `sandbox.h`. What fails is reported, never the end.
     public func enter() -> SandboxReport {
         var found = [sandbox_outcome](repeating: sandbox_outcome(), count: Int(SANDBOX_LAYER_COUNT))

@@ -31,7 +31,7 @@ enum RunnerMain {
         unsafe runner_set_name("connector-runner")
         // Its own program, by which it was started.
         close(RUNNER_SOCKET + 1)
-        // Before the first thread, and before any code of a plugin. In namespaces another process goes on from here.
+        // Before the first thread, and before any code of a plugin. In namespaces another process continues from here.
         let sandbox = RunnerSandbox(settings, host: parent)
         let watch = runner_watch(RUNNER_SOCKET, 0)
         // Locks of Swift's runtime name their owner by the number of its thread, and keep the number that this thread had in the other

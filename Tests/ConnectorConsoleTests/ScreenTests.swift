@@ -38,7 +38,7 @@ struct ScreenTests {
         #expect(canvas[1, 5].look.isReversed && !canvas[1, 3].look.isReversed)
     }
 
-    @Test func `what nobody sees by itself is shown, and piles of marks are cut`() {
+    @Test func `what is invisible by itself is shown, and piles of marks are cut`() {
         var canvas = Canvas(width: 9, height: 1, isUnicode: true)
         canvas.write(
             "a\u{200B}b" + "c" + String(repeating: "\u{301}", count: 500),

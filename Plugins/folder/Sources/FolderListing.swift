@@ -35,7 +35,7 @@ struct FolderListing {
         return FilePage(files: Array(files.prefix(limit)), hasMore: files.count > limit)
     }
 
-    /// What has a name in a directory, ordered as its paths are: those of a directory go on with a slash.
+    /// What has a name in a directory, ordered as its paths are: those of a directory continue with a slash.
     private struct Name {
         var path: String
         var name: String

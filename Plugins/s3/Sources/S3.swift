@@ -94,7 +94,7 @@ final class S3: FilesPlugin {
             )
             let page = try S3Page(document)
             for object in page.objects {
-                // Otherwise a list that goes on from here might not end.
+                // Otherwise a list that continues from here might not end.
                 guard selection.includes(object.key), after.utf8.lexicographicallyPrecedes(object.key.utf8) else {
                     throw PluginError(
                         .protocolViolation,

@@ -11,7 +11,7 @@ internal import ConnectorKit
     /// The version of the library, such as `3.40.1`.
     static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
-    /// How many steps of SQLite's virtual machine pass between two questions whether to go on: some 0.1 ms.
+    /// How many steps of SQLite's virtual machine pass between two checks whether to continue: some 0.1 ms.
     private static let stepsBetweenQuestions: Int32 = 10_000
     /// How often a lock is tried without a deadline, every 10 ms.
     private static let patience: Int32 = 1000

@@ -32,7 +32,7 @@ struct WebDAVListing {
         for member in try await connection.members(of: collection) {
             let path = member.path
             guard path != WebDAVRequests.uploadsName, (try? FilePathRule.check(path)) != nil else { continue }
-            // The paths in a collection go on with a slash.
+            // The paths in a collection continue with a slash.
             if member.isCollection {
                 if selection.mayInclude(below: path + "/") { members.append((path + "/", member)) }
             } else if selection.includes(path) {

@@ -14,7 +14,8 @@ struct LineTable: Sendable {
     /// Reads the text once.
     init(_ text: [UInt8]) {
         var count: UInt32 = 0
-        for (index, byte) in text.enumerated() {
+        for index in text.indices {
+            let byte = text[index]
             if index % Self.block == 0 { continuations.append(count) }
             if byte == UInt8(ascii: "\n") { starts.append(UInt32(clamping: index + 1)) }
             if byte & 0xC0 == 0x80 { count += 1 }

@@ -41,7 +41,7 @@ public struct FilePage: Sendable, Hashable {
     /// Reads a page.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, and for paths out of order: a list that
-    ///   goes on from one of them would not end.
+    ///   continues from one of them would not end.
     public init(json: JSONValue, path: String = "page") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         files = try reader.models("files") { json, path throws(ConnectorError) in

@@ -145,7 +145,7 @@ struct Page {
         for (cell, columns) in zip(row.cells.dropLast(), widths) {
             head = head + cell.displayed(palette).fitted(to: columns + palette.gap, isNumber: false, palette)
         }
-        // A label wider than half the page goes on a line above.
+        // A label wider than half the page gets a line above.
         let indent = head.columns > width / 2 ? palette.gap : head.columns
         let texts = last.displayed(palette).wrapped(to: max(1, width - indent))
         let blanks = StyledText(String(repeating: " ", count: indent))

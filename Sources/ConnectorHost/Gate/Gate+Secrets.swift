@@ -9,7 +9,7 @@ internal import Synchronization
 /// How a gate picks up new secrets.
 ///
 /// The secrets of a generation are one snapshot, and never change: new ones come with a successor, which takes over once it
-/// has opened. So a gate goes on with the old key until the vendor accepts the new one.
+/// has opened. So a gate keeps the old key until the vendor accepts the new one.
 extension Gate {
     /// The plugin's configuration and secrets, as last read.
     var lastConfiguration: GatePlan.InstanceConfiguration { storage.withLock { $0.configuration } }

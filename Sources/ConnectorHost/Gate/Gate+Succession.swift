@@ -170,7 +170,7 @@ extension Gate {
         }
     }
 
-    /// Ends a successor that is not wanted. The gate goes on as it was.
+    /// Ends a successor that is not wanted. The gate stays as it was.
     func abandon(_ succession: Seated) {
         abandon(succession.generation, as: .prepared)
     }
@@ -182,7 +182,7 @@ extension Gate {
         Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
     }
 
-    /// Takes up another plan without opening anything. A generation in use goes on.
+    /// Takes up another plan without opening anything. A generation in use continues.
     func adopt(_ plan: GatePlan) {
         storage.withLock { storage in
             // An attempt under the earlier plan would only be discarded.

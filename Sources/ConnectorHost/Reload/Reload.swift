@@ -18,12 +18,12 @@ public struct Reload: Sendable {
     public var digest: String
     /// The phase in which the reload ended without a change; nil if the configuration that was asked for is active.
     public var phase: Phase?
-    /// Why it ended; or, if it did not, why some connectors go on as they were.
+    /// Why it ended; or, if it did not, why some connectors stayed as they were.
     public var errors: [ConnectorError] = []
     /// What has changed, or would have; nil if the configuration could not be read. After a `conflict` with a plan that was made before,
     /// it is the plan as it is now, which can be applied instead.
     public var plan: Plan?
-    /// The connectors that go on as they were, because their successors failed.
+    /// The connectors that stayed as they were, because their successors failed.
     public var rolledBack: [String] = []
     /// The connectors whose earlier instances still had calls to finish when the reload returned.
     public var draining: [String] = []

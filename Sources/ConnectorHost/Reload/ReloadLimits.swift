@@ -13,7 +13,7 @@ public struct ReloadLimits: Sendable, Hashable {
     public var open: Duration = .seconds(60)
     /// Awaiting the batches under way of connectors that move.
     public var `switch`: Duration = .seconds(10)
-    /// Awaiting the last calls of earlier instances. They go on after that, within the `timeout` of their gate.
+    /// Awaiting the last calls of earlier instances. They continue after that, within the `timeout` of their gate.
     public var drain: Duration = .seconds(1)
 
     /// The defaults.

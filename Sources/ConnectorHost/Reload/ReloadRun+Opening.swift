@@ -67,7 +67,7 @@ extension ReloadRun {
         return error
     }
 
-    /// Ends everything that was opened: the gates go on as they were.
+    /// Ends everything that was opened: the gates stay as they were.
     private func giveUp(_ work: ReloadWork, _ opened: Opened) async {
         environment.current.pending = nil
         for leaf in work.leaves {

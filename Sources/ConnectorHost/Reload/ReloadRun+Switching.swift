@@ -123,7 +123,7 @@ extension ReloadRun {
         return ends
     }
 
-    /// Waits for the last calls, but not long: they may go on after the reload.
+    /// Waits for the last calls, but not long: they may continue after the reload.
     private func drained(
         _ ends: [(path: String, ended: OneShot<Void>)],
         _ plan: Plan,
@@ -149,7 +149,7 @@ extension ReloadRun {
 }
 
 extension ReloadWork {
-    /// The leaves that go on as they were, because their successors failed, or a gate that stops first opened again with its earlier plan.
+    /// The leaves that stay as they were, because their successors failed, or a gate that stops first opened again with its earlier plan.
     fileprivate func keptBack(_ opened: ReloadRun.Opened) -> Set<String> {
         var paths: Set<String> = []
         for leaf in leaves {

@@ -63,7 +63,7 @@ final class RunningConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - digest: The digest of its files.
-    ///   - errors: Why some connectors go on as they were.
+    ///   - errors: Why some connectors stayed as they were.
     func replace(by resolved: ResolvedConfiguration, _ digest: String, at time: Timestamp, errors: [ConnectorError]) {
         state.withLock { state in
             if state.digest != digest { state.since = time }

@@ -11,7 +11,7 @@ public struct ConfigurationReport: Sendable {
     public var since: Timestamp
     /// Why the file, which differs from what runs, is not in use; empty if the last reload took it up.
     ///
-    /// An error with the path of a connector is why that connector goes on as it was.
+    /// An error with the path of a connector is why that connector stayed as it was.
     public var errors: [ConnectorError] = []
 
     /// How the host notices changes of its files; nil if it does not watch them.

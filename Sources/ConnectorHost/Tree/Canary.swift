@@ -24,7 +24,7 @@ final class Canary: Sendable {
     private struct State {
         var first = Side()
         var second = Side()
-        /// The position among the calls that are divided each by itself.
+        /// The position among the calls that are divided singly.
         var position: UInt64 = 0
         var withdrawal: String?
     }

@@ -19,7 +19,7 @@ struct NewCommand: AsyncParsableCommand {
             With a standard capability, such as analytics/1 or geocoder/1, it has each of its operations, as one request to the vendor's \
             URL: POST /NAME, or GET for one that only reads and has no content.
 
-            --update FOLDER brings a project to this host: it writes the files in generated/ anew that nobody has edited. What was \
+            --update FOLDER brings a project to this host: it rewrites the unedited files in generated/. What was \
             edited stays, and this host's text is written beside it as FILE.new. No other file is touched.
 
             Exit status: 0; 1 if the project cannot be made, or an update left a conflict; 64 for wrong usage.

@@ -16,7 +16,7 @@ struct ReferenceCommand: AsyncParsableCommand {
             of capabilities with their payloads and events, commands, rules of conformance, metrics and error codes. They need no network.
 
             With --plugin, it is the page of that plugin: what its manifest says. In a page that exists, it takes the place between the lines \
-            "<!-- manifest -->" and "<!-- /manifest -->", and the rest, which somebody wrote, stays.
+            "<!-- manifest -->" and "<!-- /manifest -->", and the rest stays as it is.
 
             Exit status: 0; 1 if --check finds a page that differs, or a page cannot be written; 64 for wrong usage.
 

@@ -24,7 +24,7 @@ struct ReloadDocument: Document {
         var lines = errors
         if !reload.rolledBack.isEmpty {
             lines.append(
-                "rolled back, and go on as they were: \(style.shown(reload.rolledBack.joined(separator: ", ")))"
+                "rolled back, and still as they were: \(style.shown(reload.rolledBack.joined(separator: ", ")))"
             )
         }
         if !reload.draining.isEmpty {

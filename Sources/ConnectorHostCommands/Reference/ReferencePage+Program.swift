@@ -11,7 +11,7 @@ extension ReferencePage {
         return """
             # Commands
 
-            What `connector-host COMMAND --help` prints. [Commands](../commands.md) tells what they have in common.
+            What `connector-host COMMAND --help` prints. [Commands](../commands.md) describes what they have in common.
 
             \(commands.joined(separator: "\n\n"))
             """

@@ -16,7 +16,7 @@ struct HostSession: Sendable {
     /// Handles Ctrl-C and SIGTERM from the start.
     let interruption: Interruption
     private let simulation: Simulation?
-    /// What happens by itself.
+    /// What happens without a call.
     private let timelines: [SimulatedTimeline]
 
     /// The port of the simulators; nil without them.

@@ -24,7 +24,7 @@ final class Simulation: Sendable {
 
     private struct State {
         var gates: [String: Gate] = [:]
-        /// What happens by itself at each gate that has a timeline.
+        /// What happens without a call at each gate that has a timeline.
         var happenings: [Happening] = []
         /// How many recordings are served.
         var recordings = 0
@@ -39,7 +39,7 @@ final class Simulation: Sendable {
         var vendor: String?
     }
 
-    /// What happens by itself at one gate.
+    /// What happens without a call at one gate.
     private struct Happening {
         var path: String
         var world: SimulatedWorld

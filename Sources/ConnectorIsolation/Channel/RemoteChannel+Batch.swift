@@ -9,7 +9,7 @@ internal import ConnectorManifest
 ///
 /// The runner reads a call only when it has written the answer to the one before, and waits where its ring of answers is full. So that both
 /// sides never wait for room at once, calls are sent in rounds that fit into the ring of calls together with the end of the batch, and
-/// all answers of a round are taken before the next one. A call that does not fit by itself is a round of its own.
+/// all answers of a round are taken before the next one. A call that alone does not fit is a round of its own.
 extension RemoteChannel {
     /// The most bytes of a round of more than one call.
     private static let round = CallLane.capacity - 16
@@ -33,7 +33,7 @@ extension RemoteChannel {
         lane.stream.put(LaneTarget(instance: number, position: call.position, isBatch: true).word)
         lane.stream.send()
         lane.stream.isInBatch = true
-        // The next batch, or a call, begins in silence; what is due of this one no longer concerns anybody.
+        // The next batch, or a call, begins in silence; what is due of this one no longer matters.
         defer {
             lane.stream.endBatch()
             lane.stream.skipAll()

@@ -49,7 +49,7 @@ package final class CallLane: @unchecked Sendable {
     /// The call has ended.
     package func callEnds() { timer.end() }
 
-    /// Nobody answers any more; wakes the caller that waits. Its process may have passed the memory on to others, which may put the mark
+    /// No answers come any more; wakes the caller that waits. Its process may have passed the memory on to others, which may put the mark
     /// of a sleeper back, so call it until the caller has gone.
     package func end() {
         interruption.set(.over)

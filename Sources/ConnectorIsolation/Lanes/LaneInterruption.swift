@@ -20,7 +20,7 @@ package final class LaneInterruption: Sendable {
     /// Creates one that tells nothing.
     package init() {}
 
-    /// Why to stop; nil to go on.
+    /// Why to stop; nil to continue.
     var stop: LaneStop? { LaneStop(rawValue: reason.load(ordering: .sequentiallyConsistent)) }
 
     /// Stops the thread. The end of the runner is final, and replaces the deadline of one call.

@@ -74,7 +74,7 @@ extension Runner {
         var assembler = FrameAssembler()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { unsafe buffer.deallocate() }
-        // A process that has inherited the memory could go on for ever.
+        // A process that has inherited the memory could continue for ever.
         var rest = capacity
         while rest > 0 {
             let isOver = ringReading.isOver

@@ -14,7 +14,7 @@ package struct RunnerEnd: Sendable {
     package var note: CrashNote?
     /// The last lines that it wrote.
     package var lines: [String] = []
-    /// Why the host ended it; nil if it ended by itself.
+    /// Why the host ended it; nil if it ended on its own.
     package var reason: String?
 
     /// Creates an end about which nothing is known.

@@ -48,7 +48,7 @@ package struct RingMemory: @unchecked Sendable {
     /// How many bytes fit, a power of two.
     package let capacity: Int
 
-    /// At which multiples of bytes a copy is published before it goes on: another side that looks copies at the same time. One that
+    /// At which multiples of bytes a copy is published before it continues: another side that looks copies at the same time. One that
     /// sleeps is woken at the end alone, so that two sides that share a processor do not take turns for each piece.
     private static let piece: UInt64 = 16 << 10
 

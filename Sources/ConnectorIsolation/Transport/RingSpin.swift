@@ -7,7 +7,7 @@ internal import CRunner
 ///
 /// A store of the other side arrives within some 100 ns if that side runs already; to sleep and be woken takes some µs. Two sides that
 /// look too briefly for a wake-up wake each other for ever, so now and then a thread looks as long as it may. With one
-/// processor the other side cannot run meanwhile, so nobody looks.
+/// processor the other side cannot run meanwhile, so looking is useless.
 struct RingSpin: Sendable {
     /// The most looks, some 25 to 40 µs.
     private static let most = 1024

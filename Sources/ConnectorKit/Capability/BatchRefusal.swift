@@ -3,7 +3,7 @@
 
 /// A vendor's answer to one request of a ``BatchDelivery`` that blames single items, by their places in the request.
 ///
-/// Throw it from the delivery's `send`. The blamed items are answered with their failures; the others go on.
+/// Throw it from the delivery's `send`. The blamed items are answered with their failures; the others continue.
 public struct BatchRefusal: Error, Sendable, Hashable {
     /// The failures of the blamed items, by place. An item whose failure is retryable is to be delivered later; any
     /// other is rejected.

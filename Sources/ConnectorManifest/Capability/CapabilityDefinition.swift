@@ -182,7 +182,7 @@ public struct CapabilityDefinition: Sendable, Hashable {
             ),
             (
                 "createUpload", "(file: json) async -> json",
-                "Begins to put a file, which nobody sees until the upload completes."
+                "Begins to put a file, which is not visible until the upload completes."
             ),
             (
                 "uploadPart", "(upload: string, offset: u64, content: bytes) async",

@@ -117,7 +117,7 @@ package final class Delivery: Sendable {
         }
     }
 
-    /// Notes that the gate has changed. A pause that the vendor asked for goes on.
+    /// Notes that the gate has changed. A pause that the vendor asked for continues.
     package func gateChanged(isUsable: Bool) {
         wake { state in
             // A batch that is being filled is given back when the gate cannot take it.

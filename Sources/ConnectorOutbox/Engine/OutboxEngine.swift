@@ -6,7 +6,7 @@ package import ConnectorBase
 /// Where an outbox keeps its events.
 ///
 /// An engine stores each event once, however many connectors it goes to, and knows of each connector how far it has
-/// come. It neither delivers nor waits: ``Delivery`` asks for batches, and tells what became of them.
+/// come. It neither delivers nor waits: ``Delivery`` asks for batches, and reports what became of them.
 ///
 /// Every function may be called from any task. A `ConnectorError` of code `storage` says that the engine could not do
 /// it, and that nothing has changed; when servers do not answer, it may have changed, and the same call may be made again.

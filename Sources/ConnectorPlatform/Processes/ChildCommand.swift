@@ -81,7 +81,7 @@ package struct ChildCommand: Sendable, Hashable {
         }
     }
 
-    /// Reads until the child has ended, or must not go on, and reaps it.
+    /// Reads until the child has ended, or must not continue, and reaps it.
     private func finish(_ child: pid_t, readingFrom source: Int32) throws(Failure) -> [UInt8] {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout

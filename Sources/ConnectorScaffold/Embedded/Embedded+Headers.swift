@@ -2279,7 +2279,7 @@ typedef struct connector_http {
     /**
      * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
-     * unless the plugin sets it). The first part comes by itself, every other one after a `resume`; meanwhile the host
+     * unless the plugin sets it). The first part comes unasked, every other one after a `resume`; meanwhile the host
      * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends with the first
      * part, and begins again with each part of a body that was sent. An older host does not have this function: check CONNECTOR_HAS_FIELD. [any]
      */

@@ -156,7 +156,7 @@ package struct HTTPCache: Sendable {
         size -= entries.removeValue(forKey: key)?.size ?? 0
     }
 
-    /// The plugin asks for a part, or compares by itself.
+    /// The plugin asks for a part, or makes its own comparison.
     private static func isOwnCondition(_ field: HTTPField) -> Bool {
         ["range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range"]
             .contains(field.name.lowercased())

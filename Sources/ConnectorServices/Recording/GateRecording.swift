@@ -11,7 +11,7 @@ internal import Synchronization
 /// The order of its answers depends on nothing but the requests; only the answers to equal requests stay in the order in which they came.
 /// The file is always whole. It has what was said until then or, once it is long, until a second ago at the latest: a file that is
 /// rewritten for each answer would take time that grows with the square of its length. A recording is of a session, not of an
-/// operation that goes on: it ends after ten minutes, or when it is full.
+/// operation that continues: it ends after ten minutes, or when it is full.
 final class GateRecording: Sendable {
     private struct State {
         var file: RecordingFile

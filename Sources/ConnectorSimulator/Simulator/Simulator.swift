@@ -23,7 +23,7 @@ public final class Simulator: Service, Sendable {
     /// The address of the server, once it listens.
     private let address: SimulatorAddress
 
-    /// What happens by itself, and on which clock; nil for nothing.
+    /// What happens without a call, and on which clock; nil for nothing.
     private let happening: (world: SimulatedWorld, clock: any HostClock)?
 
     /// Prepares the vendors; the server listens only in ``run()``.

@@ -279,7 +279,7 @@ package enum AnswersSchema {
         ]
     }
 
-    /// Something that happens by itself.
+    /// Something that happens without a call.
     private static var entry: JSONValue {
         [
             "type": "object",

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Reads what happens by itself.
+/// Reads what happens without a call.
 extension JSONReader {
     /// Reads `timeline`; empty if absent.
     mutating func timeline(in object: JSONObject, at root: JSONPath) -> [TimelineEntry] {

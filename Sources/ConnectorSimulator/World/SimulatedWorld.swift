@@ -20,13 +20,13 @@ package import ConnectorManifest
 /// ```
 ///
 /// `answers` are those of the vendor's HTTP API, see ``RecordedAnswers``; those of a recording are `exact`, and its `time` stands still. `operations` replace a plugin of which there is only the
-/// manifest. `timeline` is what happens by itself, on the clock of the host.
+/// manifest. `timeline` is what happens without a call, on the clock of the host.
 package struct SimulatedWorld: Sendable {
     /// The answers to HTTP requests; nil if the file has none.
     package let answers: RecordedAnswers?
     /// The answers to calls, in file order; nil if the file simulates no interface.
     let operations: [OperationAnswer]?
-    /// What happens by itself, in file order.
+    /// What happens without a call, in file order.
     let timeline: [TimelineEntry]
     /// The time of day that the plugin reads on its clock, which stands still; nil for the host's.
     package let time: Timestamp?
@@ -45,7 +45,7 @@ package struct SimulatedWorld: Sendable {
     /// Whether the file takes the place of a whole plugin.
     package var hasOperations: Bool { operations != nil }
 
-    /// Whether anything happens by itself.
+    /// Whether anything happens without a call.
     package var hasTimeline: Bool { !timeline.isEmpty }
 
     /// All faults of a file.

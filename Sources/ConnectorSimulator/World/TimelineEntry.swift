@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Something that happens by itself: once, or again and again.
+/// Something that happens without a call: once, or repeatedly.
 struct TimelineEntry: Sendable {
     /// When it first happens, from the start of the simulation; nil for after every.
     var at: Duration?

@@ -129,7 +129,7 @@ extension SeededGenerator {
             switch Int.random(in: 0..<8, using: &self) {
             case 0: members.remove(at: index)
             case 1: members[index].name = String(repeating: members[index].name, count: 2000)
-            case 2: members += (0..<400).map { JSONObject.Member(name: "k\($0)", value: members[index].value) }
+            case 2: members += (0..<150).map { JSONObject.Member(name: "k\($0)", value: members[index].value) }
             default: members[index].value = mutated(members[index].value)
             }
             return .object(JSONObject(members.map { ($0.name, $0.value) }))

@@ -111,7 +111,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `with each, what works is switched, and the rest goes on as it was`() async throws {
+    @Test func `with each, what works is switched, and the rest stays as it was`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         let next = [leaf("gate", ["opens": "fails"]), TestHost.leaf("other", ["replies": "7"])]
         let reload = await test.host.reload(try TestHost.configuration(next, mode: "each"))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ConnectorSimulator
 
-/// What happens by itself.
+/// What happens without a call.
 @Suite struct SimulatedTimelineTests {
     private let clock = ManualHostClock()
 

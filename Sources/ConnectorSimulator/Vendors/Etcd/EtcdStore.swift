@@ -91,7 +91,7 @@ struct EtcdStore: Sendable {
         size = pairs.values.reduce(0) { $0 + $1.key.count + $1.value.count }
     }
 
-    /// Compacts by itself, as etcd does when it is told to, whole revisions at a time.
+    /// Compacts automatically, as etcd does when it is told to, whole revisions at a time.
     private mutating func forgetOldest() {
         guard events.count > Self.eventLimit || size > Self.sizeLimit / 2 else { return }
         let last = events[events.count / 2].pair.modified

@@ -75,7 +75,7 @@ indirect enum PostgRESTCondition {
 
         var isAtEnd: Bool { index == text.count }
 
-        /// Whether the text goes on with a mark, which is then read.
+        /// Whether the text continues with a mark, which is then read.
         mutating func reads(_ mark: Character) -> Bool {
             guard index < text.count, text[index] == mark else { return false }
             index += 1
