@@ -114,7 +114,7 @@ uintptr_t fatal_signal_set_calling(uintptr_t function) {
 
 void fatal_signal_guard_exit(int32_t guards) { atomic_store(&is_guarded, guards); }
 
-/** The plugin of the call that the thread makes, if its stack does not tell for certain. */
+/** The plugin of the call that the thread makes, if its stack does not say for certain. */
 static image_place called(image_place place) {
     const image *marked = calling == 0 ? NULL : image_at(calling);
     if (marked == NULL || (place.image != NULL && !place.is_function)) return place;
@@ -285,7 +285,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     while (fatal->number != number) fatal++;
     /* A forked process shares the terminal and the file with this one, which continues. */
     int is_host = getpid() == atomic_load(&process);
-    /* What this and the handlers before it say is to be seen. */
+    /* What this and the handlers before it say must be visible. */
     if (is_host) terminal_guard_leave();
     int is_mine = is_host && claim();
     if (is_mine) {

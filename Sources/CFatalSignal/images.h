@@ -37,7 +37,7 @@ typedef struct image_place {
     int is_function;
 } image_place;
 
-/** What a plugin calls instead of `_exit`: leaves a note, and ends the process with another status than 0. */
+/** What a plugin calls instead of `_exit`: leaves a note, and ends the process with a status other than 0. */
 void ended_at_once(int status);
 
 /** The image whose code contains an address; null if there is none. Async-signal-safe. */

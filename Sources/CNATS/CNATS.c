@@ -85,7 +85,7 @@ struct cnats_connection {
     void *context;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    /* Whether the last message was handled, and whether the library has told that the connection is closed. */
+    /* Whether the last message was handled, and whether the library has reported that the connection is closed. */
     bool has_completed, has_closed;
 };
 

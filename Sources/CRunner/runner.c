@@ -59,7 +59,7 @@ int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char
         arguments[count + 1] = (char *)given[count];
     }
     char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
-    /* Out of the way of the numbers that the child is to have. */
+    /* Out of the way of the numbers that the child will have. */
     int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
     int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);

@@ -25,7 +25,7 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/d
 
 #define MAPPED_COUNT 16
 
-/** The directories of the libraries that this program has already: others that a plugin needs lie beside them. */
+/** The directories of the libraries that this program has already: others that a plugin needs are beside them. */
 static char mapped[MAPPED_COUNT][512];
 static const char *mapped_places[MAPPED_COUNT + 1];
 

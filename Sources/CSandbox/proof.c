@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is forbidden, tried: what a sandbox is said to do counts for nothing. Each attempt gives 0 if it came through.
+ * What is forbidden, tried: what a sandbox is said to do counts for nothing. Each attempt gives 0 if it succeeded.
  */
 #define _GNU_SOURCE
 

@@ -108,7 +108,7 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(timer_delete, 226, 111),
     CHECKED(tgkill, 234, 131, &own_process), CHECKED(kill, 62, 129, &own_process),
     CHECKED(rt_tgsigqueueinfo, 297, 240, &own_process), CHECKED(rt_sigqueueinfo, 129, 138, &own_process),
-    /* Time, identity, resources, chance, and the end. */
+    /* Time, identity, resources, randomness, and exit. */
     ALWAYS(clock_gettime, 228, 113), ALWAYS(clock_getres, 229, 114), ALWAYS(clock_nanosleep, 230, 115),
     ALWAYS(nanosleep, 35, 101), ALWAYS(gettimeofday, 96, 169), ALWAYS(time, 201, -1), ALWAYS(times, 100, 153),
     ALWAYS(getpid, 39, 172), ALWAYS(getppid, 110, 173), ALWAYS(getuid, 102, 174), ALWAYS(geteuid, 107, 175),

@@ -63,7 +63,7 @@ static int make_target(char *path, size_t from, int is_directory) {
     if (is_directory) return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : errno;
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (file >= 0) close(file);
-    /* What is there already may be read-only, and serves. */
+    /* What is there already may be read-only, and will do. */
     return file >= 0 || errno == EROFS || errno == EACCES ? 0 : errno;
 }
 

@@ -72,7 +72,7 @@ extension Configuration {
         Set(allConnectors.filter { $0.path == path || $0.path.hasPrefix(path + "/") }.compactMap(\.same))
     }
 
-    /// The further paths of each leaf that stands in several places, in the order of the files.
+    /// The other paths of each leaf that is in several places, in the order of the files.
     package var places: [String: [String]] {
         allConnectors.reduce(into: [:]) { places, connector in
             if let leaf = connector.same { places[leaf, default: []].append(connector.path) }

@@ -16,7 +16,7 @@ extension ConfigurationReader {
     /// The least processor time that Linux keeps, and more than any machine has.
     static let leastProcessors = 0.01, mostProcessors = 1024
 
-    /// Reads what the runner of a plugin may do: what the object does not say is as above it.
+    /// Reads what the runner of a plugin may do: what the object leaves out is as above it.
     mutating func sandbox(in object: JSONObject, at path: JSONPath, below parent: SandboxSettings) -> SandboxSettings {
         guard let value = object["sandbox"] else { return parent }
         var sandbox = parent

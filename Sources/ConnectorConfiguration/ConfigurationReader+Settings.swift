@@ -14,7 +14,7 @@ extension ConfigurationReader {
         case same
     }
 
-    /// The keys that say how a connector stands below its parent.
+    /// The keys that describe a connector's place below its parent.
     private static let placeKeys = ["name", "required", "enabled", "was"]
     private static let gateKeys = [
         "after", "delivery", "outbox", "breaker", "isolation", "quiet", "runner", "standby", "sandbox",
@@ -274,7 +274,7 @@ extension ConfigurationReader {
         return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
     }
 
-    /// Reads where plugins run: what the object does not say is as above it.
+    /// Reads where plugins run: what the object leaves out is as above it.
     mutating func isolation(in object: JSONObject, at path: JSONPath, below parent: Isolation) -> Isolation {
         var isolation = parent
         if let text = json.string("isolation", in: object, at: path) {

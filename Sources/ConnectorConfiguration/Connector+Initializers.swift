@@ -168,7 +168,7 @@ extension Connector {
         self = changing { $0.kind = .leaf(Leaf(plugin: PluginSpecification(plugin.linkedPlugin), config: config)) }
     }
 
-    /// Creates another place of a leaf: one gate that stands in several composites. It is validated as part of a ``Configuration``.
+    /// Creates another place of a leaf: one gate that is in several composites. It is validated as part of a ``Configuration``.
     ///
     /// Everything but its name and its part in the composite belongs to the leaf: its configuration, its outbox, its state.
     ///
@@ -180,7 +180,7 @@ extension Connector {
     ///   - name: Unique among its siblings; lower-case letters, digits, `-`, `_` and `.`.
     ///   - leaf: The path of the leaf.
     ///   - isRequired: Whether the parent fails without this connector; nil for the default of the parent's policy.
-    ///   - isEnabled: Whether the leaf stands here at all.
+    ///   - isEnabled: Whether this place is part of the tree at all.
     public init(_ name: String, same leaf: String, isRequired: Bool? = nil, isEnabled: Bool = true) {
         self.init(
             Members(

@@ -39,7 +39,7 @@ package struct RecordingRequest: Sendable, Hashable {
         ]).serialized()
     }
 
-    /// The fault of a request for something else than one of the leaves that would open.
+    /// The fault of a request for something other than one of the leaves that would open.
     func fault(among leaves: [String]) -> ConnectorError? {
         guard !leaves.contains(connector) else { return nil }
         let below = leaves.filter { $0.hasPrefix(connector + "/") }

@@ -40,7 +40,7 @@ package struct LeafPlan: Sendable {
     package var config: JSONObject { members.value.config }
     /// The values of the secret fields.
     package var secrets: [String: Secret] { members.value.secrets }
-    /// Where the values of the secret fields come from; without those that stand in the file itself.
+    /// Where the values of the secret fields come from; without those that are in the file itself.
     package var origins: [String: SecretOrigin] { members.value.origins }
     /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
     package var hasAlternatives: Bool { members.value.hasAlternatives }

@@ -15,7 +15,7 @@ enum SecretReference: Sendable, Hashable {
 
     /// The maximum size of a secret's file, and of a command's output, in bytes.
     static let sizeLimit = 64 << 10
-    /// How long a command may take, unless told otherwise.
+    /// How long a command may take by default.
     static let commandTimeout = Duration.seconds(5)
 
     /// What the text of a reference must be, for messages.

@@ -10,7 +10,7 @@ package enum SimulatorReference: Sendable, Hashable {
     case server(URLParts)
     /// The path of a file of recorded answers.
     case answers(file: String)
-    /// Answers that stand in the configuration itself.
+    /// Answers that are in the configuration itself.
     case answersInPlace(AnswersInPlace)
     /// Nothing: the plugin makes no requests, and opens as usual.
     case local

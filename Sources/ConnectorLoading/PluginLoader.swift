@@ -69,7 +69,7 @@ package struct PluginLoader: Sendable {
 
     /// Loads a plugin whose image another process has checked and sealed, and checks it again.
     ///
-    /// - Parameter sealed: The image's descriptor, which the loader closes when nothing needs it any more.
+    /// - Parameter sealed: The image's descriptor, which the loader closes when nothing needs it any longer.
     package func load(_ candidate: PluginCandidate, sealed: Int32) throws(ConnectorError) -> Plugin {
         let file = try loadFile(candidate, sealed: sealed)
         file.image.name(plugin: candidate.name, path: candidate.path.absolutePath)

@@ -79,7 +79,7 @@ package struct Project: Sendable, Hashable {
         name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// What stands for the names in templates.
+    /// What replaces the names in templates.
     private func values(version: String) -> [(String, String)] {
         let source =
             switch language {
@@ -131,7 +131,7 @@ package struct Project: Sendable, Hashable {
         } else {
             entry = JSONObject(operations.map { ($0.name, .object($0.manifested(identifier))) })
         }
-        // Indented like what it stands in.
+        // Indented like its surroundings.
         let text = JSONValue.object(entry).serialized(pretty: true)
         let lines = text.split(separator: "\n").map { line in
             let blanks = line.prefix { $0 == " " }

@@ -16,7 +16,7 @@ internal import ConnectorSandbox
 /// The program `connector-runner`, which only a host starts.
 @main
 enum RunnerMain {
-    /// Serves the host at the other end of the inherited socket, whose process the first argument names. Returns never: the process ends
+    /// Serves the host at the other end of the inherited socket, whose process the first argument names. Never returns: the process ends
     /// with its host.
     static func main() {
         let arguments = CommandLine.arguments

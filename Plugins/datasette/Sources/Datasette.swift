@@ -22,7 +22,7 @@ struct Datasette: DatabasePlugin {
         let reachable = Evidence.reachable("the database \(requests.name) can be read")
         guard requests.hasToken else { return [reachable] }
         let body = try DatasetteRequests.actor.body(of: await host.http.send(requests.actor), failure: failure)
-        // A token of a kind that the server does not know is none to it.
+        // To the server, a token of an unknown kind is none at all.
         guard let actor = body["actor"]?.object else {
             throw PluginError(.unauthorized, "the server does not know the token", domain: "datasette")
         }
@@ -66,7 +66,7 @@ struct Datasette: DatabasePlugin {
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let response = try await host.http.send(requests.query(query, in: collection))
         let body = try DatasetteRequests.rows.body(of: response, failure: failure)
-        // SQLite takes the name of a column that is not there for a text, and finds other rows.
+        // SQLite takes the name of a missing column for a text, and finds other rows.
         for filter in query.filters where body["rows"]?.array?.contains(where: { $0[filter.field] == nil }) == true {
             throw PluginError(.invalid, "the table has no column \"\(filter.field.prefix(80))\"", domain: "datasette")
         }
@@ -79,7 +79,7 @@ struct Datasette: DatabasePlugin {
         return body["row"] ?? body["rows"]?[0] ?? .null
     }
 
-    /// The error, with Datasette's own words. That an id is taken, only SQLite's words tell.
+    /// The error, with Datasette's own words. Only SQLite's words say that an id is taken.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let words = (try? response.json())?["errors"]?.array?.compactMap(\.string).joined(separator: "; ")
         var failure = response.failure(vendor: "datasette", words: words, now: host.clock.now)

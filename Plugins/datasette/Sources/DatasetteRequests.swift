@@ -86,7 +86,7 @@ struct DatasetteRequests {
         segments.dropFirst().reduce(endpoint.appending(Self.coded(name), Self.coded(segments[0]))) { $0.appending($1) }
     }
 
-    /// A name in Datasette's own coding, where `~` and two digits stand for what is no letter, digit, `-` or `_`.
+    /// A name in Datasette's own coding, where `~` and two digits stand for anything but a letter, digit, `-` or `_`.
     private static func coded(_ name: String) -> String {
         let hyphen = UInt8(ascii: "-")
         return name.utf8.map { byte in

@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Keeps each setting under a key of etcd, as JSON, and announces every change that etcd tells of.
+/// Keeps each setting under a key of etcd, as JSON, and announces every change that etcd reports.
 final class Etcd: SettingsPlugin {
     private let defaults: SettingsDefaults
     private let connection: EtcdConnection

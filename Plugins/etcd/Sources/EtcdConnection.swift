@@ -47,7 +47,7 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    /// Sends a request with the token, and once more with a new one if the server no longer takes it.
+    /// Sends a request with the token, and again with a new one if the server no longer takes it.
     private func authorized<Answer>(
         _ request: HTTPRequest,
         _ send: (HTTPRequest) async throws(PluginError) -> Answer

@@ -19,7 +19,7 @@ struct EtcdSnapshot: Sendable {
         }
     }
 
-    /// Applies what a watch tells: the snapshots after it, one for each revision.
+    /// Applies what a watch reports: the snapshots after it, one for each revision.
     func following(_ result: JSONValue, _ requests: EtcdRequests) throws(PluginError) -> [EtcdSnapshot] {
         var (snapshots, last): ([EtcdSnapshot], EtcdSnapshot) = ([], self)
         for event in result["events"]?.array ?? [] {

@@ -16,7 +16,7 @@ internal import ConnectorManifest
 final class FolderRoot: Sendable {
     private let path: String
     private let root: FolderHandle
-    /// Where uploads lie until they complete: on the same file system, so that a rename puts a file in place.
+    /// Where uploads are until they complete: on the same file system, so that a rename puts a file in place.
     let uploads: FolderHandle
 
     /// The name of the directory with uploads. No file can be put there.

@@ -38,7 +38,7 @@ final class Poll: SensorPlugin {
         return evidence
     }
 
-    /// Asks once more.
+    /// Asks again.
     func probe() async throws -> [Evidence] {
         let reading = try await measure()
         return [.reachable("\(reading.sensor) is \(reading.value.map { "\($0)" } ?? "unknown") \(reading.unit)")]
@@ -81,7 +81,7 @@ final class Poll: SensorPlugin {
         }
     }
 
-    /// Asks the server, keeps the reading, and tells of it; without an answer it is one of bad quality.
+    /// Asks the server, keeps the reading, and announces it; without an answer it is one of bad quality.
     private func measure() async throws(PluginError) -> SensorReading {
         do throws(PluginError) {
             let value = try await source.value(host)

@@ -81,7 +81,7 @@ struct PostgREST: DatabasePlugin {
         return .reachable("answered HTTP \(response.status) to a request for the description of the API")
     }
 
-    /// Changes a row, or with nil removes it. If none has the version, the row without it tells why.
+    /// Changes a row, or with nil removes it. If none has the version, the row without it shows why.
     private func change(_ id: String, in collection: String, _ changes: JSONObject?, version: String?) async throws
         -> DatabaseRecord
     {

@@ -66,7 +66,7 @@ struct PostgRESTRequests {
         return request
     }
 
-    /// All filters as one condition. Quotation tells names and values from reserved words and characters.
+    /// All filters as one condition. Quoting distinguishes names and values from reserved words and characters.
     private func condition(_ filters: [DatabaseQuery.Filter]) throws -> String {
         let conditions = try filters.map { filter in
             let (name, values) = (Self.quoted(filter.field), try columns.texts(of: filter).map(Self.quoted))

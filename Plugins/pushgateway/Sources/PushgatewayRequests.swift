@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The requests to a Pushgateway, and its answers.
 struct PushgatewayRequests {
-    /// The gateway has no limits of its own. An item is what tells an event's counter from the others.
+    /// The gateway has no limits of its own. An item is what distinguishes an event's counter from the others.
     static let limits = BatchDelivery(itemBytes: 2 << 10, batchBytes: 1 << 20, batchCount: 5000)
 
     /// The gateway answers 200 without a body once the push is consistent with what it has; 202 before version 1.0.

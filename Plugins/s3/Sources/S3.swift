@@ -8,7 +8,7 @@ internal import Synchronization
 /// Keeps files as objects in a bucket of Amazon S3, or of a server that speaks its protocol.
 ///
 /// A file of one part is put with one request, which carries its digest along. A larger one is a multipart upload, whose
-/// digest is not known when its metadata is set: S3 does not tell it later.
+/// digest is not known when its metadata is set: S3 does not report it later.
 final class S3: FilesPlugin {
     private let requests: S3Requests
     private let connection: S3Connection
@@ -103,7 +103,7 @@ final class S3: FilesPlugin {
                     )
                 }
                 after = object.key
-                // Other programs put keys that are no paths, such as those of empty folders.
+                // Other programs put keys that are not paths, such as those of empty folders.
                 if let file = object.file { files.append(file) }
             }
             if !page.isTruncated || files.count >= limit {

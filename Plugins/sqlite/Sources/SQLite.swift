@@ -18,7 +18,7 @@ final class SQLite: DatabasePlugin {
         )
     }
 
-    /// Opens the file, or reads it once more; makes it if it does not exist.
+    /// Opens the file, or reads it again; makes it if it does not exist.
     func open() async throws -> [Evidence] {
         try await file.open()
         return [.reachable("the file can be read and written, SQLite \(SQLiteConnection.libraryVersion)")]

@@ -11,7 +11,7 @@ internal import ConnectorKit
     internal import Glibc
 #endif
 
-/// Checks where a file lies before SQLite opens it.
+/// Checks where a file is before SQLite opens it.
 enum SQLitePath {
     /// Makes the file if it does not exist, for this user alone.
     ///
@@ -92,7 +92,7 @@ enum SQLitePath {
         }
     }
 
-    /// What lies at a path; nil if nothing does. Never opens a file.
+    /// What is at a path; nil if nothing is. Never opens a file.
     private static func status(of path: String) throws(PluginError) -> stat? {
         var status = stat()
         if unsafe lstat(path, &status) == 0 { return status }

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// A query as one statement of SQL, whose text holds nothing of the query but its shape.
+/// A query as one statement of SQL, whose text contains only the shape of the query.
 ///
 /// A member that a record lacks is null. Numbers are less than texts, and null is less than both; `lt`, `le`, `gt` and
 /// `ge` compare numbers with numbers, and texts with texts by their code points. Records that are equal in the order are

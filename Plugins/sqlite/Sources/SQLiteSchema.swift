@@ -3,9 +3,9 @@
 
 internal import ConnectorKit
 
-/// The table of records, and how a file tells that it has it.
+/// The table of records, and how a file shows that it has it.
 enum SQLiteSchema {
-    /// "CNDB", which `PRAGMA application_id` tells of our files.
+    /// "CNDB", which `PRAGMA application_id` reports for our files.
     private static let application: Int64 = 0x434E_4442
     /// The version of the table.
     private static let version: Int64 = 1

@@ -47,7 +47,7 @@ final class SystemSensor: SensorPlugin {
         return evidence
     }
 
-    /// Measures once more.
+    /// Measures again.
     func probe() async throws -> [Evidence] {
         let readings = try measure()
         let good = readings.count { $0.quality == .good }

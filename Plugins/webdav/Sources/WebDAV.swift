@@ -204,7 +204,7 @@ final class WebDAV: FilesPlugin {
 
     /// Moves a file to its place, if the condition is still met.
     private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
-        // Once more, since sending the content may have taken long; not every server checks tags with a move.
+        // Again, since sending the content may have taken long; not every server checks tags with a move.
         try await checkPlace(request)
         let move = requests.move(temporary, to: request)
         let response = try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412])

@@ -54,7 +54,7 @@ struct cnats_headers {
 /** Takes a message, on a thread of the connection's. It must not block. */
 typedef void (*cnats_handler)(void *_Nullable context, struct cnats_message *_Nonnull message);
 
-/** Tells that a connection is closed for good: cnats_close() was called, or the servers have refused the credentials twice.
+/** Reports that a connection is closed for good: cnats_close() was called, or the servers have refused the credentials twice.
  * On a thread of the library's; it must neither block nor call cnats_close(). */
 typedef void (*cnats_end)(void *_Nullable context);
 

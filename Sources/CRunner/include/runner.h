@@ -20,7 +20,7 @@
  * Starts a runner: a program that is open already, with one end of a socket, with a pipe as its output and its errors, with
  * nothing as its input, and with no other descriptor but the one below. `arguments` follow the program's name; they end with a null.
  *
- * The child may leave its place to another one, a child of this process in namespaces of its own: it writes that one's number into
+ * The child may hand over to another one, a child of this process in namespaces of its own: it writes that one's number into
  * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there.
  *
  * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.

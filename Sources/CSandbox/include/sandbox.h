@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * sandbox.h: a process that gives up what a plugin has no need of.
+ * sandbox.h: a process that gives up what a plugin does not need.
  *
  * In C, because a filter of system calls, Landlock and namespaces have no other interface, and because what runs between `fork` and
  * the first thread must not need a runtime. `sandbox_enter` is called once, before the process has a second thread and before any

@@ -65,7 +65,7 @@ extension ConnectorError.Code {
     public static let unknownPlugin = Self(rawValue: "unknown-plugin")
     /// The lock beside the configuration does not have the plugin's bytes.
     public static let notLocked = Self(rawValue: "not-locked")
-    /// The signature beside a plugin's file is not one of its bytes.
+    /// The signature beside a plugin's file does not match its bytes.
     public static let badSignature = Self(rawValue: "bad-signature")
 }
 

@@ -19,7 +19,7 @@ package enum EntityTag {
 
     /// The field that a tag stands for in `If-Match` and `ETag`; nil for what no server gave as a tag.
     ///
-    /// Two braces in a row are none, so a tag in a request's header never reads as a placeholder.
+    /// A text with two braces in a row is not a tag, so one in a request's header never reads as a placeholder.
     package static func field(_ tag: String) -> String? {
         guard tag.utf8.starts(with: "W/".utf8) else { return isTag(tag) ? "\"\(tag)\"" : nil }
         let tag = String(tag.dropFirst(2))

@@ -7,7 +7,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     package let description: String
     private let tokens: [String]
 
-    /// Reads a pointer; nil if the text is none.
+    /// Reads a pointer; nil if the text is not one.
     package init?(_ text: String) {
         description = text
         guard !text.isEmpty else {

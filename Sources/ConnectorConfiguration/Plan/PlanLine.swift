@@ -25,7 +25,7 @@ package struct PlanLine: Sendable, Hashable {
     package var path: String
     /// The text.
     package var text: String
-    /// What the change costs; nil if that needs no words.
+    /// What the change costs; nil if that goes without saying.
     package var cost: String?
 
     /// The sign before the text; empty for a detail.
@@ -44,7 +44,7 @@ package struct PlanLine: Sendable, Hashable {
 extension Plan {
     /// The lines that people read: what needs a restart, settings, then each connector with its details.
     ///
-    /// - Parameter arrow: What stands between an old value and a new one.
+    /// - Parameter arrow: What separates an old value from a new one.
     package func lines(arrow: String = "→") -> [PlanLine] {
         restarts.map { name in
             PlanLine(kind: .restart, path: "", text: "\(name): cannot change while the host runs; restart it")

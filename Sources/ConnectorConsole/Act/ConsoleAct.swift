@@ -19,7 +19,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
     public var question: String?
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
-    /// The title of the menu that it stands in; empty for a button of its own.
+    /// The title of the menu that it is in; empty for a button of its own.
     public var menu = ""
     /// The character that triggers it while its scene is shown, before any other meaning of the key; nil for none.
     public var shortcut: Character?

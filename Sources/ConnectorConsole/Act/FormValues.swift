@@ -11,7 +11,7 @@ public struct FormValues: Sendable, Hashable {
     /// No values, as of a button.
     public static let none = FormValues([:])
 
-    /// Creates values from texts; empty ones are no values.
+    /// Creates values from texts; empty ones are not values.
     public init(_ texts: [String: String]) { self.texts = texts.filter { !$0.value.isEmpty } }
 
     /// The text of a field; empty for none.

@@ -115,7 +115,7 @@ public struct Coordinator: Sendable {
         }
     }
 
-    /// What the last message says of acts that were dropped, whose own messages did not stay.
+    /// What the last message says about acts that were dropped, whose own messages did not stay.
     private mutating func droppedNote() -> String {
         guard waiting.isEmpty, droppedCount > 0 else { return "" }
         defer { droppedCount = 0 }

@@ -18,7 +18,7 @@ public struct Dialog: Sendable, Hashable {
     /// Offers several acts.
     public static func menu(_ acts: [ConsoleAct]) -> Dialog { Dialog(kind: .menu(acts)) }
 
-    /// The act to confirm; nil if the dialog is no question.
+    /// The act to confirm; nil if the dialog is not a question.
     public var confirmed: ConsoleAct? { if case .confirmation(let act) = kind { act } else { nil } }
     /// The acts to choose from; empty unless the dialog is a menu.
     public var choices: [ConsoleAct] { if case .menu(let acts) = kind { acts } else { [] } }

@@ -12,7 +12,7 @@ public struct Scene: Sendable, Hashable {
     /// The actions on the subject of the scene.
     public var acts: [ConsoleAct] = []
     /// The actions that it offered before. A page that is older than the scene may still show them, and whoever performs one is told
-    /// why it cannot be done any more.
+    /// why it can no longer be done.
     package var earlierActs: [ConsoleAct] = []
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?

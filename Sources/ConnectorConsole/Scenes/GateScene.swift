@@ -32,7 +32,7 @@ struct GateScene {
 
     /// The actions on a gate.
     ///
-    /// - Parameter shared: The gates that stand in several places.
+    /// - Parameter shared: The gates that are in several places.
     static func acts(on gate: GateReport, shared: [GateReport]) -> [ConsoleAct] {
         let subject = ConsoleAct.Subject.gate(gate.path)
         guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }

@@ -19,7 +19,7 @@ public protocol Files: Sendable {
         options: CallOptions
     ) async throws(ConnectorError) -> FilePage
 
-    /// Puts a file, and replaces one that is there.
+    /// Puts a file, replacing any that is there.
     @discardableResult
     func put(
         _ path: String,
@@ -41,7 +41,7 @@ public protocol Files: Sendable {
     /// Removes a file; it is not an error if there is none.
     func remove(_ path: String, options: CallOptions) async throws(ConnectorError)
 
-    /// Copies a file within the store, and replaces one that is there.
+    /// Copies a file within the store, replacing any that is there.
     @discardableResult
     func copy(
         _ source: String,
@@ -71,14 +71,14 @@ extension Files {
         try await list(prefix: prefix, after: after, limit: limit, options: CallOptions())
     }
 
-    /// Puts a file, and replaces one that is there.
+    /// Puts a file, replacing any that is there.
     ///
     /// - Parameters:
     ///   - path: Where it will be.
     ///   - source: Its content, which is read once, part by part.
     ///   - contentType: Its media type, such as `text/plain`.
     ///   - condition: What must be true of the path, or nothing is put: `conflict`.
-    ///   - progress: Is told after each part, by the task that puts.
+    ///   - progress: Called after each part, by the task that puts.
     @discardableResult
     public func put(
         _ path: String,
@@ -102,7 +102,7 @@ extension Files {
     /// - Parameters:
     ///   - path: The file's path.
     ///   - range: The bytes to read, as far as the file has them; nil for all.
-    ///   - progress: Is told after each part, by the task that reads.
+    ///   - progress: Called after each part, by the task that reads.
     public func get(
         _ path: String,
         range: Range<UInt64>? = nil,
@@ -116,7 +116,7 @@ extension Files {
         try await remove(path, options: CallOptions())
     }
 
-    /// Copies a file within the store, and replaces one that is there.
+    /// Copies a file within the store, replacing any that is there.
     @discardableResult
     public func copy(_ source: String, to destination: String) async throws(ConnectorError) -> FileEntry {
         try await copy(source, to: destination, options: CallOptions())

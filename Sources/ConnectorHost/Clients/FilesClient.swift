@@ -64,9 +64,9 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Puts a file, and replaces one that is there. It becomes visible only as a whole.
+    /// Puts a file, replacing any that is there. It becomes visible only as a whole.
     ///
-    /// If it fails, and if the task is cancelled, what was sent is given up, and the path is as it was. Only if the very
+    /// If it fails, and if the task is cancelled, what was sent is discarded, and the path is as it was. Only if the very
     /// last call times out or is cancelled may the file be there.
     ///
     /// - Parameters:
@@ -75,7 +75,7 @@ public struct FilesClient: Files {
     ///   - contentType: Its media type, such as `text/plain`.
     ///   - condition: What must be true of the path, or nothing is put: `conflict`.
     ///   - options: The timeout of each call.
-    ///   - progress: Is told after each part, by the task that puts.
+    ///   - progress: Called after each part, by the task that puts.
     /// - Returns: What the store knows of the file now.
     /// - Throws: `unsupported` for a composite, because the parts of an upload belong to one store; what reading the
     ///   source throws.
@@ -121,7 +121,7 @@ public struct FilesClient: Files {
     ///   - path: The file's path.
     ///   - range: The bytes to read, as far as the file has them; nil for all.
     ///   - options: The timeout of each call.
-    ///   - progress: Is told after each part, by the task that reads.
+    ///   - progress: Called after each part, by the task that reads.
     /// - Returns: The file's entry, and its content, which is read as it is consumed.
     /// - Throws: `missing` if there is no such file.
     public func get(
@@ -152,7 +152,7 @@ public struct FilesClient: Files {
         _ = try await target.call("remove", CallArguments(encoded: [("path", .text(path))]), options)
     }
 
-    /// Copies a file within the store, and replaces one that is there.
+    /// Copies a file within the store, replacing any that is there.
     ///
     /// - Returns: What the store knows of the copy.
     /// - Throws: `missing` if there is no source.
@@ -192,7 +192,7 @@ public struct FilesClient: Files {
         return (state.transferred, hash.hexadecimal)
     }
 
-    /// Gives an upload up. If that fails, the store does so when it is opened again.
+    /// Abandons an upload. If that fails, the store does so when it is opened again.
     private func abort(_ upload: FileUpload, _ options: CallOptions) async {
         _ = try? await target.call("abortUpload", CallArguments(encoded: [("upload", .text(upload.id))]), options)
     }
@@ -212,7 +212,7 @@ public struct FilesClient: Files {
 public struct FileProgress: Sendable, Hashable {
     /// The bytes that were sent or read.
     public var transferred: UInt64
-    /// All bytes that there are to send or read; nil if the source does not know.
+    /// All bytes to send or read; nil if the source does not know.
     public var total: UInt64?
 
     /// Creates a value, for tests.

@@ -50,7 +50,7 @@ final class CircuitBreaker: Sendable {
         var refusals: UInt64 = 0
     }
 
-    /// A change that is worth telling.
+    /// A change that is worth reporting.
     enum Change: Equatable {
         case opened
         case closed
@@ -68,7 +68,7 @@ final class CircuitBreaker: Sendable {
         watch = CallWatch(isOn: policy != nil)
     }
 
-    /// Takes up another policy. A breaker that is open stays so, unless there is no policy any more.
+    /// Takes up another policy. An open breaker stays open, unless there is no longer a policy.
     func use(_ policy: BreakerPolicy?) {
         change { state in
             guard policy != state.policy else { return }
@@ -108,7 +108,7 @@ final class CircuitBreaker: Sendable {
 
     /// Notes the end of an admitted call.
     ///
-    /// - Parameter error: Why it failed; nil if it did not. The faults of callers and of the host say nothing of the gate.
+    /// - Parameter error: Why it failed; nil if it did not. The faults of callers and of the host say nothing about the gate.
     func ended(_ ticket: CallTicket, with error: ConnectorError?, at now: UInt64) -> Change? {
         change { state in
             guard ticket.round == state.round else { return nil }
@@ -268,7 +268,7 @@ extension CircuitBreaker.State {
 }
 
 extension ConnectorError {
-    /// Whether a failed call says something of the gate, and not of its caller or of the host.
+    /// Whether a failed call says something about the gate, and not about its caller or the host.
     fileprivate var concernsGate: Bool {
         let others: [Code] = [
             .invalid, .unsupported, .missing, .conflict, .cancelled, .notOpen, .unknownConnector, .denied, .tooLarge,

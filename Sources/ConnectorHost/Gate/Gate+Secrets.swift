@@ -43,7 +43,7 @@ extension Gate {
 
     /// Reads the secrets again after a scheduled proof, and replaces the instance if preferred ones work.
     ///
-    /// Commands do not run for this. Secrets that the vendor refused are tried again ever less often.
+    /// Commands do not run for this. Secrets that the vendor refused are tried again at growing intervals.
     func renewAfterProof() {
         guard plan.readsFiles || plan.hasAlternatives else { return }
         renew { gate in

@@ -11,7 +11,7 @@ extension Gate {
 
     /// Sends an event as if the plugin had: at once if the gate is open, and otherwise once it opens for the first time.
     ///
-    /// A gate that has been open, and is not any more, sends nothing.
+    /// A gate that has been open, and no longer is, sends nothing.
     func emit(_ name: String, _ payload: JSONValue) {
         let event = ConnectorEvent(
             connector: path,

@@ -11,7 +11,7 @@ extension Gate {
     /// Whether the current generation is on trial.
     var isOnTrial: Bool { storage.withLock { $0.predecessor != nil } }
 
-    /// Ends the trial: the current generation has stood the test, and its predecessor ends.
+    /// Ends the trial: the current generation has passed the test, and its predecessor ends.
     func endTrial() {
         guard let predecessor = storage.withLock({ $0.predecessor.take() }) else { return }
         logger.info("gate keeps its successor after the trial")

@@ -52,7 +52,7 @@ final class Generation: Sendable {
         var hasOpened = false
         /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
-        /// What holds of the runner's sandbox; nil in this process.
+        /// How well the runner's sandbox holds; nil in this process.
         var sandbox: String?
         /// Whether the instance is in a runner.
         var isRemote = false
@@ -162,7 +162,7 @@ final class Generation: Sendable {
     /// Whether the plugin can be probed.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
-    /// What holds of the runner's sandbox; nil in this process, and before there is a runner.
+    /// How well the runner's sandbox holds; nil in this process, and before there is a runner.
     var sandbox: String? { state.withLock(\.sandbox) }
 
     /// Whether the instance is in a runner, and why, if that is for a crash.

@@ -60,7 +60,7 @@ extension ConnectorHost {
         ///
         /// The watch begins with ``ConnectorHost/open(timeout:)``.
         public var watchesFiles = false
-        /// Creates what tells of changes in directories.
+        /// Creates the watch that reports changes in directories.
         package var makeDirectoryWatch: DirectoryWatch.Make = { onChange throws(SystemError) in
             try DirectoryWatch(onChange: onChange)
         }

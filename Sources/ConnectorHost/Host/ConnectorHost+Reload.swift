@@ -42,7 +42,7 @@ extension ConnectorHost {
     /// Reloads, if everything that a plan was made from is as it was.
     ///
     /// - Parameter plan: A plan of ``plan()``.
-    /// - Returns: How the reload ended; with `conflict` and the names of what has moved since, if anything has.
+    /// - Returns: How the reload ended; with `conflict` and the names of what has changed since, if anything has.
     @discardableResult
     public func apply(_ plan: Plan) async -> Reload { await reload(ifStill: plan.basis) }
 

@@ -61,7 +61,7 @@ final class OpeningMark: Sendable {
         close(file)
     }
 
-    /// Takes an abandoned mark; nil if the file is none, or belongs to a living process.
+    /// Takes an abandoned mark; nil if the file is not a mark, or belongs to a living process.
     static func take(_ path: String) -> JSONValue? {
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -12,7 +12,7 @@ public struct Promotion: Sendable, Hashable {
     /// When the plugin is back in the host's process, at the next opening after that, if nothing more happens.
     public var until: Timestamp
 
-    /// Creates a promotion, also for tests of what reads one.
+    /// Creates a promotion, for example in tests of code that reads one.
     public init(reason: String, at: Timestamp, until: Timestamp) {
         self.reason = reason
         self.at = at

@@ -105,7 +105,7 @@ final class Promotions: Sendable {
 
     private func file(_ directory: String, _ digest: String) -> String { "\(directory)/\(digest).crash" }
 
-    /// What abandoned marks and the crash note say of a plugin.
+    /// What abandoned marks and the crash note say about a plugin.
     private func deaths(in directory: String, _ digest: String, _ candidate: PluginCandidate) -> [Death] {
         var deaths: [Death] = []
         let isNamed = crash.map { isAbout($0, candidate) } ?? false
@@ -115,7 +115,7 @@ final class Promotions: Sendable {
             // The note knows better than a mark which of several plugins it was.
             if let crash, crash.plugin != nil, crash.process == note["process"]?.integer, !isNamed { continue }
             guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
-            // A mark and the note may tell of the same death: the note has the reason, the mark the finer time.
+            // A mark and the note may report the same death: the note has the reason, the mark the finer time.
             let isNoted = isNamed && crash?.process == note["process"]?.integer
             let reason = isNoted ? crash?.description : nil
             deaths.append(Death(reason: reason ?? "the process ended while it opened the plugin", at: at))

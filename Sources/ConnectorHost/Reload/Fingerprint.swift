@@ -3,7 +3,7 @@
 
 internal import ConnectorDigest
 
-/// Makes texts that differ with a secret, and tell nothing else of it: their key never leaves the process.
+/// Makes texts that differ with a secret, and reveal nothing else about it: their key never leaves the process.
 struct Fingerprint: Sendable {
     private let key: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
 

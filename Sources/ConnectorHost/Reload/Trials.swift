@@ -137,7 +137,7 @@ final class Trials: Sendable {
         }
     }
 
-    /// What a comparison says of a successor.
+    /// What a comparison says about a successor.
     private enum Verdict {
         case goesOn
         case passes

@@ -27,7 +27,7 @@ public struct BreakerReport: Sendable, Hashable {
     /// When the next call is let through; nil unless the breaker is open.
     public var nextTrialAt: Timestamp?
 
-    /// Creates a report, also for tests of what reads one.
+    /// Creates a report, for example in tests of code that reads one.
     public init(
         state: State,
         failures: Int = 0,

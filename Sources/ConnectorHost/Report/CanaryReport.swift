@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// How the two children of a `canary` composite do, side by side.
+/// How the two children of a `canary` composite perform, side by side.
 public struct CanaryReport: Sendable, Hashable {
     /// The share of calls that the second child receives now, in percent: 0 once it was withdrawn.
     public var share: Double

@@ -5,9 +5,9 @@ internal import ConnectorBase
 
 /// How a host notices changes of its files.
 public struct FileWatching: Sendable, Hashable {
-    /// Whether the system tells of changes; if not, the host compares digests every second.
+    /// Whether the system reports changes; if not, the host compares digests every second.
     public var hasEvents: Bool
-    /// Why the system does not tell of changes; nil if it does.
+    /// Why the system does not report changes; nil if it does.
     public var reason: String?
 
     /// Describes a way of noticing changes.

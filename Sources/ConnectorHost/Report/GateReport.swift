@@ -10,7 +10,7 @@ public import ConnectorServices
 public struct GateReport: Sendable {
     /// The path in the tree, such as `analytics/segment`.
     public var path: String
-    /// The further paths of a leaf that stands in several places; empty for any other connector.
+    /// The other paths of a leaf that is in several places; empty for any other connector.
     public var places: [String] = []
     /// The current state.
     public var state: GateState
@@ -45,7 +45,7 @@ public struct GateReport: Sendable {
     public var misbehaviourCount: Int
     /// How often the children of a composite with the policy `compare` or `shadow` disagreed; nil for other policies.
     public var differences: Differences?
-    /// How the children of a composite with the policy `canary` do; nil for other policies.
+    /// How the children of a composite with the policy `canary` perform; nil for other policies.
     public var canary: CanaryReport?
     /// The state of the connector's outbox; nil if it never had an event.
     public var outbox: OutboxReport?
@@ -58,7 +58,7 @@ public struct GateReport: Sendable {
     ///
     /// While one of them is not open, an open gate is degraded, and its error names that connector, unless the use is optional.
     public var uses: [String: String] = [:]
-    /// The secrets of the plugin, without their values, by field: their age, and whether each is in use. Without those that stand in
+    /// The secrets of the plugin, without their values, by field: their age, and whether each is in use. Without those that are in
     /// the file itself.
     public var secrets: [SecretReport] = []
     /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
@@ -67,7 +67,7 @@ public struct GateReport: Sendable {
     public var isolation: Isolation.Kind?
     /// Why a plugin that could run in the host's process is in a runner; nil if it is not, or its setting says so.
     public var promotion: Promotion?
-    /// What holds of the runner's sandbox, as the runner found by trying; nil in the host's process.
+    /// How well the runner's sandbox holds, as the runner found by trying; nil in the host's process.
     public var sandbox: String?
     /// How often the gate has lost its instance with its runner.
     public var crashCount = 0
@@ -82,7 +82,7 @@ public struct GateReport: Sendable {
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
 
-    /// What holds of the sandbox, below a heading that says so; nil in the host's process.
+    /// How well the sandbox holds, below a heading that says so; nil in the host's process.
     package var sandboxText: String? {
         sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst("sandbox: ".count)) : $0 }
     }

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorLoading
 
-/// The images of plugins that a process has loaded. They stay in memory until it ends, also those that nothing uses any more.
+/// The images of plugins that a process has loaded. They stay in memory until it ends, even those that nothing uses any longer.
 public struct ImagesReport: Sendable, Hashable {
     /// How many there are.
     public var count: Int
@@ -14,7 +14,7 @@ public struct ImagesReport: Sendable, Hashable {
     public var staticTLSCount = 0
     /// The bytes of static TLS that they take.
     public var staticTLS = 0
-    /// The bytes of static TLS that there are for them; nil where there is no limit.
+    /// The bytes of static TLS available for them; nil where there is no limit.
     public var staticTLSLimit: Int?
 
     /// Describes what this process has loaded; nil if that is nothing.
@@ -47,7 +47,7 @@ public struct ImagesReport: Sendable, Hashable {
 }
 
 extension Report {
-    /// What the images that no gate uses any more take in the host's memory, for people; nil if there are none.
+    /// What the images that no gate uses any longer take in the host's memory, for people; nil if there are none.
     package var unusedImagesText: String? {
         let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
         guard let images, images.count > used else { return nil }

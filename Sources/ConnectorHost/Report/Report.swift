@@ -27,7 +27,7 @@ public struct Report: Sendable {
     /// The processes of isolated plugins; empty if there are none, and in a report of an older host.
     public var runners: [RunnerReport] = []
 
-    /// Creates a report, also for tests of what reads one.
+    /// Creates a report, for example in tests of code that reads one.
     public init(gates: [GateReport], state: GateState, outboxError: ConnectorError? = nil) {
         self.gates = gates
         self.state = state
@@ -154,7 +154,7 @@ extension GateReport {
 }
 
 extension Report {
-    /// The gates that stand in several places.
+    /// The gates that are in several places.
     package var sharedGates: [GateReport] { gates.filter { !$0.places.isEmpty } }
 }
 
@@ -164,7 +164,7 @@ extension GateReport {
         uses.sorted { $0.key < $1.key }.map { $0 == $1 ? $1 : "\($1) as \($0)" }
     }
 
-    /// The paths outside a connector of a leaf that also stands at or below that connector; empty for any other leaf.
+    /// The paths outside a connector of a leaf that is also at or below that connector; empty for any other leaf.
     package func places(outside path: String) -> [String] {
         let all = [self.path] + places
         let outside = all.filter { $0 != path && !$0.hasPrefix(path + "/") }

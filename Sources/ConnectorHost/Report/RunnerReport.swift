@@ -20,7 +20,7 @@ public struct RunnerReport: Sendable, Hashable {
     /// The paths of the connectors whose standbys wait in it.
     public var standbys: [String]
 
-    /// Creates a report, also for tests of what reads one.
+    /// Creates a report, for example in tests of code that reads one.
     public init(
         name: String,
         process: Int64,

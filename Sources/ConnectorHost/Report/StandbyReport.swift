@@ -25,7 +25,7 @@ public struct StandbyReport: Sendable {
     /// Why the last one did not open, was lost, or had to take over; nil once another one waits.
     public var error: ConnectorError?
 
-    /// Creates a report, also for tests of what reads one.
+    /// Creates a report, for example in tests of code that reads one.
     public init(state: State, process: Int64? = nil, takeovers: UInt64 = 0, error: ConnectorError? = nil) {
         self.state = state
         self.process = process

@@ -152,14 +152,14 @@ final class Canary: Sendable {
         return "its calls take \(Self.brief(other)) on average, the first connector's \(Self.brief(mean))"
     }
 
-    /// Differences of less than a millisecond are no reason to withdraw, in nanoseconds.
+    /// Differences of less than a millisecond are not a reason to withdraw, in nanoseconds.
     private static let leastDifference = 1_000_000.0
 
     private static func brief(_ nanoseconds: Double) -> String { Duration.nanoseconds(Int64(nanoseconds)).brief }
 
     // MARK: Reporting
 
-    /// How the children do.
+    /// How the children perform.
     func report(_ children: [Node]) -> CanaryReport? {
         guard children.count == 2 else { return nil }
         let state = state.withLock(\.self)

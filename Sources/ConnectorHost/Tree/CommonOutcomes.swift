@@ -11,7 +11,7 @@ final class CommonOutcomes: Sendable {
 
     /// Prepares a call.
     ///
-    /// - Parameter leaves: The leaves that stand below several composites.
+    /// - Parameter leaves: The leaves that are below several composites.
     init(_ leaves: Set<Int>) {
         self.leaves = leaves
     }

@@ -15,7 +15,7 @@ extension Node {
         var arguments: CallArguments
         /// The timeout and other options.
         var options: CallOptions
-        /// The outcomes of leaves that stand below several composites with the policy `all`; nil outside such composites.
+        /// The outcomes of leaves that are below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?
         /// Where a call that reached no leaf finds what a reload has put in a connector's place; nil for a call that is made again anyway.
         var tree: CurrentTree?
@@ -191,7 +191,7 @@ extension Node {
 
     /// Calls every child; each required one must succeed, or as many as the quorum demands.
     ///
-    /// A leaf that also stands below another `all` is called once, and its outcome counts at each place.
+    /// A leaf that is also below another `all` is called once, and its outcome counts at each place.
     private func all(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         let called = try able(call.operation)
         let (children, outcomes) = await outcomes(of: call.calling(once: commonLeaves), at: called)

@@ -32,7 +32,7 @@ final class FileWatcher: Sendable {
         var isStopped = false
         /// Sent at the next event.
         var event = OneShot<Void>()
-        /// What tells of events; nil without.
+        /// What reports events; nil without it.
         var watch: DirectoryWatch?
         var mode: FileWatching?
     }

@@ -81,7 +81,7 @@ struct WatchedContent: Sendable, Hashable {
 
     /// What is of interest in which directory, for every change to be noticed. Blocks.
     ///
-    /// Each directory counts that the system enters to follow a path, also through symbolic links. So it does not matter whether a
+    /// Every directory that the system enters to follow a path counts, also through symbolic links. So it does not matter whether a
     /// file is written, replaced, or reached through a link that is replaced, nor whether it exists yet.
     static func interests(in files: ConfigurationFiles) -> [String: DirectoryWatch.Interest] {
         var interests: [String: DirectoryWatch.Interest] = [:]

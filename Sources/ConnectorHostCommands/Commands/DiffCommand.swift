@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// `connector-host diff`: compares two images of a plugin, and says who breaks.
+/// `connector-host diff`: compares two images of a plugin, and says what would break.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorPlatform
 internal import ConnectorScaffold
 
-/// `connector-host new`: makes a project for a plugin, or brings one to this host.
+/// `connector-host new`: makes a project for a plugin, or updates one for this host.
 struct NewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",

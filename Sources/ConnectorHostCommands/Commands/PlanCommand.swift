@@ -66,7 +66,7 @@ extension ConfigurationOption {
         do throws(ConnectorError) {
             return try await host.plan()
         } catch {
-            // The host's own look at the file has every fault of it.
+            // The host's own reading of the file finds every fault in it.
             let options = ConnectorHost.Options()
             let simulation = host.isSimulated ? SimulationRequest() : nil
             _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(options, simulation: simulation) }

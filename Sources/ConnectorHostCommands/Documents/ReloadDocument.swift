@@ -37,7 +37,7 @@ struct ReloadDocument: Document {
         return lines + [style.paint(style.sign(.good), .good) + " active: \(summary)  \(digest)"]
     }
 
-    /// The plan as it is now, if the one that was to be applied does not fit any more.
+    /// The plan as it is now, if the one to apply no longer fits.
     private func offer(_ style: TextStyle) -> [String] {
         guard let plan = reload.plan, plan.basis != nil, reload.errors.first?.code == .conflict else { return [] }
         return ["", "the plan is now:"] + PlanDocument(plan: plan).lines(style)

@@ -153,7 +153,7 @@ struct StatusDocument: Document {
         return lines
     }
 
-    /// Why the file says something else than what runs; empty if it does not.
+    /// Why the file differs from what runs; empty if it does not.
     private func configuration(_ style: TextStyle) -> [String] {
         (report.configuration?.errors ?? []).flatMap { error in
             let text = ErrorLines(error: error)

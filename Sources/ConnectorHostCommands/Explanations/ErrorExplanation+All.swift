@@ -237,7 +237,7 @@ extension ErrorExplanation {
             "failed",
             "Failed, for a reason that no other code names.",
             causes: ["see the cause, which has the vendor's or the plugin's own words"],
-            fixes: ["connector-host status --log debug shows what the plugin said before"]
+            fixes: ["connector-host status --log-level debug shows what the plugin said before"]
         ),
         .init(
             "invalid",
@@ -274,7 +274,7 @@ extension ErrorExplanation {
             "Too many calls.",
             causes: ["the vendor's quota is used up, or the gate's own limit is reached"],
             fixes: [
-                "wait as long as the error says; lower \"rate\", or send in larger batches. Events in the outbox wait by themselves"
+                "wait as long as the error says; lower \"pace\", or send in larger batches. Events in the outbox wait by themselves"
             ]
         ),
         .init(

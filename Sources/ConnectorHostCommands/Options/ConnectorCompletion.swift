@@ -12,7 +12,7 @@ enum ConnectorCompletion {
         return configuration?.allConnectors.map(\.path) ?? []
     }
 
-    /// The names of the operations of the connector whose path stands before.
+    /// The names of the operations of the connector whose path comes before.
     static let operations = CompletionKind.custom { words, _, _ in
         let options = ConnectorHost.Options()
         do throws(ConfigurationErrors) {

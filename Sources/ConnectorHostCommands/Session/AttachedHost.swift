@@ -17,7 +17,7 @@ struct AttachedHost: Sendable {
     /// Finds the host that runs on a file, which may have become invalid since the host has read it.
     ///
     /// - Parameter names: The sockets to try, in this order.
-    /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be told.
+    /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be determined.
     /// - Throws: The error of a host that does not respond.
     static func find(
         _ file: ConfigurationOption,

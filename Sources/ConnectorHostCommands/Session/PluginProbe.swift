@@ -8,7 +8,7 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 
-/// What became of a plugin that was really loaded and opened, in a runner of its own that is thrown away.
+/// What became of a plugin that was actually loaded and opened, in a runner of its own that is thrown away.
 ///
 /// The runner has the usual sandbox, and the plugin may reach no host. Required fields that have no default have placeholders.
 struct PluginProbe: Sendable {
@@ -30,7 +30,7 @@ struct PluginProbe: Sendable {
     var error: ConnectorError?
     /// How long it took from the start of the runner, as far as it came.
     var duration: Duration?
-    /// What held of the sandbox.
+    /// How well the sandbox held.
     var sandbox: String?
     /// The private memory of the runner with the open plugin, in bytes.
     var memory: Int64?

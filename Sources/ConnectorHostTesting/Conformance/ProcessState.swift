@@ -11,9 +11,9 @@ internal import ConnectorPlatform
 
 /// What a plugin must leave as it is in its host's process.
 struct ProcessState: Sendable {
-    /// How many threads there are; 0 where the system does not tell.
+    /// How many threads there are; 0 where the system does not report it.
     let threads: Int
-    /// How many descriptors are open; 0 where the system does not tell.
+    /// How many descriptors are open; 0 where the system does not report it.
     var descriptors: Int { files.count }
     /// What the open descriptors lead to.
     private let files: [Int32: String]

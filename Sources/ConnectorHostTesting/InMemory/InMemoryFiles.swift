@@ -66,7 +66,7 @@ public final class InMemoryFiles: Files {
         return FilePage(files: Array(entries.prefix(limit)), hasMore: entries.count > limit)
     }
 
-    /// Puts a file, and replaces one that is there.
+    /// Puts a file, replacing any that is there.
     ///
     /// - Throws: `conflict` if the condition is not met; what reading the source throws.
     @discardableResult
@@ -112,7 +112,7 @@ public final class InMemoryFiles: Files {
         try access { state in state.files[path] = nil }
     }
 
-    /// Copies a file, and replaces one that is there.
+    /// Copies a file, replacing any that is there.
     ///
     /// - Throws: `missing` if there is no source.
     @discardableResult

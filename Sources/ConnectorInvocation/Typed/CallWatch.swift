@@ -4,9 +4,9 @@
 public import ConnectorBase
 internal import Synchronization
 
-/// Whether the calls of a gate have to ask before they begin, and tell how they end.
+/// Whether the calls of a gate have to ask before they begin, and report how they end.
 ///
-/// Of most gates they have not, so each call reads this and no more: one load.
+/// For most gates they need not, so each call only reads this: one load.
 package final class CallWatch: Sendable {
     private let flag: Atomic<Bool>
 
@@ -26,7 +26,7 @@ package final class CallWatch: Sendable {
 
 /// The right to make one call, or to take one lease: whoever gave it wants to know how that ended.
 package struct CallTicket: Sendable {
-    /// What the one who gave it knows it by.
+    /// What its giver knows it by.
     package let round: UInt64
 
     /// Creates a ticket.

@@ -31,7 +31,7 @@ package struct ControlGroups: Sendable {
 
     /// Takes a directory, lets its groups use what it has, and removes the groups that hosts have left there.
     ///
-    /// - Throws: `unsupported` if it is no group, or if its groups could bound nothing.
+    /// - Throws: `unsupported` if it is not a group, or if its groups could bound nothing.
     package init(root: String) throws(ConnectorError) {
         guard let present = Self.words(of: "\(root)/cgroup.controllers") else {
             throw ConnectorError(.unsupported, "\(root) is not a control group")

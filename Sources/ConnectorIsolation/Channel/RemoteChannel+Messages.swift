@@ -7,7 +7,7 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// What a runner says of an instance, and its end.
+/// What a runner says about an instance, and its end.
 extension RemoteChannel {
     /// Takes a message about the instance.
     package func receive(_ frame: consuming Frame) {

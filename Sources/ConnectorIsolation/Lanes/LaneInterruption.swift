@@ -17,7 +17,7 @@ package enum LaneStop: UInt8, Sendable {
 package final class LaneInterruption: Sendable {
     private let reason = Atomic<UInt8>(0)
 
-    /// Creates one that tells nothing.
+    /// Creates one that signals nothing.
     package init() {}
 
     /// Why to stop; nil to continue.

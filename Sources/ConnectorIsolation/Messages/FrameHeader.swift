@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// What stands before each message: its size, its kind, and the instance that it is about.
+/// What precedes each message: its size, its kind, and the instance that it is about.
 package struct FrameHeader: Sendable, Hashable {
     /// The size of a header, in bytes.
     package static let size = 16

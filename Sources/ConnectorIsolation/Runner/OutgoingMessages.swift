@@ -35,9 +35,9 @@ package final class OutgoingMessages: Sendable {
     package enum Wait: Sendable {
         /// Nothing waits.
         case none
-        /// For room in the socket, which `poll` tells.
+        /// For room in the socket, which `poll` reports.
         case socket
-        /// For room in the ring, which the runner tells, with the message `room`.
+        /// For room in the ring, which the runner reports with the message `room`.
         case ring
     }
 

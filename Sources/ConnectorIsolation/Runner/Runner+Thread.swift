@@ -44,7 +44,7 @@ extension Runner {
         finish(&lines)
     }
 
-    /// Takes what has arrived; false at the end, and after a message that is none.
+    /// Takes what has arrived; false at the end, and after a malformed message.
     private func receive(_ assembler: inout FrameAssembler) -> Bool {
         while true {
             var descriptor: Int32 = -1
@@ -122,7 +122,7 @@ extension Runner {
         while unsafe read(wake.source, &buffer, buffer.count) > 0 {}
     }
 
-    /// Reaps the process, and tells everybody.
+    /// Reaps the process, and notifies everyone.
     private func finish(_ lines: inout OutputLines) {
         outgoing.close()
         var end = RunnerEnd()

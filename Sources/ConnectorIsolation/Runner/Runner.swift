@@ -131,7 +131,7 @@ package final class Runner: Sendable {
         ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
     }
 
-    /// What holds of the runner's sandbox, as it found by trying; empty if it has none.
+    /// How well the runner's sandbox holds, as it found by trying; empty if it has none.
     package var evidence: String { state.withLock(\.evidence) }
 
     /// Whether every layer of the sandbox holds.

@@ -76,7 +76,7 @@ package struct RunnerProgram: Sendable, Hashable {
         return unsafe access(path, X_OK) == 0
     }
 
-    /// The directory of the program that this process runs; nil if the system does not tell.
+    /// The directory of the program that this process runs; nil if the system does not report it.
     package static var ownDirectory: String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)

@@ -13,7 +13,7 @@ package final class RingReader: @unchecked Sendable {
     /// How many bytes were ever read; the copy in shared memory is for the writer only.
     private var taken: UInt64 = 0
     private var spin = RingSpin()
-    /// Tells the writer of room, if it does not sleep on its futex.
+    /// Notifies the writer of room, if it does not sleep on its futex.
     private let onRoom: (@Sendable () -> Void)?
 
     /// Reads an unused ring.

@@ -55,9 +55,9 @@ package final class RingWriter: @unchecked Sendable {
         return count
     }
 
-    /// Asks the reader to tell as soon as it has made room.
+    /// Asks the reader to report as soon as it has made room.
     ///
-    /// - Returns: Whether there is room by now; then the reader may tell nevertheless.
+    /// - Returns: Whether there is room by now; then the reader may still report it.
     package func askForRoom() throws(ConnectorError) -> Bool {
         unsafe ring.writerSleeps.pointee.store(1, ordering: .sequentiallyConsistent)
         guard try pending() < ring.capacity else { return false }

@@ -57,7 +57,7 @@ public protocol FilesPlugin: Plugin {
     /// Removes a file; it is not an error if there is none.
     func remove(_ path: String) async throws
 
-    /// Copies a file, and replaces one that is there.
+    /// Copies a file, replacing any that is there.
     ///
     /// - Throws: A ``PluginError`` of status `notFound` if there is no source.
     func copy(_ source: String, to destination: String) async throws -> FileEntry

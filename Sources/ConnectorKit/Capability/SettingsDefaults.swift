@@ -32,7 +32,7 @@ package struct SettingsDefaults: Sendable {
         return settings
     }
 
-    /// The values that a change of what is stored alters, defaults included; null for a setting that has none any more.
+    /// The values that a change of what is stored alters, defaults included; null for a setting that no longer has one.
     package func changes(from old: JSONObject, to new: JSONObject) -> JSONObject {
         let (old, new) = (completing(old), completing(new))
         let names = new.names + old.names.filter { new[$0] == nil }

@@ -62,7 +62,7 @@ public struct UsedFiles: UsedCapability {
         return content
     }
 
-    /// Puts a file, and replaces one that is there. It becomes visible only as a whole.
+    /// Puts a file, replacing any that is there. It becomes visible only as a whole.
     ///
     /// - Parameters:
     ///   - path: Where it will be.
@@ -105,7 +105,7 @@ public struct UsedFiles: UsedCapability {
         _ = try await gate.call("remove", ["path": .string(path)])
     }
 
-    /// Copies a file within the store, and replaces one that is there; throws `notFound` if there is no source.
+    /// Copies a file within the store, replacing any that is there; throws `notFound` if there is no source.
     @discardableResult
     public func copy(_ source: String, to destination: String) async throws(PluginError) -> FileEntry {
         try await entry("copy", ["source": .string(source), "destination": .string(destination)])

@@ -6,7 +6,7 @@ internal import ConnectorBase
 extension HTTPRequest {
     /// What a request asks a server to do (RFC 9110, section 9): one of the methods below, or any other token.
     public struct Method: RawRepresentable, Sendable, Hashable {
-        /// The name as sent; its case counts.
+        /// The name as sent; it is case-sensitive.
         public let rawValue: String
 
         /// Takes the name of any method.

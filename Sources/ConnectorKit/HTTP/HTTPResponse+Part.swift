@@ -5,7 +5,7 @@ package import ConnectorBase
 
 extension HTTPResponse {
     /// The bytes that a request with `Range: bytes=OFFSET-` asked for (RFC 9110, section 14), from an answer with status 206,
-    /// or from one with all bytes by a server that knows no ranges.
+    /// or from one with all bytes by a server that does not support ranges.
     ///
     /// - Parameters:
     ///   - offset: Where the part begins.

@@ -24,7 +24,7 @@ public protocol GateService: Sendable {
         timeout: Duration?
     ) async throws(PluginError) -> JSONValue
 
-    /// Whether a connector is bound to a use, which may be otherwise only for an optional one.
+    /// Whether a connector is bound to a use; only an optional one may be unbound.
     ///
     /// - Parameter use: The name in the manifest's `uses`.
     func isBound(_ use: String) -> Bool

@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// Proves a key with a vendor whose API only answers whether it refuses a key.
 ///
-/// That a request was not refused proves nothing of the key as long as the vendor may refuse no key. So when the gate opens, the same
+/// A request that was not refused proves nothing about the key: the vendor may refuse no key at all. So when the gate opens, the same
 /// request with a wrong key follows; proofs after that send only the real key, since repeated refusals would look like an attack.
 public final class KeyCheck: Sendable {
     private let refusesWrongKeys = Atomic(false)
 
-    /// Creates a check that knows nothing of the vendor yet.
+    /// Creates a check that knows nothing about the vendor yet.
     public init() {}
 
     /// Notes whether the vendor has refused the request with a wrong key. Any thread.

@@ -4,7 +4,7 @@
 package import ConnectorBase
 internal import ConnectorPlatform
 
-/// What `connector-host test --certify` says of a plugin: the level that these very bytes have.
+/// What `connector-host test --certify` says about a plugin: the level that these very bytes have.
 ///
 /// The file `conformance.json` beside the image has one for each image of the folder.
 package struct ConformanceCertificate: Sendable, Hashable {

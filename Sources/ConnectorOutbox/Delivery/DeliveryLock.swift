@@ -44,7 +44,7 @@ package final class DeliveryLock: Sendable {
         (descriptor, path) = (-1, "")
     }
 
-    /// Whether the file of the lock still lies where others look for it.
+    /// Whether the file of the lock is still where others look for it.
     package var isInPlace: Bool { descriptor < 0 || FileID(descriptor) == FileID(path) }
 
     deinit {

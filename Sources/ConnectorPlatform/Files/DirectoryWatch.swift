@@ -9,7 +9,7 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// Tells of changes in directories as they happen: inotify on Linux; elsewhere it cannot be created.
+/// Reports changes in directories as they happen: inotify on Linux; elsewhere it cannot be created.
 ///
 /// It names no change: whoever uses it looks again. What happens on file systems of other machines, or because something is mounted over
 /// a name, it does not see.
@@ -105,7 +105,7 @@ package final class DirectoryWatch: Sendable {
             return entries | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ATTRIB)
         }
 
-        /// Ends the watch. Nothing is told afterwards, except by a call that is under way.
+        /// Ends the watch. Nothing is reported afterwards, except by a call that is under way.
         package func close() {
             state.withLock { state in
                 // The thread closes the descriptor once it sees that the watch has ended.

@@ -30,7 +30,7 @@ package struct SimulatedWorld: Sendable {
     let timeline: [TimelineEntry]
     /// The time of day that the plugin reads on its clock, which stands still; nil for the host's.
     package let time: Timestamp?
-    /// The calls that a recording has, each with its result or error, for a check that they end so again; empty for none.
+    /// The calls that a recording has, each with its result or error, for a check that they end the same way; empty for none.
     package let calls: [SimulatedCall]
     /// The text, for the positions of faults that only a manifest reveals.
     private let text: JSONText

@@ -24,7 +24,7 @@ final class RunnerSocket: Sendable {
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Writes to a ring from now on. The socket still tells of the end of the host.
+    /// Writes to a ring from now on. The socket still reports the end of the host.
     func use(_ ring: RingWriter) {
         writing.withLock { $0 = ring }
     }
@@ -55,7 +55,7 @@ final class RunnerSocket: Sendable {
 @safe
 struct RunnerMessages: ~Copyable {
     private let socket: Int32
-    /// Tells that something has arrived; -1 while a thread may wait inside of the socket.
+    /// Signals that something has arrived; -1 while a thread may wait inside of the socket.
     private var watch: Int32 = -1
     private var ring: RingReader?
     private var assembler = FrameAssembler()

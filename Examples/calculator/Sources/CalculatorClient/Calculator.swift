@@ -43,7 +43,7 @@ public struct Calculator: Sendable {
 
     /// The value of an expression such as `(1 + 2) * 3`.
     ///
-    /// - Throws: `invalid` for anything that is no expression, `misbehaved` if the plugin answers no number.
+    /// - Throws: `invalid` for anything but an expression, `misbehaved` if the plugin does not answer with a number.
     public func evaluate(_ expression: String) async throws(ConnectorError) -> Double {
         let answer = try await value(expression)
         guard let number = answer["value"]?.number else {

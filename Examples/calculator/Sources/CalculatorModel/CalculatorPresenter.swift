@@ -7,7 +7,7 @@ internal import Synchronization
 public final class CalculatorPresenter: DisplayPresenting, KeypadPresenting, HistoryPresenting, InfoPresenting {
     fileprivate struct State {
         var entry = ""
-        /// Whether the entry is a result, which a digit replaces and an operator goes on with.
+        /// Whether the entry is a result, which a digit replaces and an operator continues with.
         var isResult = false
         var failure: String?
         var isBusy = false

@@ -31,7 +31,7 @@ public enum Key: Sendable, Hashable {
         }
     }
 
-    /// Whether the key goes on with a result instead of starting anew.
+    /// Whether the key continues with a result instead of starting over.
     var isOperator: Bool {
         if case .character(let character) = self { "+-*/".contains(character) } else { false }
     }

@@ -59,7 +59,7 @@ struct ExpressionParser {
         return value
     }
 
-    /// The next byte that is no space; nil at the end.
+    /// The next byte that is not a space; nil at the end.
     private var next: UInt8? {
         mutating get {
             while index < text.count, text[index] == UInt8(ascii: " ") { index += 1 }

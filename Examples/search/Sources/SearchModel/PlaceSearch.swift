@@ -5,7 +5,7 @@ public import ConnectorHost
 public import Integrator
 internal import Synchronization
 
-/// Finds places while somebody types.
+/// Finds places while a user types.
 ///
 /// What is known from earlier shows at once, and the geocoder's answer follows when typing pauses. An answer to text that has changed
 /// since is never shown.

@@ -29,7 +29,7 @@ public struct Bounds: Codable, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The bounds of sensors that nobody has set any for, by the sensors' names.
+    /// The bounds of sensors for which none were set, by the sensors' names.
     public static let usual: [String: Bounds] = [
         "temperature": Bounds(low: 5, high: 30), "humidity": Bounds(low: 20, high: 80), "battery": Bounds(low: 20),
         "noise": Bounds(high: 70),

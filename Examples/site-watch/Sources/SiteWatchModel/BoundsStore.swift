@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Where the bounds of sensors are kept.
 public protocol BoundsStore: Sendable {
-    /// The bounds of a sensor that somebody has set; nil if nobody has.
+    /// The bounds that were set for a sensor; nil if none were.
     func bounds(of sensor: String) async throws -> Bounds?
     /// Keeps the bounds of a sensor.
     func setBounds(_ bounds: Bounds, of sensor: String) async throws

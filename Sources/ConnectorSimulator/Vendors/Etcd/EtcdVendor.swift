@@ -109,7 +109,7 @@ package final class EtcdVendor: Vendor {
 
     // MARK: Changes
 
-    /// Makes a change, and tells everybody who follows it.
+    /// Makes a change, and notifies everyone who follows it.
     private func change(
         _ body: (inout EtcdStore) throws(EtcdFailure) -> JSONObject
     ) throws(EtcdFailure) -> JSONObject {

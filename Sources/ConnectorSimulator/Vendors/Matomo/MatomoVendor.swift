@@ -7,7 +7,7 @@ internal import ConnectorHTTPServer
 /// Matomo's tracking API at `/matomo.php`, one request or many, and of its reporting API the question for a site.
 ///
 /// A request is invalid if it is for another site, or if it is older than a day or has an address without a token. Of a batch the others are tracked;
-/// which ones are invalid is told to a superuser alone, as whose the token counts here. Without parameters the answer is a
+/// which ones are invalid is reported to superusers only; here the token is a superuser's. Without parameters the answer is a
 /// page. Source: Matomo's documentation of the API, and its tracker.
 package struct MatomoVendor: Vendor {
     package static let name = "matomo"

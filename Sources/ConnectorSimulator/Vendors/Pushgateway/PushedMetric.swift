@@ -10,7 +10,7 @@ struct PushedMetric: Sendable {
         var value: String
     }
 
-    /// `counter`, `gauge` and so on; `untyped` if no comment tells.
+    /// `counter`, `gauge` and so on; `untyped` if no comment says.
     var type: String
     var samples: [Sample]
 

@@ -66,7 +66,7 @@ package final class PushgatewayVendor: Vendor {
         }
     }
 
-    /// The labels in a path: names and values by turns, the job first; `@base64` after a name tells of an encoded value.
+    /// The labels in a path: names and values by turns, the job first; `@base64` after a name marks an encoded value.
     private static func labels(in path: [String]) throws(Refusal) -> [String: String] {
         guard path.count.isMultiple(of: 2), ["job", "job@base64"].contains(path[0]) else {
             throw Refusal(message: "odd number of components in label string \"/\(path.joined(separator: "/"))\"")
