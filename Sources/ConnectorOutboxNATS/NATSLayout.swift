@@ -77,14 +77,7 @@ struct NATSLayout: Sendable {
     }
 
     /// Whether a byte needs no escape in a name.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            return true
-        default: return false
-        }
-    }
+    private static func isPlain(_ byte: UInt8) -> Bool { byte.isWordCharacter || byte == UInt8(ascii: "-") }
 
     /// Decodes a token; nil if it is not the encoding of a text.
     static func path(_ token: String) -> String? {

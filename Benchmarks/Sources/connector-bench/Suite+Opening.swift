@@ -7,7 +7,7 @@ extension Suite {
     func opening() async throws -> [Measurement] {
         var results: [Measurement] = []
         // What opening a single plugin takes is starting threads, which C does not do.
-        let sealingGoals: [Int: Double] = [10: 2, 100: 1.5, 1000: 1.3]
+        let sealingGoals: [Int: Double] = [10: 2.5, 100: 1.8, 1000: 2]
         for count in [1, 10, 100, 1000] {
             let goal: Measurement.Goal? = count == 1 ? nil : .ratio(2)
             let sealingGoal = sealingGoals[count].map { Measurement.Goal.ratio($0) }

@@ -44,7 +44,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     /// Digits without a leading zero.
     private static func index(_ token: String) -> Int? {
-        guard token.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard token.utf8.allSatisfy(\.isDigit) else { return nil }
         return token.utf8.count > 1 && token.hasPrefix("0") ? nil : Int(token)
     }
 }

@@ -160,7 +160,7 @@ struct XMLParser {
         let end = bytes[index...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
         let raw = bytes[index..<end]
         guard !open.isEmpty else {
-            guard raw.allSatisfy(Self.isSpace) else { throw error("there is text outside of the root element") }
+            guard raw.allSatisfy(\.isWhitespace) else { throw error("there is text outside of the root element") }
             index = end
             return
         }
@@ -214,12 +214,10 @@ struct XMLParser {
 
     // MARK: Bytes
 
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
-
     @discardableResult
     private mutating func skipSpace() -> Bool {
         let start = index
-        while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
+        while index < bytes.count, bytes[index].isWhitespace { index += 1 }
         return index > start
     }
 

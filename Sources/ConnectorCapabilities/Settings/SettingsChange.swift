@@ -58,9 +58,7 @@ public struct SettingsChange: Sendable, Hashable {
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the key.
     public static func checkKey(_ key: String) throws(ConnectorError) {
-        let isKey = key.utf8.allSatisfy { byte in
-            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
-        }
+        let isKey = key.utf8.allSatisfy { $0.isWordCharacter || [0x2D, 0x2E].contains($0) }
         guard isKey, (1...keyLimit).contains(key.utf8.count) else {
             throw ConnectorError(
                 .invalid,

@@ -138,7 +138,7 @@ final class Trials: Sendable {
     }
 
     /// What a comparison says about a successor.
-    private enum Verdict {
+    private enum Decision {
         case goesOn
         case passes
         case fails(ConnectorError)
@@ -147,7 +147,7 @@ final class Trials: Sendable {
     }
 
     private func compare(_ gate: Gate, _ number: UInt64) {
-        switch verdict(on: gate, number) {
+        switch decision(on: gate, number) {
         case .goesOn: wait(gate, number)
         case .passes: gate.endTrial()
         case .fails(let error): gate.rollBack(error)
@@ -155,7 +155,7 @@ final class Trials: Sendable {
         }
     }
 
-    private func verdict(on gate: Gate, _ number: UInt64) -> Verdict {
+    private func decision(on gate: Gate, _ number: UInt64) -> Decision {
         let count = count(gate.path)
         return state.withLock { state in
             guard var trial = state.entries[gate.path]?.trial, trial.number == number else { return .isOutdated }

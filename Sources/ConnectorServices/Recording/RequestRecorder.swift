@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CConnector
-package import ConnectorBase
+internal import ConnectorBase
 internal import Logging
 internal import Synchronization
 

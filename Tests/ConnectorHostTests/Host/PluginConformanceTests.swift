@@ -52,7 +52,7 @@ import Testing
             "segment", "sentry", "bugsnag", "posthog", "influxdb", "kinto", "nominatim", "photon", "google", "parse",
             "settings-file", "system-sensor", "sqlite", "poll", "folder", "webdav", "s3", "opencage",
             "pushgateway", "victoriametrics", "clickhouse", "amplitude", "mixpanel", "ga4", "rollbar",
-            "matomo", "postgrest", "datasette",
+            "matomo", "postgrest", "datasette", "etcd",
         ]
     )
     func `a plugin in Swift conforms, with values made for the fields that it requires`(_ name: String) async throws {
