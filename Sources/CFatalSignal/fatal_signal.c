@@ -275,6 +275,8 @@ static void hand_on(fatal *fatal, siginfo_t *info, void *context) {
         memset(&standard, 0, sizeof standard);
         standard.sa_handler = SIG_DFL;
         sigaction(fatal->number, &standard, NULL);
+        /* The first process of a namespace is spared the signals that it sends itself: abort would continue, to another signal. */
+        if (getpid() == 1) _exit(128 + fatal->number);
         raise(fatal->number);
     }
 }

@@ -99,6 +99,8 @@ void slot_prepare_memory(char *memory) { slot_memory = memory; }
 void slot_write(const note *note) {
     if (slot_memory != NULL) {
         memcpy(slot_memory, note->text, note->length);
+        /* An earlier note may have been longer: a process may survive a signal. */
+        if (note->length < sizeof note->text) slot_memory[note->length] = 0;
         return;
     }
     if (slot_path[0] == 0 || publish(note)) return;

@@ -10,6 +10,7 @@
 #ifdef __linux__
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -35,9 +36,33 @@
 /** The most arguments of a runner. */
 #define ARGUMENT_COUNT 512
 
-/** Whether a child leaves its place to another one, which is this process's child, too: its number, or that of the first. */
-static pid_t await_successor(pid_t child, int end) {
+/** Waits until there is something to read, or the other end is closed. Whether it was in time. */
+static int await_bytes(int end, int milliseconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t limit = now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
+    for (;;) {
+        struct pollfd entry = {.fd = end, .events = POLLIN};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const int64_t left = limit - (now.tv_sec * 1000 + now.tv_nsec / 1000000);
+        const int count = poll(&entry, 1, left > 0 ? (int)left : 0);
+        if (count > 0) return 1;
+        if (count == 0 || errno != EINTR) return 0;
+    }
+}
+
+/**
+ * Whether a child leaves its place to another one, which is this process's child, too: its number, or that of the first. Kills both if
+ * that takes too long: then -ETIMEDOUT.
+ */
+static pid_t await_successor(pid_t child, int end, int milliseconds) {
     int32_t number = 0;
+    if (!await_bytes(end, milliseconds)) {
+        /* Both are in the group of the first. */
+        kill(-child, SIGKILL);
+        while (waitpid(-child, NULL, 0) > 0 || errno == EINTR) {}
+        return -ETIMEDOUT;
+    }
     ssize_t count;
     do {
         count = read(end, &number, sizeof number);
@@ -47,7 +72,9 @@ static pid_t await_successor(pid_t child, int end) {
     return number;
 }
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t milliseconds, int32_t *pidfd
+) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t signals;
@@ -90,7 +117,8 @@ int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char
     if (end >= 0) close(end);
     if (lines >= 0) close(lines);
     if (successor >= 0) close(successor);
-    if (error == 0) child = await_successor(child, ends[0]);
+    if (error == 0) child = await_successor(child, ends[0], milliseconds);
+    if (child < 0 && error == 0) error = -child;
     if (ends[0] >= 0) close(ends[0]);
     if (error != 0) return -error;
     /* The child is not reaped yet, so the number is its own. */
@@ -256,8 +284,10 @@ int32_t runner_await(int32_t watch) {
 #else
 #include <stddef.h>
 
-int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *pidfd) {
-    (void)program, (void)socket, (void)output, (void)given, (void)pidfd;
+int32_t runner_spawn(
+    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t milliseconds, int32_t *pidfd
+) {
+    (void)program, (void)socket, (void)output, (void)given, (void)milliseconds, (void)pidfd;
     return -ENOSYS;
 }
 int32_t runner_die_with(int32_t parent) { return (void)parent, -ENOSYS; }

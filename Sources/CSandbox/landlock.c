@@ -76,14 +76,23 @@ typedef struct rules {
     uint64_t files;
     /** The path that failed. */
     const char *path;
+    /** Where a path that is left out is reported; null if it has been reported already. */
+    sandbox_outcome *outcome;
 } rules;
+
+/** A path of the settings without which the rest holds; one of ours without which it does not. */
+static int leave_out(const rules *rules, const char *path, int is_asked, int error) {
+    if (!is_asked) return error;
+    if (rules->outcome != NULL) sandbox_leaves_out(rules->outcome, path);
+    return 0;
+}
 
 static int add_place(void *context, const char *path, place_use use, int is_asked) {
     rules *rules = context;
     struct stat status;
     rules->path = path;
     const int place = open(path, O_PATH | O_CLOEXEC);
-    if (place < 0) return is_asked ? errno : 0;
+    if (place < 0) return is_asked ? leave_out(rules, path, is_asked, errno) : 0;
     path_rule rule = {READ_FILE | READ_DIRECTORY, place};
     if (use == place_writes) rule.allowed = ~NEVER_GIVEN;
     if (use == place_device) rule.allowed |= WRITE_FILE;
@@ -92,10 +101,10 @@ static int add_place(void *context, const char *path, place_use use, int is_aske
     const long result = syscall(CALL_ADD_RULE, rules->descriptor, RULE_PATH, &rule, 0u);
     const int error = result == 0 ? 0 : errno;
     close(place);
-    return error;
+    return error == 0 ? 0 : leave_out(rules, path, is_asked, error);
 }
 
-void sandbox_restrict_files(const sandbox_settings *settings, sandbox_outcome *outcome) {
+void sandbox_restrict_files(const sandbox_settings *settings, int is_reported, sandbox_outcome *outcome) {
     long version = syscall(CALL_CREATE_RULESET, NULL, (size_t)0, VERSION);
     if (version < 0) {
         sandbox_fails(outcome, errno == ENOSYS ? "the kernel has none" : "the kernel refuses it", errno);
@@ -103,7 +112,7 @@ void sandbox_restrict_files(const sandbox_settings *settings, sandbox_outcome *o
     }
     /* We know the ABI up to 7. Later ones restrict the same unless more is asked for. */
     if (version > 7) version = 7;
-    rules rules = {.descriptor = -1};
+    rules rules = {.descriptor = -1, .outcome = is_reported ? NULL : outcome};
     /* A kernel may say that it has an ABI, and then know less. */
     for (; rules.descriptor < 0 && version > 0; version--) {
         const handled handled = handled_by(version, settings);
@@ -115,7 +124,7 @@ void sandbox_restrict_files(const sandbox_settings *settings, sandbox_outcome *o
         sandbox_fails(outcome, "no rules can be made", errno);
         return;
     }
-    int error = add_place(&rules, "/proc", place_reads, 1);
+    int error = add_place(&rules, "/proc", place_reads, 0);
     if (error == 0) error = sandbox_each_place(settings, add_place, &rules);
     if (error != 0) {
         char text[sizeof outcome->detail];

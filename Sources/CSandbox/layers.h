@@ -14,8 +14,11 @@ void sandbox_holds(sandbox_outcome *outcome, int32_t version);
 /** Says that a layer does not hold, and what failed. */
 void sandbox_fails(sandbox_outcome *outcome, const char *what, int error);
 
-/** Says that something is less than asked for; the first time counts. */
+/** Says that something is less than asked for, as far as there is room. */
 void sandbox_lacks(sandbox_outcome *outcome, const char *what);
+
+/** Says that a path of the settings is not there, or cannot be granted: the layer holds, and the plugin cannot use the path. */
+void sandbox_leaves_out(sandbox_outcome *outcome, const char *path);
 
 /** Closes what is not kept. */
 void sandbox_keep_descriptors(const sandbox_settings *settings, sandbox_outcome *outcome);
@@ -29,8 +32,8 @@ void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome 
 /** Gives up every capability, for good; after the namespaces, which grant some. */
 void sandbox_drop_capabilities(sandbox_outcome *outcome);
 
-/** Restricts files, TCP, signals and abstract sockets. */
-void sandbox_restrict_files(const sandbox_settings *settings, sandbox_outcome *outcome);
+/** Restricts files, TCP, signals and abstract sockets. `is_reported` is whether the namespaces have said which paths are left out. */
+void sandbox_restrict_files(const sandbox_settings *settings, int is_reported, sandbox_outcome *outcome);
 
 /** Bounds resources. */
 void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sandbox_outcome *outcome);

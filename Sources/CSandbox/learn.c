@@ -1,9 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A thread that refuses nothing, and is asked about everything that would be refused: seccomp_unotify(2). It lets each call continue, and
- * prints the settings whenever they have grown: the last such line is what the file should say. It allocates nothing, since a
- * thread that waits for it may hold any lock.
+ * A thread that refuses nothing, and is asked about everything that would be refused: seccomp_unotify(2). It lets each call
+ * continue, and prints the settings whenever they have grown: the last such line is what the file should say. It allocates
+ * nothing and takes no lock, since a thread that waits for it may hold any.
  */
 #define _GNU_SOURCE
 
@@ -20,10 +20,10 @@
 #include <limits.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -32,129 +32,186 @@
 /** The write flags of open(2): O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE. */
 #define WRITE_FLAGS 0x400243u
 
-static void say(int output, const char *text, size_t length) {
-    while (length > 0) {
-        const ssize_t count = write(output, text, length);
-        if (count <= 0) return;
-        text += count;
-        length -= (size_t)count;
-    }
+/** What the thread needs, for as long as the process lasts: copies, since the settings are borrowed. */
+static struct {
+    int listener;
+    /** Whether the plugin has made a socket, of whatever family. */
+    int has_socket;
+    sandbox_settings settings;
+    learned learned;
+} lesson;
+
+#define SAY(number, ...) learned_say(&lesson.learned, number, __VA_ARGS__)
+
+static ssize_t read_memory(pid_t process, uint64_t address, void *bytes, size_t count) {
+    struct iovec here = {bytes, count}, there = {(void *)(uintptr_t)address, count};
+    return process_vm_readv(process, &here, 1, &there, 1, 0);
 }
 
 /** Reads a text, page by page: the next one may not be there. */
 static int read_text(pid_t process, uint64_t address, char *text, size_t capacity) {
     size_t length = 0;
-    while (length + 1 < capacity) {
-        const size_t left = 4096 - (size_t)((address + length) % 4096), room = capacity - 1 - length;
-        struct iovec here = {text + length, left < room ? left : room};
-        struct iovec there = {(void *)(uintptr_t)(address + length), here.iov_len};
-        const ssize_t count = process_vm_readv(process, &here, 1, &there, 1, 0);
+    while (length < capacity) {
+        const size_t left = 4096 - (size_t)((address + length) % 4096), room = capacity - length;
+        const ssize_t count = read_memory(process, address + length, text + length, left < room ? left : room);
         if (count <= 0) return 0;
-        const char *end = memchr(text + length, 0, (size_t)count);
-        if (end != NULL) return 1;
+        if (memchr(text + length, 0, (size_t)count) != NULL) return 1;
         length += (size_t)count;
     }
     return 0;
 }
 
-/** An argument that is a path, absolute. */
-static int read_path(const struct seccomp_notif *asked, int argument, int is_relative, char *path, size_t capacity) {
-    char name[PATH_MAX], link[64], base[PATH_MAX];
-    if (!read_text((pid_t)asked->pid, asked->data.args[argument], name, sizeof name) || name[0] == 0) return 0;
-    if (name[0] == '/') return snprintf(path, capacity, "%s", name) < (int)capacity;
-    const int directory = is_relative ? (int)asked->data.args[argument - 1] : AT_FDCWD;
-    if (directory == AT_FDCWD) {
-        snprintf(link, sizeof link, "/proc/%d/cwd", (int)asked->pid);
-    } else {
-        snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)asked->pid, directory);
-    }
-    const ssize_t length = readlink(link, base, sizeof base - 1);
-    if (length <= 0) return 0;
+/** Whether the call still waits. If not, its thread may be gone, and what was read of it is another's. */
+static int still_waits(const struct seccomp_notif *asked) {
+    uint64_t id = asked->id;
+    return ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/** Reads where a relative path begins, or what is open; 0 for a pipe, a socket, and a file without a name. */
+static int read_base(const struct seccomp_notif *asked, int directory, char *base, size_t capacity) {
+    char link[64];
+    struct stat status;
+    if (directory == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", (int)asked->pid);
+    else snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)asked->pid, directory);
+    const ssize_t length = readlink(link, base, capacity - 1);
+    if (length <= 0 || base[0] != '/') return 0;
     base[length] = 0;
-    return snprintf(path, capacity, "%s/%s", base, name) < (int)capacity;
+    return lstat(base, &status) == 0;
 }
 
-static int is_below(void *context, const char *place, place_use use, int is_asked) {
-    const char *path = context;
-    const size_t length = strlen(place);
-    (void)use, (void)is_asked;
-    return strncmp(place, path, length) == 0 && (path[length] == 0 || path[length] == '/');
+/** A file that a call names, absolute. */
+static int read_path(const struct seccomp_notif *asked, const int8_t file[2], char *path, size_t capacity) {
+    char name[PATH_MAX], base[PATH_MAX] = "";
+    const int directory = file[0] < 0 ? AT_FDCWD : (int)asked->data.args[file[0]];
+    const uint64_t address = file[1] < 0 ? 0 : asked->data.args[file[1]];
+    name[0] = 0;
+    if (address != 0 && !read_text((pid_t)asked->pid, address, name, sizeof name)) return 0;
+    if (name[0] == 0 && directory == AT_FDCWD) return 0;
+    if (name[0] != '/' && !read_base(asked, directory, base, sizeof base)) return 0;
+    return learned_path(base, name, path, capacity) && still_waits(asked);
 }
 
-/** What the thread needs, for as long as the process lasts: copies, since the settings are borrowed. */
-static struct {
-    int listener, output;
-    sandbox_settings settings;
-    learned_paths libraries;
-    learned learned;
-    char text[2 * LEARNED_COUNT * 520];
-} lesson;
+/** What may be done with a place, and one more, if a path is there or below. */
+static int use_of(void *context, const char *place, place_use use, int is_asked) {
+    (void)is_asked;
+    return learned_is_below(context, place) ? (int)use + 1 : 0;
+}
 
 /** Whether a plugin may read a path whatever its settings say, or may write it. */
 static int may_be_read(char *path) {
-    return is_below(path, "/proc", place_reads, 0) || learned_covers(&lesson.libraries, path)
-        || learned_covers(&lesson.learned.write, path) || sandbox_each_place(&lesson.settings, is_below, path);
+    return learned_is_below(path, "/proc")
+        || learned_covers(&lesson.learned.write, path) || sandbox_each_place(&lesson.settings, use_of, path) != 0;
+}
+
+static int refuse_device(void) {
+    return SAY(learned_devices, "no setting of the sandbox allows devices but /dev/null, zero, full, random and urandom\n");
+}
+
+static int learn_read(char *path) {
+    struct stat status;
+    /* What is not there is not there in the sandbox, either. */
+    if (may_be_read(path) || stat(path, &status) != 0) return 0;
+    if (learned_is_device(path)) return refuse_device();
+    if (strcmp(path, "/") != 0) return learned_keep(&lesson.learned, "read", path);
+    return SAY(learned_root, "to list / is not learned: whoever may read it may read everything\n");
 }
 
 /** A path that is written: the directory around it, since the next file has another name. */
-static int learn_written(char *path) {
-    char *slash = strrchr(path, '/');
+static int learn_written(char *path, int changes_names) {
     struct stat status;
-    if (is_below(path, "/dev", place_device, 0)) return 0;
-    if (slash != NULL && slash != path && !(stat(path, &status) == 0 && S_ISDIR(status.st_mode))) *slash = 0;
-    return learned_add(&lesson.learned.write, path);
+    if (!learned_leave_proc(path)) return 0;
+    if (learned_is_below(path, "/proc")) {
+        /* The name of a thread, which libraries write and do without. */
+        const char *slash = strrchr(path, '/');
+        if (slash != NULL && strcmp(slash, "/comm") == 0) return 0;
+        return SAY(learned_proc, "no setting of the sandbox allows writing below /proc\n");
+    }
+    if (sandbox_each_place(&lesson.settings, use_of, path) == place_device + 1) {
+        if (lesson.learned.write.count > 0) return 0;
+        return SAY(learned_null, "the sandbox allows writing %s only if there is a path under \"write\"\n", path);
+    }
+    if (learned_is_device(path)) return refuse_device();
+    char *slash = strrchr(path, '/');
+    const int is_directory = !changes_names && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!is_directory && slash != path) {
+        *slash = 0;
+        /* Without a directory nothing is made. Whoever then makes that comes here again. */
+        if (stat(path, &status) != 0) return 0;
+    }
+    return strcmp(path, "/") != 0 && learned_keep(&lesson.learned, "write", path);
 }
 
-static int learn_opened(const struct seccomp_notif *asked, int argument) {
+static int learn_files(const struct seccomp_notif *asked, const learned_call *call) {
     char path[PATH_MAX];
-    struct stat status;
-    if (!read_path(asked, argument, argument == 1, path, sizeof path)) return 0;
-    if ((asked->data.args[argument + 1] & WRITE_FLAGS) != 0) return learn_written(path);
-    if (may_be_read(path) || stat(path, &status) != 0) return 0;
-    return learned_add(&lesson.learned.read, path);
+    uint64_t flags = WRITE_FLAGS;
+    int grows = 0;
+    if (call->flags >= 0) flags = asked->data.args[call->flags];
+    if (call->is_pointer && read_memory((pid_t)asked->pid, flags, &flags, sizeof flags) != sizeof flags) return 0;
+    for (int index = 0; index < 2; index++) {
+        const int8_t *file = call->files[index];
+        if ((file[0] < 0 && file[1] < 0) || !read_path(asked, file, path, sizeof path)) continue;
+        grows |= (flags & WRITE_FLAGS) != 0 ? learn_written(path, call->changes_names) : learn_read(path);
+    }
+    return grows;
+}
+
+static int forget(void *context, const char *place, place_use use, int is_asked) {
+    (void)context, (void)use, (void)is_asked;
+    learned_remove(&lesson.learned.read, place);
+    return 0;
+}
+
+static int learn_socket(uint32_t family, const sandbox_check *check) {
+    lesson.has_socket = 1;
+    for (uint32_t index = 0; index < check->count; index++) {
+        if (check->values[index] != family) continue;
+        if (lesson.learned.network) return 0;
+        /* Names of hosts, which were looked up first, may be read with it. */
+        lesson.learned.network = lesson.settings.network = 1;
+        sandbox_each_place(&lesson.settings, forget, NULL);
+        return 1;
+    }
+    return learned_say_family(&lesson.learned, family);
 }
 
 /** Whether something new was learned. */
 static int learn(const struct seccomp_notif *asked) {
     const sandbox_rule *rule = sandbox_rule_of(asked->data.nr);
-    char path[PATH_MAX], line[256];
     if (rule == NULL) return 0;
-    const size_t length = strlen(rule->name);
-    if (strcmp(rule->name, "open") == 0) return learn_opened(asked, 0);
-    if (strcmp(rule->name, "openat") == 0) return learn_opened(asked, 1);
-    if (rule->when == SANDBOX_WRITING) {
-        const int is_relative = strcmp(rule->name + length - 2, "at") == 0;
-        if (rule->name[0] == 'f' && !is_relative) return 0; /* a descriptor's, which was opened for it */
-        return read_path(asked, is_relative, is_relative, path, sizeof path) && learn_written(path);
-    }
-    if (rule->when == SANDBOX_NETWORK) {
-        const uint64_t family = asked->data.args[0];
-        if (strcmp(rule->name, "socket") != 0 || (family != AF_INET && family != AF_INET6)) return 0;
-        if (lesson.learned.network) return 0;
-        return lesson.learned.network = 1;
+    const learned_call *call = learned_call_of(rule->name);
+    if (call != NULL || rule->when == SANDBOX_NETWORK) {
+        /* What a process does that the plugin has started needs no settings: none lets it start one. */
+        if (syscall(SYS_tgkill, getpid(), (pid_t)asked->pid, 0) != 0) return 0;
+        if (call != NULL) return learn_files(asked, call);
+        if (rule->check != NULL) return learn_socket((uint32_t)asked->data.args[0], rule->check);
+        /* One of a pair, or one that was there already. */
+        if (lesson.has_socket) return 0;
+        return SAY(asked->data.nr, "the sandbox allows %s only with \"network\"\n", rule->name);
     }
     /* The C library falls back. */
-    if (rule->refusal == ENOSYS || rule->when == SANDBOX_LOADING || !learned_refuse(&lesson.learned, asked->data.nr)) return 0;
-    const int count = snprintf(line, sizeof line, "no setting of the sandbox allows %s: it %s\n", rule->name, rule->reason);
-    say(lesson.output, line, (size_t)count);
-    return 0;
+    if (rule->refusal == ENOSYS || rule->when == SANDBOX_LOADING) return 0;
+    return SAY(asked->data.nr, "no setting of the sandbox allows %s: it %s\n", rule->name, rule->reason);
 }
 
-static void *supervise(void *context) {
-    (void)context;
+/** With room for what a newer kernel adds: it reads and writes as much as it has itself. */
+typedef union notice {
+    struct seccomp_notif asked;
+    struct seccomp_notif_resp answer;
+    char room[512];
+} notice;
+
+static void *supervise(void) {
     for (;;) {
-        struct seccomp_notif asked;
-        memset(&asked, 0, sizeof asked);
-        if (ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) {
+        notice question = {.room = {0}}, reply = {.room = {0}};
+        if (ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_RECV, &question) != 0) {
             /* ENOENT: the thread that asked was interrupted. */
             if (errno == EINTR || errno == ENOENT) continue;
             return NULL;
         }
-        if (learn(&asked)) {
-            say(lesson.output, lesson.text, learned_text(&lesson.learned, lesson.text, sizeof lesson.text));
-        }
-        struct seccomp_notif_resp answer = {.id = asked.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-        ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+        if (learn(&question.asked)) learned_print(&lesson.learned);
+        reply.answer.id = question.asked.id;
+        reply.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
     }
 }
 
@@ -162,33 +219,39 @@ static void *supervise(void *context) {
 static void *await_filter(void *context) {
     char byte;
     const int end = *(int *)context;
+    sigset_t all;
+    /* A handler of the plugin's here might wait for a thread that waits for this one. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     const ssize_t count = read(end, &byte, 1);
     close(end);
-    return count == 1 ? supervise(NULL) : NULL;
+    return count == 1 ? supervise() : NULL;
 }
 
-static void add_all(learned_paths *paths, const char *const *added) {
-    for (; added != NULL && *added != NULL; added++) learned_add(paths, *added);
+static void add_all(const char *key, const char *const *added) {
+    for (; added != NULL && *added != NULL; added++) learned_keep(&lesson.learned, key, *added);
 }
 
 int32_t sandbox_learn(const sandbox_settings *settings, int32_t output) {
     static int ends[2];
     pthread_t thread;
     if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-    lesson.output = output;
+    lesson.learned.output = output;
     lesson.settings.network = settings->network;
     lesson.learned.network = (int)settings->network;
-    add_all(&lesson.libraries, settings->libraries);
-    add_all(&lesson.learned.read, settings->read);
-    add_all(&lesson.learned.write, settings->write);
+    add_all("read", settings->read);
+    add_all("write", settings->write);
+    /* Lists what is mapped: later that would be what the plugin maps, too, and take a lock of the linker's. */
+    sandbox_each_place(&lesson.settings, use_of, "");
     int error = pthread_create(&thread, NULL, await_filter, &ends[0]);
-    if (error == 0) {
-        lesson.listener = sandbox_filter_ask(settings);
-        if (lesson.listener < 0) {
-            error = -lesson.listener;
-        } else {
-            error = write(ends[1], "", 1) == 1 ? 0 : errno;
-        }
+    if (error != 0) {
+        close(ends[0]);
+    } else {
+        /* A filter for whoever may write somewhere would not ask who writes elsewhere. */
+        sandbox_settings asked = *settings;
+        asked.write = NULL;
+        lesson.listener = sandbox_filter_ask(&asked);
+        error = lesson.listener < 0 ? -lesson.listener : write(ends[1], "", 1) == 1 ? 0 : errno;
     }
     close(ends[1]);
     return error;

@@ -10,31 +10,87 @@
 #include <stdint.h>
 
 #define LEARNED_COUNT 64
+/** More than the table has calls that no setting allows. */
+#define LEARNED_SAID_COUNT 256
 
-/** Paths, each once. */
+/** Paths, none below another. */
 typedef struct learned_paths {
     char paths[LEARNED_COUNT][512];
     int count;
 } learned_paths;
 
+/** What is said once, besides what is said of a call. A family of sockets has a number of its own, below the last one. */
+enum {
+    learned_proc = -1,
+    learned_devices = -2,
+    learned_null = -3,
+    learned_root = -4,
+    learned_read_full = -5,
+    learned_write_full = -6,
+    learned_family = -100,
+};
+
 typedef struct learned {
     learned_paths read, write;
     int network;
-    /** The numbers of calls that no setting allows. */
-    int32_t refused[LEARNED_COUNT];
-    int refused_count;
+    /** The descriptor to print to. */
+    int output;
+    /** What has been said: the numbers of calls, and those above. */
+    int32_t said[LEARNED_SAID_COUNT];
+    int said_count;
+    char text[2 * LEARNED_COUNT * 520];
 } learned;
 
-/** Adds a path; 1 if it is new, and can be written as it is between quotation marks. */
+/** Where a call names files. */
+typedef struct learned_call {
+    const char *name;
+    /** Up to two files, each by the arguments that are its directory and its path; -1 where there is none. */
+    int8_t files[2][2];
+    /** The argument with the flags of open(2); -1 for a call that always writes. */
+    int8_t flags;
+    /** Whether that argument points to the flags. */
+    uint8_t is_pointer;
+    /** Whether it makes, moves or removes a name, which is up to the directory around it. */
+    uint8_t changes_names;
+} learned_call;
+
+/** How a call names files; null if it names none, or only asks about them. */
+const learned_call *learned_call_of(const char *name);
+
+/** Makes a path absolute, without `.`, `..` and empty parts; 0 if it has no room. `..` goes back by name, not through links. */
+int learned_path(const char *base, const char *name, char *path, size_t capacity);
+
+/** Whether a path is another or below it. */
+int learned_is_below(const char *path, const char *other);
+
+/**
+ * Adds a path in place of those below it: 1 if it is new, 0 if it is covered already, -1 if there is no room. Where a path is too
+ * long, or cannot stand between quotation marks as it is, the directory above that can is added.
+ */
 int learned_add(learned_paths *paths, const char *path);
 
 /** Whether a path or one above it is there. */
 int learned_covers(const learned_paths *paths, const char *path);
 
-/** Adds a call that no setting allows; 1 if it is new. */
-int learned_refuse(learned *learned, int32_t number);
+/** Removes a path and those below it. */
+void learned_remove(learned_paths *paths, const char *path);
 
-/** Writes the object for the file, with a line feed at its end. Returns its length. */
-size_t learned_text(const learned *learned, char *text, size_t capacity);
+/** Adds a path under the key "read" or "write": 1 if there is more to print. Says once that there is no room. */
+int learned_keep(learned *learned, const char *key, const char *path);
+
+/** Prints a line the first time that it is asked for by its number. Returns 0: that is nothing for the object. */
+__attribute__((format(printf, 3, 4))) int learned_say(learned *learned, int32_t number, const char *format, ...);
+
+/** Says that no setting allows a socket of a family. Returns 0. */
+int learned_say_family(learned *learned, uint32_t family);
+
+/** Prints the object for the file. */
+void learned_print(learned *learned);
+
+/** Whether a path is a device, or beside one in /dev: no mount of the sandbox but its own has any. */
+int learned_is_device(const char *path);
+
+/** Follows the link to an open file, in a text of PATH_MAX bytes. Returns 0 if what is open has no path, as a pipe has none. */
+int learned_leave_proc(char *path);
 
 #endif

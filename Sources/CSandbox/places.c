@@ -66,7 +66,7 @@ int sandbox_each_place(
     } lists[] = {
         {system_places, place_reads, 0}, {find_mapped(), place_reads, 0},
         {settings->network ? network_places : 0, place_reads, 0}, {devices, place_device, 0},
-        {settings->libraries, place_reads, 0}, {settings->read, place_reads, 1}, {settings->write, place_writes, 1},
+        {settings->read, place_reads, 1}, {settings->write, place_writes, 1},
     };
     for (unsigned list = 0; list < sizeof lists / sizeof *lists; list++) {
         for (const char *const *path = lists[list].paths; path != 0 && *path != 0; path++) {

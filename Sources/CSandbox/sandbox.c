@@ -31,7 +31,14 @@ void sandbox_fails(sandbox_outcome *outcome, const char *what, int error) {
 }
 
 void sandbox_lacks(sandbox_outcome *outcome, const char *what) {
-    if (outcome->detail[0] == 0) snprintf(outcome->detail, sizeof outcome->detail, "%s", what);
+    const size_t length = strlen(outcome->detail);
+    snprintf(outcome->detail + length, sizeof outcome->detail - length, "%s%s", length == 0 ? "" : "; ", what);
+}
+
+void sandbox_leaves_out(sandbox_outcome *outcome, const char *path) {
+    char text[sizeof outcome->detail];
+    snprintf(text, sizeof text, "left out, since it cannot be opened: %s", path);
+    sandbox_lacks(outcome, text);
 }
 
 static void put_filter_on(const sandbox_settings *settings, int is_narrow, sandbox_outcome *outcome) {
@@ -64,7 +71,7 @@ void sandbox_enter(const sandbox_settings *settings, sandbox_outcome *outcomes) 
     /* Landlock and the filter demand that no privilege comes back. */
     sandbox_drop_capabilities(&outcomes[SANDBOX_IDENTITY]);
     end_with_host(settings->host, outcomes[SANDBOX_NAMESPACES].holds);
-    sandbox_restrict_files(settings, &outcomes[SANDBOX_LANDLOCK]);
+    sandbox_restrict_files(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LANDLOCK]);
     sandbox_bound(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LIMITS]);
     put_filter_on(settings, 0, &outcomes[SANDBOX_FILTER]);
 }

@@ -22,13 +22,16 @@
 #define CALL_SET_ATTRIBUTES 442
 #define RECURSIVELY 0x8000u
 
-#define PLACE_COUNT 128
+/** More than a runner has arguments that name places. */
+#define PLACE_COUNT 640
 
 /** A place that was there before the view. */
 typedef struct place {
     const char *path;
     place_use use;
     int descriptor;
+    /** Whether the settings name it: then the view does without it. */
+    int is_asked;
 } place;
 
 typedef struct view {
@@ -38,6 +41,8 @@ typedef struct view {
     const char *path;
     /** Where the view is made. */
     const char *base;
+    /** Where a path that is left out is reported. */
+    sandbox_outcome *outcome;
 } view;
 
 /** Opens a place before another file system hides it. */
@@ -46,8 +51,11 @@ static int open_place(void *context, const char *path, place_use use, int is_ask
     view->path = path;
     if (view->count == PLACE_COUNT) return E2BIG;
     const int descriptor = open(path, O_PATH | O_CLOEXEC);
-    if (descriptor < 0) return is_asked ? errno : 0;
-    view->places[view->count++] = (place){path, use, descriptor};
+    if (descriptor < 0) {
+        if (is_asked) sandbox_leaves_out(view->outcome, path);
+        return 0;
+    }
+    view->places[view->count++] = (place){path, use, descriptor, is_asked};
     return 0;
 }
 
@@ -130,6 +138,9 @@ static int make(view *view, const sandbox_settings *settings, const char **what)
         for (int index = 0; index < view->count && error == 0; index++) {
             view->path = view->places[index].path;
             error = show(view, &view->places[index]);
+            if (error == 0 || !view->places[index].is_asked) continue;
+            sandbox_leaves_out(view->outcome, view->path);
+            error = 0;
         }
     }
     if (error == 0) {
@@ -141,7 +152,7 @@ static int make(view *view, const sandbox_settings *settings, const char **what)
 }
 
 void sandbox_make_view(const sandbox_settings *settings, sandbox_outcome *outcome) {
-    view view = {.count = 0};
+    view view = {.count = 0, .outcome = outcome};
     const char *what;
     const int error = make(&view, settings, &what);
     for (int index = 0; index < view.count; index++) close(view.places[index].descriptor);

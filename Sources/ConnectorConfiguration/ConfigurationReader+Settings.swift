@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+internal import ConnectorSandbox
 internal import ConnectorServices
 
 /// Reads a connector's settings: every member except its name and its children.
@@ -315,6 +316,17 @@ extension ConfigurationReader {
         isolation.quiet = duration("quiet", in: object, at: path) ?? parent.quiet
         isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
         return isolation
+    }
+
+    /// Reports a sandbox that is required at a leaf whose plugin never is in a runner. Other settings of runners may wait for one there.
+    mutating func checkIsolation(of object: JSONObject, _ isolation: Isolation, at path: JSONPath) {
+        guard object["sandbox"] != nil, isolation.sandbox.level == .required, isolation.kind == .none else { return }
+        json.report(
+            .invalidValue,
+            "the sandbox is required, and the isolation is \"none\" here: a plugin in the host's process has none",
+            fix: "write \"isolation\": \"process\" beside it, or remove it",
+            at: path.appending("sandbox")
+        )
     }
 
     /// Reads what replaces the vendor in a simulation.

@@ -184,6 +184,7 @@ struct ConfigurationReader {
         let http = http(in: object, at: path)
         let above = isolation
         isolation = kind == .same ? above : isolation(in: object, at: path, below: above)
+        if kind == .leaf { checkIsolation(of: object, isolation, at: path) }
         defer { isolation = above }
         let breakerAbove = breaker
         if kind != .same { breaker = breaker(in: object, at: path, below: breakerAbove) }

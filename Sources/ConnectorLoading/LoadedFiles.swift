@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// The files that this process has loaded images from, in the state that they had then.

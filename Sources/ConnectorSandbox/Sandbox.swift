@@ -8,7 +8,7 @@ internal import CSandbox
 /// ```
 /// var report = sandbox.enter()        // before the first thread, before any code of a plugin
 /// …                                   // load and open the plugin
-/// sandbox.narrow(&report)
+/// sandbox.narrow()
 /// sandbox.prove(&report)
 /// ```
 public struct Sandbox: Sendable {
@@ -47,11 +47,12 @@ public struct Sandbox: Sendable {
     }
 
     /// The second, narrow stage, on all threads. Call it when the plugin is open.
-    public func narrow(_ report: inout SandboxReport) {
+    ///
+    /// - Returns: Whether it holds; the first stage does in any case.
+    public func narrow() -> SandboxOutcome {
         var found = sandbox_outcome()
         unsafe withSettings { settings in unsafe sandbox_narrow(settings, &found) }
-        guard let index = report.outcomes.firstIndex(where: { $0.layer == .filter }) else { return }
-        report.outcomes[index] = SandboxOutcome(.filter, found)
+        return SandboxOutcome(.filter, found)
     }
 
     /// Tries what is forbidden. No attempt has an effect, whether it is refused or not.
@@ -78,12 +79,11 @@ public struct Sandbox: Sendable {
     }
 
     private func withSettings<Value>(_ body: (UnsafePointer<sandbox_settings>) -> Value) -> Value {
-        let lists = [settings.read, settings.write, settings.libraries].map { CStrings($0) }
+        let lists = [settings.read, settings.write].map { CStrings($0) }
         return unsafe descriptors.withUnsafeBufferPointer { kept in
             var value = unsafe sandbox_settings()
             unsafe value.read = lists[0].pointers
             unsafe value.write = lists[1].pointers
-            unsafe value.libraries = lists[2].pointers
             unsafe value.descriptors = kept.baseAddress
             unsafe value.descriptor_count = Int32(kept.count)
             unsafe value.host = self.host

@@ -11,7 +11,7 @@ extension SandboxSettings {
         if let memory { arguments.append("--memory=\(memory)") }
         if let cpu { arguments.append("--cpu=\(cpu)") }
         if let threads { arguments.append("--threads=\(threads)") }
-        return arguments + libraries.map { "--library=\($0)" }
+        return arguments
     }
 
     /// Reads the settings from a program's arguments; nil if one of them is not of them.
@@ -31,7 +31,6 @@ extension SandboxSettings {
             self.level = level
         case "--read": read.append(value)
         case "--write": write.append(value)
-        case "--library": libraries.append(value)
         case "--network": network = value == "true"
         case "--memory":
             memory = Int(value)

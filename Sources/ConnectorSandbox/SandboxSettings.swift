@@ -17,9 +17,9 @@ public struct SandboxSettings: Sendable, Hashable {
 
     /// How much of it must hold.
     public var level: Level
-    /// Absolute paths that the plugin may read, with all below them.
+    /// Absolute paths that the plugin may read, with all below them. One that cannot be opened is left out, and reported.
     public var read: [String]
-    /// Absolute paths below which the plugin may read, make, change and remove files. They must exist.
+    /// Absolute paths below which the plugin may read, make, change and remove files; as for ``read``.
     public var write: [String]
     /// Whether the plugin may make sockets for IPv4 and IPv6. Requests through the host need none.
     public var network: Bool
@@ -29,9 +29,6 @@ public struct SandboxSettings: Sendable, Hashable {
     public var cpu: Double?
     /// The most threads; nil for no bound. It needs a user namespace.
     public var threads: Int?
-
-    /// Directories of libraries, besides those of the system and of this program; those that are not there are left out.
-    package var libraries: [String] = []
 
     /// Makes settings. Without any, the plugin reads libraries and time zones, writes nothing, and has no network.
     public init(
@@ -50,5 +47,18 @@ public struct SandboxSettings: Sendable, Hashable {
         self.network = network
         self.memory = memory
         self.threads = threads
+    }
+}
+
+extension SandboxSettings: CustomStringConvertible {
+    /// The settings as a person writes them: `default, read /etc/shop, memory 67108864`.
+    public var description: String {
+        var parts = [level.rawValue]
+        parts += read.map { "read \($0)" } + write.map { "write \($0)" }
+        if network { parts.append("network") }
+        if let memory { parts.append("memory \(memory)") }
+        if let cpu { parts.append("cpu \(cpu)") }
+        if let threads { parts.append("threads \(threads)") }
+        return parts.joined(separator: ", ")
     }
 }

@@ -43,6 +43,36 @@
             }
         }
 
+        @Test func `a command learns the sandbox that a plugin needs`() async throws {
+            let workspace = try Workspace()
+            let plugin = JSONValue.string("\(FixturePlugins.build)/contract/libhostile.so")
+            try workspace.configure([["name": "bad", "plugin": plugin, "probe": "off"]])
+            let program = workspace.program
+            let learned = try await program.run(
+                "call",
+                "bad",
+                "act",
+                "name=read",
+                "argument=/etc/passwd",
+                "host=0",
+                "--learn"
+            )
+            #expect(learned.status == 0 && learned.output == "0\n", "\(learned.output) \(learned.error)")
+            // Its constructor starts a program and makes a socket.
+            #expect(learned.error.contains("bad: no setting of the sandbox allows execve: it starts a process\n"))
+            let settings = #"bad: "sandbox": {"read":["/etc/passwd"],"network":true}"# + "\n"
+            #expect(learned.error.hasSuffix(settings), "\(learned.error)")
+            try workspace.configure([["name": "good", "plugin": .string(FixturePlugins.good("sync")), "probe": "off"]])
+            let nothing = try await program.run("status", "--learn")
+            #expect(nothing.output.contains("sandbox: learning"), "\(nothing.output)")
+            #expect(
+                nothing.error.hasSuffix("good: needs nothing that the default sandbox refuses\n"),
+                "\(nothing.error)"
+            )
+            let attached = try await program.run("status", "--learn", "--attach")
+            #expect(attached.status == 64)
+        }
+
         @Test func `inspect opens a plugin in a runner that is thrown away`() async throws {
             let program = Program(directory: "/")
             let good = try await program.run("inspect", FixturePlugins.good("sync"), "--probe")
@@ -55,6 +85,12 @@
                 "--json"
             )
             #expect(bad.status == 1)
+            let shown = try await program.run(
+                "inspect",
+                FixturePlugins.misbehaving("crashes-in-constructor"),
+                "--probe"
+            )
+            #expect(shown.output.hasSuffix("would not load here\n"), "\(shown.output)")
             let probe = try JSONValue(parsing: bad.output)["probe"]
             #expect(probe?["outcome"] == "fails" && probe?["error"]?["code"] == "crashed", "\(bad.output)")
             let refuses = try await program.run("inspect", FixturePlugins.misbehaving("refuses-to-open"), "--probe")

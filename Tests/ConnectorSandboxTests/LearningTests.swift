@@ -2,20 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import CSandbox
+    import ConnectorTestSupport
+    import Glibc
     import Testing
 
     /// What a sandbox would have refused, as settings.
     @Suite struct LearningTests {
+        /// Everything that was learned, line by line.
+        private static func lines(_ arguments: [String]) throws -> [Substring] {
+            let starts = ["\"sandbox\"", "no setting", "no more", "the sandbox allows", "to list"]
+            return try SandboxedProcess(["--learn"] + arguments).finish().lines
+                .filter { line in starts.contains { line.hasPrefix($0) } }
+        }
+
+        /// The last thing that was learned, and the outcome of what was done.
         private static func learn(_ arguments: String...) throws -> (text: Substring?, act: Int32?) {
-            let output: SandboxedProcess.Output =
-                switch arguments.count {
-                case 1: try SandboxedProcess("--learn", arguments[0]).finish()
-                case 2: try SandboxedProcess("--learn", arguments[0], arguments[1]).finish()
-                default:
-                    try SandboxedProcess(arguments[0], arguments[1], "--learn", arguments[2], arguments[3]).finish()
-                }
+            let output = try SandboxedProcess(["--learn"] + arguments).finish()
             return (output.lines.last { $0.hasPrefix("\"sandbox\"") || $0.hasPrefix("no setting") }, output.act)
         }
+
+        /// A directory with the directories `a` and `b`, and `a/file`.
+        private static func directory() throws -> String {
+            var template = Array("/tmp/learning-XXXXXX".utf8CString)
+            try #require(unsafe mkdtemp(&template) != nil)
+            let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            for name in ["a", "b"] { try #require(unsafe mkdir(path + "/" + name, 0o700) == 0) }
+            _ = try SandboxedProcess("--outside", "write", path + "/a/file").finish()
+            return path
+        }
+
+        private static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
 
         @Test func `a file that is read, one that is written, and a socket are learned, and happen`() throws {
             #expect(try Self.learn("read", "/etc/passwd") == ("\"sandbox\": {\"read\": [\"/etc/passwd\"]}", 0))
@@ -27,8 +44,16 @@
 
         @Test func `what the settings say already stays, and is not learned again`() throws {
             #expect(try Self.learn("--read", "/etc", "read", "/etc/passwd").text == nil)
+            #expect(try Self.learn("--read", "/etc/", "read", "/etc/passwd").text == nil)
             let text = try Self.learn("--read", "/srv", "read", "/etc/passwd").text
             #expect(text == "\"sandbox\": {\"read\": [\"/srv\", \"/etc/passwd\"]}")
+        }
+
+        @Test func `what is written elsewhere than the settings say is learned, too`() throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let lines = try Self.lines(["--write", path + "/a", "perform", "mkdirat", "-100", path + "/b/c", "0"])
+            #expect(lines == ["\"sandbox\": {\"write\": [\"\(path)/a\", \"\(path)/b\"]}"])
         }
 
         @Test func `what no setting allows is named`() throws {
@@ -46,6 +71,132 @@
             #expect(try Self.learn("thread") == (nil, 0))
             #expect(try Self.learn("read", "/etc/ld.so.cache") == (nil, 0))
             #expect(try Self.learn("read", "/proc/self/stat") == (nil, 0))
+        }
+
+        @Test func `a thread that holds a lock of the linker's is not waited for`() throws {
+            let learned = try Self.learn("read-in-linker", "/etc/passwd")
+            #expect(learned == ("\"sandbox\": {\"read\": [\"/etc/passwd\"]}", 0))
+        }
+
+        @Test func `nothing is learned from what a process does that was started`() throws {
+            let lines = try Self.lines(["spawn", "/bin/ls"])
+            #expect(lines.contains { $0.hasSuffix("execve: it starts a process") })
+            #expect(!lines.contains { $0.hasPrefix("\"sandbox\"") })
+        }
+
+        @Test func `writing below proc is never learned, and said once`() throws {
+            #expect(try Self.lines(["write", "/proc/thread-self/comm"]) == [])
+            let write = ["write", "/proc/self/oom_score_adj"]
+            let said = ["no setting of the sandbox allows writing below /proc"] as [Substring]
+            #expect(try Self.lines(write + ["then"] + write) == said)
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            // What is open is not below /proc: a file, a pipe.
+            let file = ["perform", "fchmodat", "fd:\(path)/a/file", "/proc/self/fd/0", "0600"]
+            #expect(try !Self.lines(file).contains { $0.contains("/proc") })
+            #expect(try Self.lines(["write", "/proc/self/fd/1"]) == [])
+        }
+
+        @Test func `devices are never learned`() throws {
+            #expect(
+                try Self.lines(["write", "/dev/null", "then", "write", "/dev/zero"])
+                    == ["the sandbox allows writing /dev/null only if there is a path under \"write\""]
+            )
+            #expect(try Self.lines(["--write", "/srv", "write", "/dev/null"]) == [])
+            #expect(
+                try Self.lines(["read", "/dev/tty", "then", "write", "/dev/tty", "then", "list", "/dev"])
+                    == ["no setting of the sandbox allows devices but /dev/null, zero, full, random and urandom"]
+            )
+        }
+
+        @Test func `families of sockets are learned with the network, or named once`() throws {
+            let lines = try Self.lines(["socket", "1", "then", "socket", "1", "then", "socket", "38"])
+            let said = ["AF_UNIX", "AF_ALG"].map { "no setting of the sandbox allows a socket of \($0)" as Substring }
+            #expect(lines == said)
+            #expect(try Self.lines(["--network", "socket", "1"]) == Array(said.prefix(1)))
+            #expect(try Self.lines(["socket", "16"]) == ["\"sandbox\": {\"network\": true}"])
+            #expect(try Self.lines(["--network", "socket", "16"]) == [])
+        }
+
+        @Test func `with the network, the names of hosts may be read`() throws {
+            let lines = try Self.lines(["read", "/etc/hosts", "then", "socket", "2", "then", "read", "/etc/hosts"])
+            #expect(lines == ["\"sandbox\": {\"read\": [\"/etc/hosts\"]}", "\"sandbox\": {\"network\": true}"])
+        }
+
+        /// Calls that write, with `A` and `B` for directories, and those of the two that are learned.
+        static let writing: [(call: String, learned: String)] = [
+            ("creat A/x 0600", "A"), ("truncate A/file 0", "A"), ("ftruncate fd:A/file 0", "A"),
+            ("fallocate fd:A/file 0 0 1", "A"), ("chmod A/file 0600", "A"), ("fchmod fd:A/file 0600", "A"),
+            ("fchmodat -100 A/file 0600", "A"), ("fchmodat fd:A file 0600", "A"), ("fchmodat2 fd:A file 0600 0", "A"),
+            ("utime A/file 0", "A"), ("utimes A/file 0", "A"), ("utimensat fd:A file 0 0", "A"),
+            ("utimensat fd:A/file 0 0 0", "A"), ("futimesat fd:A file 0", "A"), ("setxattr A/file user.x y 1 0", "A"),
+            ("lsetxattr A/file user.x y 1 0", "A"), ("fsetxattr fd:A/file user.x y 1 0", "A"),
+            ("removexattr A/file user.x", "A"), ("lremovexattr A/file user.x", "A"),
+            ("fremovexattr fd:A/file user.x", "A"), ("mkdir A/x 0700", "A"), ("mkdirat fd:A x 0700", "A"),
+            ("rmdir A/x", "A"), ("unlink A/x", "A"), ("unlinkat fd:A x 0", "A"), ("unlinkat -100 B/.././/a/x 0", "A"),
+            ("symlink /etc/passwd B/x", "B"), ("symlinkat A/file fd:B x", "B"), ("symlinkat /etc/passwd -100 B/x", "B"),
+            ("rename A/file B/x", "A B"), ("renameat fd:A file fd:B x", "A B"), ("link A/file B/x", "A B"),
+            ("renameat2 fd:A file -100 B/x 0", "A B"), ("linkat -100 A/file fd:B x 0", "A B"),
+            ("openat fd:A x 0x41 0600", "A"),
+            // A text of one character is a struct open_how, whose flags are its number: O_WRONLY and O_CREAT.
+            ("openat2 fd:A x A 24", "A"),
+        ]
+
+        @Test(arguments: writing) func `a call that writes is learned by every path it has`(
+            call: String,
+            learned: String
+        ) throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let places = ["A": path + "/a", "B": path + "/b"]
+            let words = call.split(separator: " ").map { word in
+                word == "A" ? "A" : word.map { places[String($0)] ?? String($0) }.joined()
+            }
+            let output = try SandboxedProcess(["--learn", "perform"] + words).finish()
+            // Older calls do not exist on arm64.
+            guard output.act != -1 else { return }
+            let names = learned.split(separator: " ").map { "\"\(path)/\($0.lowercased())\"" }
+            let last = output.lines.last { $0.hasPrefix("\"sandbox\"") }
+            #expect(last == "\"sandbox\": {\"write\": [\(names.joined(separator: ", "))]}")
+        }
+
+        @Test(arguments: [SandboxFilterTests.x86, SandboxFilterTests.arm])
+        func `no call is missing that only those may make who write`(architecture: Int32) {
+            let without = SandboxFilterTests.Program(architecture)
+            let with = SandboxFilterTests.Program(architecture, writes: true)
+            for number in 0..<Int32(512) where without.verdict(number) != with.verdict(number) {
+                let name = unsafe sandbox_call_name(architecture, number).map { unsafe String(cString: $0) } ?? ""
+                #expect(Self.writing.contains { $0.call.hasPrefix(name + " ") }, "\(name)")
+            }
+        }
+
+        @Test func `a directory takes the place of what is below it`() throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let file = path + "/a/file"
+            #expect(
+                try Self.lines(["read", file, "then", "list", path + "/a", "then", "write", path + "/x"])
+                    == [file, path + "/a"].map { "\"sandbox\": {\"read\": [\"\($0)\"]}" }
+                    + ["\"sandbox\": {\"write\": [\"\(path)\"]}"]
+            )
+            // Whatever its name is, a directory can be named.
+            #expect(try Self.learn("perform", "mkdirat", "-100", path + "/b/\"", "0700").act == 0)
+            #expect(try Self.lines(["list", path + "/b/\""]) == ["\"sandbox\": {\"read\": [\"\(path)/b\"]}"])
+            let everything = ["to list / is not learned: whoever may read it may read everything"] as [Substring]
+            #expect(try Self.lines(["list", "/"]) == everything)
+        }
+
+        @Test func `that there is no room for more paths is said once`() throws {
+            let path = try Self.directory()
+            defer { Self.remove(path) }
+            let names = (0..<66).map { "\(path)/b/\($0)" }
+            for name in names { try #require(unsafe mkdir(name, 0o700) == 0) }
+            let acts = Array(names.map { ["list", $0] }.joined(separator: ["then"]))
+            let lines = try Self.lines(acts + ["then", "list", path + "/b"])
+            let full = "no more than 64 paths are learned under \"read\": name a directory above them" as Substring
+            #expect(lines.count == 66)
+            #expect(lines.dropLast().last == full)
+            #expect(lines.last == "\"sandbox\": {\"read\": [\"\(path)/b\"]}")
         }
     }
 #endif

@@ -85,10 +85,24 @@
             #expect(possible.count == (geteuid() == 0 ? 1 : 3))
         }
 
-        @Test func `a path that is not there is an error with its name`() throws {
-            let output = try SandboxedProcess("--write", "/nowhere/at/all", "nothing", inNamespaces: true).finish()
-            #expect(output.layer("landlock") == "0 0 \(ENOENT) no rule for /nowhere/at/all")
-            #expect(output.layer("namespaces") == "0 0 \(ENOENT) no mount of /nowhere/at/all")
+        @Test func `a path that cannot be opened is left out and reported, and the layers hold`() throws {
+            let named = try Self.directory()
+            defer { Self.remove(named) }
+            let paths = ["--write", "/nowhere/at/all", "--read", "/nor/there", "--write", named]
+            let leftOut = ["/nor/there", "/nowhere/at/all"].map { "left out, since it cannot be opened: \($0)" }
+            let inside = try SandboxedProcess(paths + ["write", named + "/a"], inNamespaces: true).finish()
+            #expect(inside.act == 0)
+            #expect(inside.layer("namespaces") == "1 0 0 " + leftOut.joined(separator: "; "))
+            // Once.
+            #expect(
+                inside.layer("landlock")?.hasPrefix("1 ") == true && inside.layer("landlock")?.hasSuffix(" 0 ") == true
+            )
+            let outside = try SandboxedProcess(paths + ["write", named + "/b"]).finish()
+            #expect(outside.act == 0)
+            #expect(outside.layer("landlock")?.hasPrefix("1 ") == true)
+            #expect(outside.layer("landlock")?.hasSuffix(leftOut.joined(separator: "; ")) == true)
+            let proof = try SandboxedProcess(paths + ["prove"], inNamespaces: true).finish()
+            #expect(proof.lines.filter { $0.hasSuffix(": 0") } == [])
         }
 
         @Test func `a bound on threads without a user namespace is reported`() throws {

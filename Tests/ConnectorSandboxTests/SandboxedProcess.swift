@@ -67,6 +67,11 @@ struct SandboxedProcess {
 
     /// Starts the fixture that enters the sandbox and does one thing.
     init(_ arguments: String..., inNamespaces: Bool = false) throws {
+        try self.init(arguments, inNamespaces: inNamespaces)
+    }
+
+    /// Starts the fixture that enters the sandbox and does one thing.
+    init(_ arguments: [String], inNamespaces: Bool = false) throws {
         let options = inNamespaces ? ["--successor", "\(Self.successor)", "--keep", "\(Self.successor)"] : []
         try self.init(Fixtures.tool("sandboxed"), options + arguments, hasSuccessor: inNamespaces)
     }

@@ -93,7 +93,7 @@ let sandbox = Sandbox(SandboxSettings(read: [directory]), host: getppid(), keepi
 var report = sandbox.enter()
 guard load(image) else { exit(65) }
 let broad = work(until: .now() + seconds)
-sandbox.narrow(&report)
+guard sandbox.narrow().holds else { exit(67) }
 let narrow = work(until: .now() + seconds)
 sandbox.prove(&report)
 print(report.evidence)

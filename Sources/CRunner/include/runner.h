@@ -21,12 +21,14 @@
  * nothing as its input, and with no other descriptor but the one below. `arguments` follow the program's name; they end with a null.
  *
  * The child may hand over to another one, a child of this process in namespaces of its own: it writes that one's number into
- * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there.
+ * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there; after
+ * `milliseconds` it kills both, and returns -ETIMEDOUT.
  *
  * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.
  */
 int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull pidfd
+    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t milliseconds,
+    int32_t *_Nonnull pidfd
 );
 
 /** Lets the calling process end with its parent, unless that has ended already: then -ESRCH. */

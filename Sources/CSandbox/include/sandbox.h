@@ -35,8 +35,6 @@ typedef struct sandbox_settings {
     const char *const _Nullable *_Nullable read;
     /** Those that may be read, changed, made and removed. */
     const char *const _Nullable *_Nullable write;
-    /** Directories of libraries, besides those of the system. */
-    const char *const _Nullable *_Nullable libraries;
     /** Descriptors that stay open besides 0, 1 and 2, in ascending order. */
     const int32_t *_Nullable descriptors;
     int32_t descriptor_count;

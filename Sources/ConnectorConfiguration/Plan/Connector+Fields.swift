@@ -133,7 +133,7 @@ struct InstanceFields {
             add("isolation", connector.isolation.kind.rawValue)
             if connector.isolation.kind == .auto { add("quiet", connector.isolation.quiet.brief) }
             add("runner", connector.isolation.runner ?? "")
-            add("sandbox", connector.isolation.sandbox.arguments.joined(separator: " "))
+            add("sandbox", connector.isolation.sandbox.description)
         }
     }
 

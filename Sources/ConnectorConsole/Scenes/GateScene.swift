@@ -63,7 +63,7 @@ struct GateScene {
         let plugin = gate.plugin
         details.add("plugin", plugin.map { "\($0.id) \("\($0.version)")" }, link: plugin.map { .plugin($0.id) })
         details.add("promoted", gate.promotion.map { StyledText($0.text, .warning) })
-        details.add("sandbox", gate.sandboxText.map { StyledText($0, gate.isUnconfined ? .bad : .text) })
+        details.add("sandbox", gate.confinementText)
         details.add("runner", gate.isolation == nil ? nil : runner)
         details.add(
             "standby",

@@ -54,7 +54,7 @@ enum GatesScene {
                 [
                     StyledText(runner.name), StyledText("\(runner.process)", .muted), StyledText(runner.memoryText),
                     runner.restarts.text(.warning), StyledText(gates.joined(separator: ", ")),
-                    StyledText(gate?.sandboxText ?? "", gate?.isUnconfined ?? false ? .bad : .muted),
+                    gate?.confinementText ?? "",
                 ],
                 link: gate.map { .gate($0.path) }
             )

@@ -27,6 +27,16 @@ extension GateReport {
         }
     }
 
+    /// How well the sandbox holds, in a style that says so; nil in the host's process.
+    var confinementText: StyledText? {
+        guard let sandboxText, let confinement else { return nil }
+        switch confinement {
+        case .whole: return StyledText(sandboxText, .text)
+        case .partial: return StyledText(sandboxText, .warning)
+        case .none: return StyledText(sandboxText, .bad)
+        }
+    }
+
     /// The last part of the path.
     var name: String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path

@@ -27,6 +27,8 @@ struct GateEnvironment: Sendable {
     let logger: Logger
     /// Whether failed gates are retried.
     let heals: Bool
+    /// Whether plugins run in runners that refuse nothing and learn what a sandbox would have refused, whatever the configuration says.
+    let learnsSandbox: Bool
     /// Draws a random wait between zero and its argument, in nanoseconds.
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.

@@ -14,8 +14,8 @@ extension Generation {
     /// Drains, closes and destroys the instance, to which no further calls are directed.
     ///
     /// Calls in flight may finish within the gate's timeout; those still pending then end with `not-open`. Closing and
-    /// destroying may each take as long again. A plugin that blocks a thread for longer stays in memory, and the host
-    /// logs it.
+    /// destroying may each take as long again. A plugin that blocks a thread for longer stays in memory, or in a runner that other
+    /// connectors use, and the host logs it.
     func end() async {
         let (isFirst, seat) = state.withLock { state in
             defer { state.isEnding = true }
@@ -102,7 +102,8 @@ extension Generation {
         }
         guard let channel else {
             guard state.withLock(\.isAbandoned) else { return await release() }
-            return warnOfHeldThread()
+            // Nothing of it holds a thread of the host for longer than its deadline, if it is in a runner.
+            return state.withLock(\.isRemote) ? () : warn(Self.staysInMemory)
         }
         // A foreign library's `close` must not run concurrently with its other functions.
         if hasOpened, channel.canClose, empty == nil || !channel.isForeign {
@@ -111,7 +112,8 @@ extension Generation {
             }
         }
         guard await isDestroyed(destruction(of: channel, after: empty, cancelling: hasOpened ? nil : opening)) else {
-            return warnOfHeldThread()
+            let functions = functionsInside
+            return warn(channel.abandon() ? Self.isLeftToRunner : Self.staysInMemory, functions)
         }
     }
 
@@ -148,10 +150,15 @@ extension Generation {
         if let seat = state.withLock({ $0.seat.take() }) { rundown.vacate(seat) }
     }
 
-    private func warnOfHeldThread() {
-        let inside = Set(functionsInside.map(\.description)).sorted()
+    private static let staysInMemory: Logger.Message =
+        "plugin blocks a thread of the host; its instance stays in memory"
+    private static let isLeftToRunner: Logger.Message =
+        "plugin blocks a thread of its runner, which is ended unless other connectors use it"
+
+    private func warn(_ message: Logger.Message, _ functions: [PluginFunction]? = nil) {
+        let inside = Set((functions ?? functionsInside).map(\.description)).sorted()
         logger.warning(
-            "plugin blocks a thread of the host; its instance stays in memory",
+            message,
             metadata: [
                 "function": "\(inside.isEmpty ? "a typed call" : inside.joined(separator: ", "))",
                 "plugin": "\(plugin)", "file": "\((try? plan.plugin.get().path) ?? "")",

@@ -24,27 +24,23 @@ extension Generation {
         let key = key(of: candidate)
         // The process starts while the image is checked.
         environment.runners.begin(key)
-        let (image, description): (SealedPlugin?, InstanceDescription)
+        let (plugin, description): (SealedPlugin?, InstanceDescription)
         do throws(ConnectorError) {
-            (image, description) = (try sealedImage(of: candidate), try self.description(of: candidate))
+            (plugin, description) = (try sealed(candidate), try self.description(of: candidate))
         } catch {
             environment.runners.abandon(key)
             throw error
         }
         let runner = try environment.runners.hold(key)
         defer { runner.release() }
-        state.withLock { ($0.sandbox, $0.runner) = (runner.evidence, runner.processNumber) }
-        guard plan.isolation.sandbox.level != .required || runner.isSandboxWhole else {
-            throw ConnectorError(
-                .unsupported,
-                "the sandbox that the connector requires does not hold: \(runner.evidence)",
-                fix: "run the host where it does, or write \"level\": \"default\" in its \"sandbox\""
-            )
+        state.withLock { $0.runner = runner }
+        guard key.sandbox.level != .required || runner.isSandboxWhole else {
+            throw .sandboxDoesNotHold(runner.evidence)
         }
         let channel = RemoteChannel(
             plan.path,
             candidate.manifest,
-            content: image?.content,
+            content: plugin?.image.content,
             on: runner,
             environment: environment.calls,
             context: context,
@@ -54,12 +50,12 @@ extension Generation {
             state.withLock { $0.loss = error }
             onLoss(self, error)
         }
-        try channel.create(description, image: image?.descriptor ?? -1, by: deadline)
+        try channel.create(description, plugin, by: deadline)
         return channel
     }
 
-    /// Checks the plugin, and seals its image; nil for a library that the runner's dynamic linker finds.
-    private func sealedImage(of candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin? {
+    /// Checks the plugin, and seals it; nil for a library that the runner's dynamic linker finds.
+    private func sealed(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin? {
         switch candidate.image {
         case .file: return try environment.loader.admitting(plan.admission).seal(candidate)
         case .library:
@@ -72,21 +68,21 @@ extension Generation {
     /// The runner that the connector shares with others.
     private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
         if let name = plan.isolation.runner {
-            return RunnerPool.Key(name, in: berth, sandbox: sandbox(of: candidate))
+            return RunnerPool.Key(name, in: berth, sandbox: sandboxSettings)
         }
         // Another image has another runner, so that the memory of the old one ends with it.
         return RunnerPool.Key(
             candidate.manifest.id,
             image: RunnerPool.Image(path: candidate.path, identity: candidate.identity),
             in: berth,
-            sandbox: sandbox(of: candidate)
+            sandbox: sandboxSettings
         )
     }
 
-    /// The settings, with what the plugin needs in order to be loaded: the libraries beside it.
-    private func sandbox(of candidate: PluginCandidate) -> SandboxSettings {
+    /// The settings, as the plugin is to have them.
+    private var sandboxSettings: SandboxSettings {
         var sandbox = plan.isolation.sandbox
-        sandbox.libraries = [candidate.path.parentPath.absolutePath]
+        if environment.learnsSandbox { sandbox.level = .learn }
         return sandbox
     }
 
@@ -98,9 +94,10 @@ extension Generation {
         let isLibrary = if case .library = candidate.image { true } else { false }
         return InstanceDescription(
             gate: plan.path,
-            path: candidate.path,
+            // The runner has another working directory.
+            path: isLibrary && !candidate.path.contains("/") ? candidate.path : candidate.path.absolutePath,
             isLibrary: isLibrary,
-            sidecar: candidate.sidecar,
+            sidecar: candidate.sidecar?.absolutePath,
             isEmbedded: candidate.embeddedText != nil,
             manifest: manifest,
             configuration: plan.configuration.json,

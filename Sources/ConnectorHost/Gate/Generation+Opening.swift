@@ -52,21 +52,21 @@ extension Generation {
 
     /// Describes what did not finish before the deadline of opening.
     private func overdue(_ candidate: PluginCandidate, _ operation: UInt64) -> Overdue {
-        let step = state.withLock { state in
+        let (step, owner) = state.withLock { state -> (Step?, Overdue.ThreadOwner) in
             state.isOverdue = state.step != nil
-            return state.step
+            return (state.step, state.isRemote ? .runner : .host)
         }
         let overdue: Overdue
         switch step {
         case nil: return .completion(of: "open", isWaiting: services.isWaiting(for: operation))
-        case .create: overdue = .returning(from: "create of \(candidate.path)")
-        case .open: overdue = .returning(from: "open of \(candidate.path)")
+        case .create: overdue = .returning(from: "create of \(candidate.path)", on: owner)
+        case .open: overdue = .returning(from: "open of \(candidate.path)", on: owner)
         case .load:
             overdue = .loading(candidate.path)
             if let loaded = PluginImages.shared.pathBeingLoaded, loaded != candidate.path { return overdue }
         }
         environment.calls.cancelThreads.run {
-            self.context.misbehaved("holds a thread of the host: \(overdue.description)")
+            self.context.misbehaved("holds a thread of \(owner.rawValue): \(overdue.description)")
         }
         return overdue
     }

@@ -12,6 +12,10 @@ extension Generation {
     func isRemote(_ candidate: PluginCandidate) -> Bool {
         // A stand-in is a part of the host.
         guard !plan.hasStandIn else { return false }
+        if environment.learnsSandbox, !candidate.isLinked {
+            state.withLock { $0.isRemote = true }
+            return true
+        }
         switch plan.isolation.kind {
         case .none: return false
         case .process: state.withLock { $0.isRemote = true }

@@ -52,12 +52,10 @@ final class Generation: Sendable {
         var hasOpened = false
         /// The seat at the rundown guard, where callers are counted.
         var seat: Int?
-        /// How well the runner's sandbox holds; nil in this process.
-        var sandbox: String?
         /// Whether the instance is in a runner.
         var isRemote = false
-        /// The number of the runner's process; nil before there is one.
-        var runner: Int32?
+        /// The runner; nil before there is one.
+        var runner: Runner?
         /// Why the instance is in a runner, although the plugin could run in this process; nil if it is not for a crash.
         var promotion: Promotion?
         /// The mark that the plugin is being opened in this process.
@@ -163,13 +161,13 @@ final class Generation: Sendable {
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
     /// How well the runner's sandbox holds; nil in this process, and before there is a runner.
-    var sandbox: String? { state.withLock(\.sandbox) }
+    var sandbox: String? { state.withLock(\.runner)?.evidence }
 
     /// Whether the instance is in a runner, and why, if that is for a crash.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
 
     /// The number of the runner's process; nil in this process, and before there is a runner.
-    var runner: Int32? { state.withLock(\.runner) }
+    var runner: Int32? { state.withLock(\.runner)?.processNumber }
 
     /// The loaded bytes.
     var content: ImageContent? { state.withLock(\.channel)?.content }
@@ -200,7 +198,7 @@ final class Generation: Sendable {
                 guard channel.functionsInside.contains(where: { $0.name == name }) else {
                     return .completion(of: name, isWaiting: services.isWaiting(for: operation))
                 }
-                return .returning(from: PluginFunction(name), of: plugin)
+                return .returning(from: PluginFunction(name), of: plugin, on: channel.instance == nil ? .runner : .host)
             },
             owner: context.owner,
             by: deadline,

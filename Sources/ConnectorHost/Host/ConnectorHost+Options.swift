@@ -67,6 +67,9 @@ extension ConnectorHost {
         /// Whether failed gates are retried. False suits a command that opens once and prints the report; failures are
         /// then not logged as warnings.
         package var heals = true
+        /// Receives what runners learn of the sandboxes that their plugins need. If it is not nil, every plugin that the application does
+        /// not link runs in a runner that learns, whatever the configuration says.
+        package var onSandboxLesson: SandboxLesson.Receiver?
         /// Draws a random wait between two attempts, between zero and its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }
 

@@ -143,15 +143,7 @@ public final class ConnectorHost: Sendable {
             runners: RunnerPool(
                 groups: ControlGroupSource(options.controlGroup ?? options.environment[ControlGroups.variable]),
                 find: { () throws(ConnectorError) in try options.runnerProgram },
-                onLine: { [redactor = resolved.redactor] runner, line in
-                    logger.info(
-                        "plugin printed a line",
-                        metadata: [
-                            "line": "\(redactor.redact(line))", "runner": "\(runner.name)",
-                            "connectors": "\(runner.gates.joined(separator: ", "))",
-                        ]
-                    )
-                }
+                onLine: RunnerLines(logger, resolved.redactor, onLesson: options.onSandboxLesson).take
             ),
             promotions: Promotions(
                 state: resolved.configuration.hostDirectory(state: options.stateDirectory),
@@ -162,6 +154,7 @@ public final class ConnectorHost: Sendable {
             redactor: resolved.redactor,
             logger: logger,
             heals: options.heals,
+            learnsSandbox: options.onSandboxLesson != nil,
             jitter: options.jitter,
             onChange: { changes.notifyGate() }
         )
@@ -400,6 +393,9 @@ public final class ConnectorHost: Sendable {
 
     /// The value without the secrets of the gates, for showing it.
     package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
+
+    /// The ends of the runners that live: each is sent when everything that the runner has printed is logged.
+    package var runnerEnds: [OneShot<Void>] { environment.runners.runners.map(\.ended) }
 
     /// The current state of every gate.
     public var report: Report { running.report(outbox.report(on: current.tree), environment.runners) }

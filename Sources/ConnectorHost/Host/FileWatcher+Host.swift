@@ -68,7 +68,7 @@ extension ConnectorHost {
         let (clock, appeared) = (SystemHostClock(), OneShot<Void>())
         var files = ConfigurationFiles()
         files.texts = [path]
-        @Sendable func exists() -> Bool { FileStamp(path) != nil }
+        @Sendable func exists() -> Bool { FileIdentity(path: path) != nil }
         guard !exists() else { return }
         let watcher = FileWatcher(
             FileWatcher.Environment(

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorDigest
 internal import ConnectorLoading
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// The digests of image files, computed again only for a file that has changed.

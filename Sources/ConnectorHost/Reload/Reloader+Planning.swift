@@ -5,6 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorLoading
 internal import ConnectorManifest
+internal import ConnectorPlatform
 
 /// What a plan is made from. Blocks while files are read.
 extension Reloader.Environment {

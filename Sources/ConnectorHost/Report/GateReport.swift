@@ -87,8 +87,25 @@ public struct GateReport: Sendable {
         sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst("sandbox: ".count)) : $0 }
     }
 
-    /// Whether the plugin is in a runner without a sandbox.
-    package var isUnconfined: Bool { sandbox?.hasPrefix("sandbox: off") ?? false }
+    /// How much of a runner's sandbox holds.
+    package enum Confinement: Sendable {
+        /// Every layer, and nothing that was tried was possible.
+        case whole
+        /// Some: the text says what is missing.
+        case partial
+        /// Nothing is refused.
+        case none
+    }
+
+    /// How much of the sandbox holds; nil in the host's process.
+    package var confinement: Confinement? {
+        guard let text = sandboxText else { return nil }
+        if ["off", "learning", "none"].contains(where: text.hasPrefix) { return Confinement.none }
+        // After the layers that hold: what is missing, and bounds that hold.
+        let parts = text.split(separator: "; ").dropFirst()
+        let isWhole = parts.allSatisfy { $0.hasPrefix("memory ") || $0.hasPrefix("cpu ") && $0.hasSuffix(" by cgroup") }
+        return isWhole ? .whole : .partial
+    }
 
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }

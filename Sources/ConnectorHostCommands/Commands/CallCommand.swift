@@ -49,6 +49,8 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var answers: AnswersOption
 
+    @OptionGroup var learning: LearnOption
+
     @Option(
         help: ArgumentHelp("The timeout of the call. (default: 30s)", valueName: "duration"),
         transform: Duration.argument
@@ -62,7 +64,7 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func validate() throws {
-        try attach.validate(isOwn: answers.isGiven)
+        try attach.validate(isOwn: answers.isGiven || learning.isGiven)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -71,6 +73,7 @@ struct CallCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
+            lessons: learning.lessons(),
             answer: answer,
             logger: log.logger
         )
@@ -95,7 +98,7 @@ struct CallCommand: AsyncParsableCommand {
                 let host = try await attach.host(
                     of: file,
                     on: simulate ? [.simulated] : [.control],
-                    isOwn: answers.isGiven
+                    isOwn: answers.isGiven || learning.isGiven
                 )
             else { return false }
             let interruption = Interruption()

@@ -75,7 +75,8 @@ struct ReferenceCommand: AsyncParsableCommand {
             let page = try PluginPage(of: plugin)
             guard let into else { return StandardStream.output.write(page.text) }
             let file = "\(into)/\(page.name)"
-            let present = FileStamp(file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
+            let present =
+                FileIdentity(path: file) == nil ? nil : try SmallFile(reading: file, limit: Self.pageLimit).bytes
             let text = try present.map { bytes throws(ConnectorError) in
                 try page.updated(String(decoding: bytes, as: UTF8.self), file: file)
             }

@@ -52,6 +52,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var answers: AnswersOption
 
+    @OptionGroup var learning: LearnOption
+
     @Flag(
         help:
             "Take up changes of the file, its includes, plugins and secrets as they happen. Waits for a file that is missing."
@@ -100,6 +102,7 @@ struct RunCommand: AsyncParsableCommand {
             heals: true,
             delivers: true,
             watches: watch,
+            lessons: learning.lessons(),
             answer: answer,
             logger: log.logger
         )

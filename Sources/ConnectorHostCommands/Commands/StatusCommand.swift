@@ -37,6 +37,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var answers: AnswersOption
 
+    @OptionGroup var learning: LearnOption
+
     @OptionGroup var attach: AttachOption
 
     @Option(
@@ -50,7 +52,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var log: LogOptions
 
     func validate() throws {
-        try attach.validate(isOwn: answers.isGiven)
+        try attach.validate(isOwn: answers.isGiven || learning.isGiven)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -65,6 +67,7 @@ struct StatusCommand: AsyncParsableCommand {
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
+            lessons: learning.lessons(),
             lastCrash: crash,
             answer: answer,
             logger: log.logger
@@ -94,7 +97,7 @@ struct StatusCommand: AsyncParsableCommand {
                 let host = try await attach.host(
                     of: file,
                     on: simulate ? [.simulated] : [.control],
-                    isOwn: answers.isGiven
+                    isOwn: answers.isGiven || learning.isGiven
                 )
             else { return nil }
             let report = try await host.report()

@@ -125,7 +125,7 @@ struct TestCommand: AsyncParsableCommand {
             childArguments: childArguments
         )
         while true {
-            let stamp = FileStamp(path)
+            let stamp = FileIdentity(path: path)
             let report = await session.run()
             show(report, output)
             if !watch {

@@ -39,11 +39,11 @@ enum ConformanceSubject {
     }
 
     /// Waits until the file is another one, and has stayed the same for a while: a linker writes it in steps.
-    static func change(of path: String, since stamp: FileStamp?) async {
+    static func change(of path: String, since stamp: FileIdentity?) async {
         var last = stamp
         while true {
             try? await Task.sleep(for: .milliseconds(300))
-            let now = FileStamp(path)
+            let now = FileIdentity(path: path)
             if now != nil, now != stamp, now == last { return }
             last = now
         }

@@ -20,7 +20,7 @@ struct InspectionDocument: Document {
     }
 
     func lines(_ style: TextStyle) -> [String] {
-        let isLoadable = inspection.problems.isEmpty
+        let isLoadable = inspection.problems.isEmpty && probe?.outcome != .fails
         let mark: TextStyle.Mark = isLoadable ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
         var lines = ["\(sign) \(style.paint(style.shown(inspection.path), .strong))"] + facts(style)

@@ -131,8 +131,14 @@ struct StatusDocument: Document {
             lines.append("uses \(gate.usedConnectors.map(style.shown).joined(separator: ", "))")
         }
         if let promotion = gate.promotion { lines.append(style.paint(style.shown(promotion.text), .warning)) }
-        if let sandbox = gate.sandbox {
-            lines.append(style.paint(style.shown(sandbox), gate.isUnconfined ? .bad : .faint))
+        if let sandbox = gate.sandbox, let confinement = gate.confinement {
+            let colour: TextStyle.Colour =
+                switch confinement {
+                case .whole: .faint
+                case .partial: .warning
+                case .none: .bad
+                }
+            lines.append(style.paint(style.shown(sandbox), colour))
         }
         if let breaker = gate.breaker, breaker.state != .closed || breaker.openings > 0 {
             lines.append("breaker: " + style.paint(breaker.text, breaker.state == .closed ? nil : .warning))

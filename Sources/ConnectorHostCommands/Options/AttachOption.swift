@@ -12,12 +12,12 @@ struct AttachOption: ParsableArguments {
     )
     var attach: Bool?
 
-    /// - Parameter isOwn: Whether the command simulates in a way of its own.
+    /// - Parameter isOwn: Whether the command simulates, or learns, in a way of its own.
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isOwn: Bool) throws {
         if isOwn, attach == true {
             throw ValidationError(
-                "A running host keeps its own answers and speed: remove --attach, or --answers and --speed."
+                "A running host keeps its own answers, speed and sandboxes: remove --attach, or --answers, --speed and --learn."
             )
         }
     }

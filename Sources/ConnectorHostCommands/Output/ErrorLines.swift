@@ -39,7 +39,7 @@ struct ErrorLines {
         if let cause = error.cause, cause != error.message {
             lines.append(style.paint("cause: \(style.shown(cause))", .faint))
         }
-        if let after = error.retryAfter { lines.append("the server asks to retry after \(style.shown(after.brief))") }
+        if let after = error.retryAfter { lines.append("retry after \(style.shown(after.brief))") }
         if let fix = error.fix ?? Remedy.usual(for: error.code, of: occasion) {
             lines.append("\(style.arrow) \(style.shown(fix))")
         }

@@ -27,9 +27,10 @@ enum Remedy {
         case (.timedOut, .cutShort): "find out why the server is slow, or increase --timeout"
         case (.timedOut, .call): "find out why the server is slow, or increase --timeout"
         case (.rateLimited, _): "wait, or ask the vendor for a higher limit"
-        case (.denied, _): "add the host to the connector's \"allow.hosts\" if the plugin should reach it"
+        case (.denied, _):
+            "if the plugin should reach it, add the host to the connector's \"allow.hosts\", or the file to its \"sandbox\""
         case (.protocolViolation, _): "check that the endpoint belongs to this vendor's API"
-        case (.misbehaved, _): "upgrade or replace the plugin, and tell its author"
+        case (.misbehaved, _), (.crashed, _): "upgrade or replace the plugin, and tell its author"
         case (.missing, .opening), (.missing, .cutShort):
             "create it at the vendor, or correct its name in the connector's \"config\""
         case (.missing, .call): "check the names and ids among the arguments"

@@ -16,6 +16,7 @@ struct HostSession: Sendable {
     /// Handles Ctrl-C and SIGTERM from the start.
     let interruption: Interruption
     private let simulation: Simulation?
+    private let lessons: SandboxLessons?
     /// What happens without a call.
     private let timelines: [SimulatedTimeline]
 
@@ -36,6 +37,7 @@ struct HostSession: Sendable {
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
     ///   - watches: Whether the host takes up changes of its files as they happen.
+    ///   - lessons: Takes what runners learn of the sandboxes that their plugins need; nil if they have their sandboxes.
     ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
@@ -46,6 +48,7 @@ struct HostSession: Sendable {
         heals: Bool = false,
         delivers: Bool = false,
         watches: Bool = false,
+        lessons: SandboxLessons? = nil,
         lastCrash: CrashNote? = nil,
         signals: [Int32] = [],
         answer: OutputOptions,
@@ -55,6 +58,7 @@ struct HostSession: Sendable {
         options.heals = heals
         options.delivers = delivers
         options.watchesFiles = watches
+        if let lessons { options.onSandboxLesson = lessons.take }
         // Events for simulators must not reach the vendors.
         if request != nil { options.outbox = .memory }
         if request != nil, speed > 1 { options.clock = FastClock(speed: speed) }
@@ -105,6 +109,7 @@ struct HostSession: Sendable {
             resolved: opened,
             interruption: interruption,
             simulation: simulation,
+            lessons: lessons,
             timelines: timelines
         )
     }
@@ -138,8 +143,13 @@ struct HostSession: Sendable {
     /// - Throws: The exit status for the signal that ended the command, if there was one.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
         for timeline in timelines { timeline.stop() }
+        let runners = lessons == nil ? [] : host.report.runners
+        let ends = lessons == nil ? [] : host.runnerEnds
         if let grace { await host.close(within: grace) } else { await host.close() }
         await simulation?.stop()
+        // What they have printed is read to its end.
+        for end in ends { await end.wait() }
+        lessons?.write(of: runners)
         if let status = interruption.exitStatus { throw status }
     }
 }

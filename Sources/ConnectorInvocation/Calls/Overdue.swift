@@ -13,6 +13,14 @@ package struct Overdue: Sendable {
     /// The fix, if it differs from the default.
     private var fix: String?
 
+    /// Whose thread a plugin function runs on.
+    package enum ThreadOwner: String, Sendable {
+        /// A thread that the host has fewer of until the function returns.
+        case host = "the host"
+        /// A thread of the process that the plugin has for itself.
+        case runner = "its runner"
+    }
+
     /// The plugin has not completed an operation.
     ///
     /// - Parameter isWaiting: Whether the plugin has anything pending that may complete it. Otherwise it has forgotten the
@@ -29,19 +37,23 @@ package struct Overdue: Sendable {
     /// A function of the plugin has not returned and still occupies its thread.
     ///
     /// - Parameter plugin: The plugin's id and version.
-    package static func returning(from function: PluginFunction, of plugin: String) -> Overdue {
+    package static func returning(
+        from function: PluginFunction,
+        of plugin: String,
+        on owner: ThreadOwner = .host
+    ) -> Overdue {
         Overdue(
             what: "\(function.name) did not return",
-            fix:
-                "fix the plugin \(plugin): \(function) still holds a thread of the host, and plugin functions must not block"
+            fix: "fix the plugin \(plugin): \(function) still holds a thread of \(owner.rawValue), "
+                + "and plugin functions must not block"
         )
     }
 
     /// A function that is not in the manifest has not returned and still occupies its thread.
-    package static func returning(from function: String) -> Overdue {
+    package static func returning(from function: String, on owner: ThreadOwner = .host) -> Overdue {
         Overdue(
             what: "\(function) did not return",
-            fix: "fix the plugin: it holds a thread of the host, and plugin functions must not block"
+            fix: "fix the plugin: it holds a thread of \(owner.rawValue), and plugin functions must not block"
         )
     }
 

@@ -71,9 +71,17 @@ package protocol Channel: AnyObject, Sendable {
     /// - Returns: The event that the instance is destroyed.
     @discardableResult
     func dispose() -> OneShot<Void>
+
+    /// Stops waiting for an instance whose plugin blocks: where another process carries nothing else, it is ended.
+    ///
+    /// - Returns: Whether nothing of the instance is left in this process.
+    func abandon() -> Bool
 }
 
 extension Channel {
+    /// An instance in this process stays: its code still runs here.
+    package func abandon() -> Bool { false }
+
     /// Notifies the plugin that the host gave up an operation; see ``cancel(_:then:)``.
     package func cancel(_ operation: UInt64) {
         cancel(operation) {}

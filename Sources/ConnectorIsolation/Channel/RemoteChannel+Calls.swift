@@ -98,26 +98,20 @@ extension RemoteChannel {
             { [services, plugin] id in
                 signature.isAsync
                     ? .completion(of: name, isWaiting: services.isWaiting(for: id))
-                    : .returning(from: PluginFunction(name), of: plugin)
+                    : .returning(from: PluginFunction(name), of: plugin, on: .runner)
             },
             id,
             owner: context.owner,
             deadline: deadline
-        ) { [self] id in
-            cancel(id)
-            runner.checkPulse(on: environment.clock, patience: Self.grace)
-        }
+        ) { [self] id in cancel(id) }
         defer { environment.clock.cancel(timer) }
         return await withTaskCancellationHandler {
             await operations.awaitOutcome(of: id)
         } onCancel: {
             let error = ConnectorError(.cancelled, "\(name) was cancelled")
-            if operations.giveUp(id, owner: context.owner, error) { cancel(id) }
+            if operations.giveUp(id, owner: context.owner, error) { tell(of: id) }
         }
     }
-
-    /// How long a runner with an overdue call may take to show that it lives, in nanoseconds.
-    static let grace: UInt64 = 2_000_000_000
 
     /// The parameters that a foreign library's opening binds; the runner knows their values.
     private var bound: [String: CallValue] {
@@ -153,15 +147,29 @@ extension RemoteChannel {
         }
     }
 
-    /// Tells the runner that an operation is given up.
+    /// Tells the runner that an operation is given up, which may be because it hangs.
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
+        tell(of: operation)
+        checkPulse()
+        environment.cancelThreads.run(next)
+    }
+
+    /// Tells the runner that an operation is given up.
+    private func tell(of operation: UInt64) {
         services.cancelCalls(during: operation)
         var message = MessageWriter()
         message.put(operation)
         let number = state.withLock(\.number)
         runner.send(.cancel, instance: number, message.bytes)
-        environment.cancelThreads.run(next)
     }
+
+    /// Something was late: finds out whether the runner answers, and ends it if it does not.
+    func checkPulse() {
+        runner.checkPulse(on: environment.clock, patience: Self.grace)
+    }
+
+    /// How long a runner in which something was late may take to show that it lives, in nanoseconds.
+    private static let grace: UInt64 = 2_000_000_000
 }
 
 extension CallEnvironment {

@@ -70,8 +70,8 @@ extension RemoteChannel {
             let isSent = !lane.isUntouched(last: count)
             return (runner.lanes.runnerEnd ?? RunnerEnd()).error(name, plugin: plugin, isSent: isSent)
         case .late?:
-            runner.checkPulse(on: environment.clock, patience: Self.grace)
-            return Overdue.returning(from: PluginFunction(name), of: plugin).error(after: lane.patience)
+            checkPulse()
+            return Overdue.returning(from: PluginFunction(name), of: plugin, on: .runner).error(after: lane.patience)
         case .corrupt?, nil:
             runner.stop(Runner.isCorrupt)
             return ConnectorError(.misbehaved, "the runner's answer to \(name) is none")

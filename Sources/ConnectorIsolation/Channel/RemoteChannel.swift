@@ -107,15 +107,17 @@ package final class RemoteChannel: Channel, RunnerClient {
     /// Makes the instance, and blocks until it exists, or cannot, or the deadline has passed.
     ///
     /// - Parameters:
-    ///   - image: The sealed image's descriptor, which stays the caller's; -1 for none.
+    ///   - plugin: The sealed image, with the libraries beside it; nil for a library that the runner's dynamic linker finds.
     ///   - deadline: In the clock's monotonic time.
-    package func create(_ description: InstanceDescription, image: Int32, by deadline: UInt64) throws(ConnectorError) {
+    package func create(
+        _ description: InstanceDescription,
+        _ plugin: SealedPlugin?,
+        by deadline: UInt64
+    ) throws(ConnectorError) {
         guard let number = runner.add(self) else { throw notSent("create") }
         state.withLock { $0.number = number }
         requests.connect(runner, number)
-        var message = MessageWriter()
-        description.put(to: &message)
-        guard runner.send(.create, instance: number, message.bytes, descriptor: image) != nil else {
+        guard send(description, plugin, as: number) else {
             runner.remove(number)
             throw notSent("create")
         }
@@ -130,11 +132,25 @@ package final class RemoteChannel: Channel, RunnerClient {
             let created = try answer.get()
             state.withLock { $0.created = created }
         } catch {
+            if error.code == .timedOut { checkPulse() }
             // Whatever the runner still does for the instance is ignored.
             runner.send(.dispose, instance: number, [])
             runner.remove(number)
             throw error
         }
+    }
+
+    private func send(_ description: InstanceDescription, _ plugin: SealedPlugin?, as number: UInt32) -> Bool {
+        for library in plugin?.libraries ?? [] {
+            var message = MessageWriter()
+            message.put(library.path)
+            let sent = runner.send(.library, instance: number, message.bytes, descriptor: library.descriptor)
+            guard sent != nil else { return false }
+        }
+        var message = MessageWriter()
+        description.put(to: &message)
+        let image = plugin?.image.descriptor ?? -1
+        return runner.send(.create, instance: number, message.bytes, descriptor: image) != nil
     }
 
     var late: ConnectorError {
@@ -159,6 +175,18 @@ package final class RemoteChannel: Channel, RunnerClient {
         guard let number else { return destroyed }
         if number == 0 || runner.send(.dispose, instance: number, []) == nil { end() }
         return destroyed
+    }
+
+    /// Leaves an instance that blocks to its runner, which ends unless it carries others.
+    package func abandon() -> Bool {
+        let (number, isDisposed) = state.withLock { state in
+            (state.isOver, state.inside) = (true, [:])
+            return (state.number, state.isDisposed)
+        }
+        runner.remove(number)
+        // Otherwise callers are still inside, and the last one's end disposes of the instance.
+        if isDisposed { end() }
+        return true
     }
 
     /// Takes back what was lent, once the instance is gone.

@@ -28,6 +28,8 @@ package enum MessageKind: UInt16, Sendable {
     case ping = 11
     /// Serve a lane; its memory comes as a descriptor.
     case lane = 12
+    /// Load a library that the plugin of an instance needs; its image comes as a descriptor. Comes before `create`.
+    case library = 13
 
     // Runner to host.
     /// The answer to `hello`.
@@ -52,6 +54,9 @@ package enum MessageKind: UInt16, Sendable {
     case pong = 73
     /// There is room in the ring of the host's messages again.
     case room = 74
+
+    /// The sandbox holds less than the runner said in `ready`; for no instance.
+    case weakened = 75
 
     // Services, by the names of their functions. The host answers those that have a result.
     /// `log/1`: `log`.

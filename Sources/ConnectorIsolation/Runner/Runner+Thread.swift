@@ -98,6 +98,13 @@ extension Runner {
             guard readRing(page.toHost, writing: page.toRunner, ready: { greet(.success(())) }) else {
                 throw MessageReader.malformed
             }
+        case .weakened:
+            var message = MessageReader(frame.payload)
+            let fault = try message.text()
+            state.withLock { state in
+                state.evidence += "; \(fault.prefix(256))"
+                state.isSandboxWhole = false
+            }
         case .pong: state.withLock { $0.pong = $0.ping }
         case .room:
             do throws(OutgoingMessages.Refusal) {
@@ -152,6 +159,7 @@ extension Runner {
                 ConnectorError(
                     .unavailable,
                     "the runner ended before it answered: \(end.description)",
+                    fix: "check that it is connector-runner of the host's version, and what it printed",
                     cause: end.lines.isEmpty ? nil : end.lines.joined(separator: " | "),
                     isRetryable: true
                 )
@@ -161,6 +169,7 @@ extension Runner {
         lanes.end(end)
         for client in clients { client.runnerEnded(end, taken: taken) }
         closeDescriptors()
+        onEnd(self)
         ended.send(())
     }
 
@@ -170,7 +179,12 @@ extension Runner {
     /// How long a runner may take to end once its socket is closed, in milliseconds.
     private static let patience: Int32 = 200
 
-    func closeDescriptors() {
-        for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] { close(descriptor) }
+    private func closeDescriptors() {
+        state.withLock { state in
+            state.isReaped = true
+            for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] {
+                close(descriptor)
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 internal import CRunner
 package import ConnectorBase
 package import ConnectorPlatform
+internal import ConnectorSandbox
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -25,6 +26,8 @@ package final class Runner: Sendable {
     /// Receives each line that the runner prints, on the runner's thread.
     package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
 
+    /// Whether it has no sandbox, and prints what one would refuse.
+    package let learnsSandbox: Bool
     let child: RunnerSpawner.Child
     let bounds: RunnerBounds
     let page: SharedPage
@@ -37,6 +40,7 @@ package final class Runner: Sendable {
     /// Wakes the thread: it reads one end of a pipe.
     let wake: (source: Int32, target: Int32)
     let onLine: Output
+    let onEnd: @Sendable (_ runner: Runner) -> Void
     let state = Mutex(State())
     let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
     /// Sent when the process has ended and is reaped.
@@ -49,6 +53,8 @@ package final class Runner: Sendable {
         var holders = 0
         /// Whether the runner has ended, or is about to.
         var isOver = false
+        /// Whether the process is reaped: its descriptor, and the others, are closed, and their numbers may be used again.
+        var isReaped = false
         /// Why the host ends it.
         var reason: String?
         var evidence = ""
@@ -66,22 +72,25 @@ package final class Runner: Sendable {
     ///   - transport: What carries the messages.
     ///   - groups: Where its control group is made, if it has bounds.
     ///   - patience: How long it may take to answer, in nanoseconds.
+    ///   - onLine: Receives each line that it prints.
+    ///   - onEnd: Runs when the process has ended and every client knows; on the runner's thread.
     package init(
         _ name: String,
         _ start: RunnerSpawner.Start,
         transport: RunnerTransport = .automatic,
         groups: ControlGroupSource = ControlGroupSource(),
-        patience: UInt64 = 10_000_000_000,
-        onLine: @escaping Output
+        patience: UInt64 = 5_000_000_000,
+        onLine: @escaping Output,
+        onEnd: @escaping @Sendable (_ runner: Runner) -> Void = { _ in }
     ) throws(ConnectorError) {
         guard let page = SharedPage() else {
             start.abandon()
-            throw ConnectorError(.unavailable, "there is no memory to share with a runner", isRetryable: true)
+            throw Self.lacks("there is no memory to share with a runner")
         }
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {
             start.abandon()
-            throw ConnectorError(.unavailable, "the process has no descriptors left for a runner", isRetryable: true)
+            throw Self.lacks("the process has no descriptors left for a runner")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -96,9 +105,11 @@ package final class Runner: Sendable {
         }
         bounds = RunnerBounds(start.sandbox, groups, process: child.number)
         self.name = name
+        learnsSandbox = start.sandbox.level == .learn
         self.page = page
         self.transport = transport
         self.onLine = onLine
+        self.onEnd = onEnd
         processNumber = child.number
         wake = (ends[0], ends[1])
         outgoing = OutgoingMessages(child.socket)
@@ -106,12 +117,13 @@ package final class Runner: Sendable {
             child.end()
             bounds.end()
             for end in ends { close(end) }
-            throw ConnectorError(.unavailable, "the system cannot create a thread for a runner", isRetryable: true)
+            throw Self.lacks("the system cannot create a thread for a runner")
         }
         var hello = MessageWriter()
         Handshake.own.put(to: &hello)
         hello.put(usesRings)
         _ = send(.hello, instance: 0, hello.bytes, descriptor: page.descriptor)
+        page.closeDescriptor()
         let end = SystemTime.monotonic().saturatingAdding(patience)
         let answer = greeting.wait { answer in
             if let answer { return .proceed(answer) }
@@ -128,7 +140,22 @@ package final class Runner: Sendable {
     var usesRings: Bool { transport == .automatic && page.toHost.canWake }
 
     private static func silent(_ program: RunnerProgram) -> ConnectorError {
-        ConnectorError(.timedOut, "\(program.path) does not answer", isRetryable: true)
+        ConnectorError(
+            .timedOut,
+            "\(program.path) does not answer",
+            fix: "check that it is connector-runner, and that the machine is not overloaded",
+            isRetryable: true
+        )
+    }
+
+    private static func lacks(_ what: String) -> ConnectorError {
+        ConnectorError(
+            .unavailable,
+            what,
+            fix:
+                "raise the limits of the process and the machine, or let connectors share runners, by the same \"runner\" in the file",
+            isRetryable: true
+        )
     }
 
     /// How well the runner's sandbox holds, as it found by trying; empty if it has none.
@@ -191,9 +218,10 @@ package final class Runner: Sendable {
     package func stop(_ reason: String) {
         state.withLock { state in
             state.isOver = true
+            guard !state.isReaped else { return }
             state.reason = state.reason ?? reason
+            _ = runner_kill(child.process)
         }
-        _ = runner_kill(child.process)
     }
 
     // MARK: Messages
@@ -241,7 +269,9 @@ package final class Runner: Sendable {
     static let isCorrupt = "it sent what no runner sends: \(RingMemory.corrupt.message)"
 
     func wakeThread() {
-        var byte: UInt8 = 1
-        _ = unsafe write(wake.target, &byte, 1)
+        state.withLock { state in
+            var byte: UInt8 = 1
+            if !state.isReaped { _ = unsafe write(wake.target, &byte, 1) }
+        }
     }
 }

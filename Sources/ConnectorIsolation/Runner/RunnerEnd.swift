@@ -23,7 +23,10 @@ package struct RunnerEnd: Sendable {
     /// One clause for a person.
     package var description: String {
         if let reason { return reason }
-        if let note { return note.description.replacingPrefix("the process ", with: "it ") }
+        if let note {
+            let thread = note.thread.map { ", on the thread \($0)" } ?? ""
+            return note.description.replacingPrefix("the process ", with: "it ") + thread
+        }
         if signal != 0 { return "it was ended by \(Self.name(of: signal))" }
         return "it exited with the status \(status)"
     }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-package import ConnectorLoading
-internal import ConnectorPlatform
+package import ConnectorPlatform
 package import ConnectorSandbox
 internal import Synchronization
 
@@ -61,6 +60,24 @@ package final class RunnerPool: Sendable {
     private struct Slot: Sendable {
         var runner: Runner?
         var start: RunnerSpawner.Start?
+
+        /// Whether there is nothing to find in it.
+        var isEmpty: Bool { start == nil && runner?.isAlive != true }
+    }
+
+    private struct State: Sendable {
+        /// One for each key, locked while its runner starts, with how many callers are using it.
+        var slots: [Key: (slot: Monitor<Slot>, users: Int)] = [:]
+        /// The runners that live.
+        var living: [Runner] = []
+        /// How many processes are about to become runners.
+        var startCount = 0
+
+        mutating func removeDead() {
+            living.removeAll { !$0.isAlive }
+            // Whoever uses a slot may be about to fill it. Nobody waits for the lock of one without users.
+            slots = slots.filter { $0.value.users > 0 || !$0.value.slot.withLock(\.isEmpty) }
+        }
     }
 
     /// The most runners of a host.
@@ -68,9 +85,7 @@ package final class RunnerPool: Sendable {
 
     private let find: @Sendable () throws(ConnectorError) -> RunnerProgram
     private let onLine: Runner.Output
-    /// One for each key, held while its runner starts.
-    private let slots = Mutex<[Key: Monitor<Slot>]>([:])
-    private let living = Mutex<[Runner]>([])
+    private let state = Mutex(State())
     private let limit: Int
     private let transport: RunnerTransport
     private let groups: ControlGroupSource
@@ -78,7 +93,7 @@ package final class RunnerPool: Sendable {
     /// Creates a pool without runners.
     ///
     /// - Parameters:
-    ///   - limit: The most runners at once.
+    ///   - limit: The most runners at once, with those that start.
     ///   - transport: What carries the messages.
     ///   - groups: Where runners with bounds have their control groups.
     ///   - find: Finds the program, once for each runner.
@@ -98,73 +113,112 @@ package final class RunnerPool: Sendable {
     }
 
     deinit {
-        for slot in slots.withLock({ Array($0.values) }) { slot.withLock { $0.start.take() }?.abandon() }
+        for (slot, _) in state.withLock({ Array($0.slots.values) }) { slot.withLock { $0.start.take() }?.abandon() }
         for runner in runners { runner.stop("the host has ended") }
-    }
-
-    private func slot(_ key: Key) -> Monitor<Slot> {
-        slots.withLock { slots in
-            let slot = slots[key] ?? Monitor(Slot())
-            slots[key] = slot
-            return slot
-        }
     }
 
     /// Starts the process for a key if it has none, and does not wait for it, but for another caller whose runner of that key starts.
     /// Balance it with ``hold(_:)`` or ``abandon(_:)``.
     package func begin(_ key: Key) {
-        slot(key).withLock { slot in
-            guard slot.start == nil, slot.runner?.isAlive != true, runners.count < limit,
-                let program = try? find()
-            else { return }
-            slot.start = try? RunnerSpawner.shared.begin(program, key.sandbox)
+        withSlot(of: key) { slot in
+            guard slot.isEmpty, reserve() == nil else { return }
+            do throws(ConnectorError) {
+                slot.start = try RunnerSpawner.shared.begin(find(), key.sandbox)
+            } catch {
+                giveUpReservation()
+            }
         }
     }
 
     /// Ends the process for a key unless its runner has been asked for. Do not call ``hold(_:)`` afterwards.
     package func abandon(_ key: Key) {
-        slot(key).withLock { $0.start.take() }?.abandon()
+        withSlot(of: key) { abandonStart(of: &$0) }
     }
 
     /// The runner for a key, started if there is none. Blocks while it starts.
     ///
     /// - Returns: A runner that does not end before ``Runner/release()``.
     package func hold(_ key: Key) throws(ConnectorError) -> Runner {
-        try slot(key).withLock { slot throws(ConnectorError) in
-            let start = slot.start.take()
+        try withSlot(of: key) { slot throws(ConnectorError) in
             if let runner = slot.runner, runner.hold() {
-                start?.abandon()
+                abandonStart(of: &slot)
                 return runner
             }
-            let count = runners.count
-            guard count < limit else {
-                start?.abandon()
+            let start = slot.start.take()
+            if start == nil, let count = reserve() {
                 throw ConnectorError(
                     .unavailable,
                     "the host has \(count) runners, the most that it may have",
                     fix: "let connectors share runners, by the same \"runner\" in the file"
                 )
             }
-            let process = if let start { start } else { try RunnerSpawner.shared.begin(find(), key.sandbox) }
-            let runner = try Runner(
-                key.description,
-                process,
-                transport: transport,
-                groups: groups,
-                onLine: onLine
-            )
-            _ = runner.hold()
-            slot.runner = runner
-            living.withLock { $0.append(runner) }
-            return runner
+            do throws(ConnectorError) {
+                let process = if let start { start } else { try RunnerSpawner.shared.begin(find(), key.sandbox) }
+                let runner = try Runner(
+                    key.description,
+                    process,
+                    transport: transport,
+                    groups: groups,
+                    onLine: onLine
+                ) { [weak self] _ in self?.state.withLock { $0.removeDead() } }
+                _ = runner.hold()
+                slot.runner = runner
+                state.withLock { state in
+                    state.startCount -= 1
+                    state.living.append(runner)
+                }
+                return runner
+            } catch {
+                giveUpReservation()
+                throw error
+            }
         }
     }
 
     /// The runners that live. One that is starting is not among them yet.
-    package var runners: [Runner] {
-        living.withLock { runners in
-            runners.removeAll { !$0.isAlive }
-            return runners
+    package var runners: [Runner] { state.withLock { $0.living.filter(\.isAlive) } }
+
+    // MARK: Places
+
+    /// Uses the slot of a key, which is locked meanwhile.
+    private func withSlot<Value, Failure: Error>(
+        of key: Key,
+        _ body: (inout Slot) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let slot = state.withLock { state in
+            let slot = state.slots[key]?.slot ?? Monitor(Slot())
+            state.slots[key] = (slot, (state.slots[key]?.users ?? 0) + 1)
+            return slot
         }
+        defer {
+            state.withLock { state in
+                state.slots[key]?.users -= 1
+                state.removeDead()
+            }
+        }
+        return try slot.withLock(body)
+    }
+
+    /// Takes a place among the most runners that there may be, for one that is to start.
+    ///
+    /// - Returns: How many runners there are, if they are too many already.
+    private func reserve() -> Int? {
+        state.withLock { state in
+            state.removeDead()
+            let count = state.living.count + state.startCount
+            guard count < limit else { return count }
+            state.startCount += 1
+            return nil
+        }
+    }
+
+    private func giveUpReservation() {
+        state.withLock { $0.startCount -= 1 }
+    }
+
+    private func abandonStart(of slot: inout Slot) {
+        guard let start = slot.start.take() else { return }
+        start.abandon()
+        giveUpReservation()
     }
 }

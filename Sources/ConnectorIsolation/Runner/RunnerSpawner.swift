@@ -79,21 +79,29 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
+    /// How long a process may take to run its program and to enter its namespaces, in milliseconds: others wait for their turn meanwhile.
+    private static let patience: Int32 = 5000
+
     /// Starts a runner; another thread waits until it runs its program.
     ///
+    /// - Parameter patience: How long that may take, in milliseconds.
     /// - Throws: `unavailable` if there is no thread.
     package func begin(
         _ program: RunnerProgram,
-        _ sandbox: SandboxSettings = SandboxSettings(level: .off)
+        _ sandbox: SandboxSettings = SandboxSettings(level: .off),
+        patience: Int32 = patience
     ) throws(ConnectorError) -> Start {
         let start = Start(program, sandbox)
         let isRunning = add {
-            start.end(Result { () throws(ConnectorError) in try Self.spawn(program, sandbox.arguments) })
+            start.end(
+                Result { () throws(ConnectorError) in try Self.spawn(program, sandbox.arguments, patience: patience) }
+            )
         }
         guard isRunning else {
             throw ConnectorError(
                 .unavailable,
                 "the system cannot create a thread that starts runners",
+                fix: "raise the limit of threads",
                 isRetryable: true
             )
         }
@@ -121,7 +129,11 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
-    private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Child {
+    private static func spawn(
+        _ program: RunnerProgram,
+        _ arguments: [String],
+        patience: Int32
+    ) throws(ConnectorError) -> Child {
         let file = unsafe open(program.path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure(program, errno) }
         defer { close(file) }
@@ -138,7 +150,7 @@ package final class RunnerSpawner: Sendable {
         var process: Int32 = -1
         let words = CStrings(["\(getpid())"] + arguments)
         let number = withExtendedLifetime(words) {
-            unsafe runner_spawn(file, other, ends[1], words.pointers, &process)
+            unsafe runner_spawn(file, other, ends[1], words.pointers, patience, &process)
         }
         close(other)
         close(ends[1])
@@ -152,9 +164,20 @@ package final class RunnerSpawner: Sendable {
     }
 
     private static func failure(_ program: RunnerProgram, _ number: Int32) -> ConnectorError {
-        ConnectorError(
+        if number == ETIMEDOUT {
+            return ConnectorError(
+                .timedOut,
+                "\(program.path) does not start",
+                fix: "check that it is connector-runner, and that the machine is not overloaded",
+                isRetryable: true
+            )
+        }
+        return ConnectorError(
             number == ENOSYS ? .unsupported : .unavailable,
             "\(program.path) cannot be started",
+            fix: number == ENOSYS
+                ? "write \"isolation\": \"none\": only Linux has runners"
+                : "check that it is connector-runner, and may be executed",
             cause: SystemError(number).description,
             isRetryable: number != ENOSYS
         )

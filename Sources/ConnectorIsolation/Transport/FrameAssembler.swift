@@ -9,6 +9,9 @@ package struct FrameAssembler: ~Copyable, Sendable {
     private var start = 0
     private var descriptors: [Int32] = []
 
+    /// The room that a large message leaves to the next ones, in bytes.
+    private static let keptCapacity = 1 << 20
+
     /// The most descriptors that wait for their messages.
     private static let descriptorLimit = 16
 
@@ -47,7 +50,11 @@ package struct FrameAssembler: ~Copyable, Sendable {
         let payload = Array(buffer[start + FrameHeader.size..<end])
         start = end
         if start == buffer.count || start > 1 << 20 {
-            buffer.removeFirst(start)
+            if buffer.capacity > Self.keptCapacity {
+                buffer = Array(buffer[start...])
+            } else {
+                buffer.removeFirst(start)
+            }
             start = 0
         }
         var descriptor: OwnedDescriptor?

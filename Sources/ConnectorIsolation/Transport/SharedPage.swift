@@ -30,8 +30,11 @@ package final class SharedPage: Sendable {
         self.memory = memory
     }
 
-    /// The descriptor, for the other side.
+    /// The descriptor, for the other side; -1 once it is closed.
     package var descriptor: Int32 { memory.descriptor }
+
+    /// Closes the descriptor, which the other side has; the memory stays mapped.
+    package func closeDescriptor() { memory.closeDescriptor() }
 
     /// The ring of the host's messages.
     package var toRunner: RingMemory { RingMemory(memory, at: Self.ringsOffset, capacity: Self.ringCapacity) }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+package import ConnectorPlatform
 
 /// A plugin that was found and looks usable, without running any of its code.
 package final class PluginCandidate: Sendable {

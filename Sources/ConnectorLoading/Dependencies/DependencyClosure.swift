@@ -36,7 +36,9 @@ package struct DependencyClosure {
     private static let (memberLimit, nameLimit) = (512, 1024)
 
     /// Finds all dependencies of an image.
-    package init(of image: ELFImage, _ dynamic: DynamicSection) {
+    ///
+    /// - Parameter elsewhere: Whether another process is to load it, for which the libraries that this one has loaded mean nothing.
+    package init(of image: ELFImage, _ dynamic: DynamicSection, elsewhere: Bool = false) {
         let root = Member(
             name: image.bytes.path,
             path: image.bytes.path,
@@ -48,7 +50,8 @@ package struct DependencyClosure {
         members = [root]
         let search = LibrarySearch(architecture: image.architecture)
         #if os(Linux)
-            let loaded = image.architecture == .host ? LoadedLibraries.current() : []
+            let isHere = image.architecture == .host && !elsewhere
+            let loaded = isHere ? LoadedLibraries.current() : []
         #endif
         var known: Set<String> = []
         // One file may be found under many names.
@@ -60,7 +63,7 @@ package struct DependencyClosure {
             let requester = requester(next)
             for name in image.neededLibraries(dynamic) where known.insert(name).inserted {
                 #if os(Linux)
-                    if image.architecture == .host, let member = Self.member(loaded, named: name, requester: next) {
+                    if isHere, let member = Self.member(loaded, named: name, requester: next) {
                         members.append(member)
                         continue
                     }
@@ -119,6 +122,26 @@ package struct DependencyClosure {
         else { return nil }
         let present = image.definedVersions(dynamic)
         return present.isEmpty ? nil : present
+    }
+
+    /// The members that the image brings along: each was found relative to its requester, and so on up to the image. Each comes after
+    /// those that it needs, unless libraries need each other.
+    package var beside: [Member] {
+        var isBeside = [Bool](repeating: false, count: members.count)
+        for (index, member) in members.enumerated() where member.isRelativeToOrigin && !member.isLoaded {
+            guard let requester = member.requester else { continue }
+            isBeside[index] = requester == 0 || isBeside[requester]
+        }
+        var ordered: [Int] = []
+        var visited: Set<Int> = []
+        func visit(_ index: Int) {
+            guard visited.insert(index).inserted, let (image, dynamic) = members[index].contents else { return }
+            let needed = Set(image.neededLibraries(dynamic))
+            for other in members.indices where isBeside[other] && needed.contains(members[other].name) { visit(other) }
+            ordered.append(index)
+        }
+        for index in members.indices where isBeside[index] { visit(index) }
+        return ordered.map { members[$0] }
     }
 
     /// The names from the root's dependency down to a member, which explain why it is needed.

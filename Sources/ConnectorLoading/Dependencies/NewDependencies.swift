@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorPlatform
 internal import Synchronization
 
-/// The libraries that loading an image would bring into the process.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The libraries that loading an image would bring into a process.
 package struct NewDependencies {
-    /// The libraries that the image finds relative to its file (`$ORIGIN`), and that a sealed copy would not find.
+    /// The libraries that the image finds relative to its file (`$ORIGIN`), and that a sealed copy would not find. For another process,
+    /// each comes after those that it needs.
     package var relatives: [ImageBytes] = []
     /// Whether the search path leads up from the image's folder, so that its copy must be at the same depth.
     package var climbsFromOrigin = false
@@ -20,8 +28,21 @@ package struct NewDependencies {
     ///
     /// Most images need only loaded libraries, which costs one look-up for each name.
     ///
+    /// - Parameter elsewhere: Whether another process loads the image, which has none of this one's libraries.
     /// - Throws: The reason that a library is missing, or would crash the dynamic linker.
-    package init(of image: ELFImage, _ dynamic: DynamicSection) throws(ConnectorError) {
+    package init(of image: ELFImage, _ dynamic: DynamicSection, elsewhere: Bool = false) throws(ConnectorError) {
+        if elsewhere, Self.mayHaveLibrariesBeside(image, dynamic) {
+            let closure = DependencyClosure(of: image, dynamic, elsewhere: true)
+            if let problem = DependencyDiagnosis.missing(closure).first { throw problem }
+            for member in closure.beside {
+                guard let contents = member.contents else { continue }
+                _ = try Preflight.linkable(contents.image)
+                // A sealed library is found by that name alone.
+                guard member.soname == member.name else { throw Self.nameless(member) }
+                relatives.append(contents.image.bytes)
+            }
+            return
+        }
         guard !image.neededLibraries(dynamic).allSatisfy(Self.isPresent) else { return }
         let closure = DependencyClosure(of: image, dynamic)
         if let problem = DependencyDiagnosis.missing(closure).first { throw problem }
@@ -33,6 +54,28 @@ package struct NewDependencies {
             // Dependencies of such a library are found relative to its copy, so they must be copied too.
             if member.isRelativeToOrigin { relatives.append(contents.image.bytes) }
         }
+    }
+
+    /// Whether a library that an image needs may be beside its file. Most images have none, and cost some look-ups of names.
+    private static func mayHaveLibrariesBeside(_ image: ELFImage, _ dynamic: DynamicSection) -> Bool {
+        let needed = image.neededLibraries(dynamic)
+        let origin = image.bytes.path.rootedPath.parentPath
+        let lists = [dynamic.runpath, dynamic.rpath].compactMap { $0.flatMap { image.string(dynamic, at: $0) } }
+        let folders = lists.flatMap { SearchPath.folders($0, origin: origin) }.filter(\.isRelative)
+        return needed.contains { name in
+            name.contains("/") || folders.contains { unsafe access("\($0.path)/\(name)", F_OK) == 0 }
+        }
+            || folders.contains { unsafe access("\($0.path)/glibc-hwcaps", F_OK) == 0 }
+    }
+
+    private static func nameless(_ library: DependencyClosure.Member) -> ConnectorError {
+        let path = library.path ?? library.name
+        return ConnectorError(
+            .loadFailed,
+            "\(path) calls itself \(library.soname ?? "nothing"), and is needed as \(library.name)",
+            fix: "link it with -Wl,-soname,\(library.name.lastPathComponent), and the plugin with that one: "
+                + "a runner finds the libraries beside a plugin by their names"
+        )
     }
 
     /// Whether the process has a library of this name; if so, pins it for the life of the process.

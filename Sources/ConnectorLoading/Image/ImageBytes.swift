@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+package import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-internal import ConnectorPlatform
+package import ConnectorPlatform
 
 #if canImport(Glibc)
     import Glibc
@@ -34,27 +34,26 @@ package struct OpenFile: ~Copyable {
     /// - Throws: As ``init(path:limit:)``.
     package init(adopting descriptor: Int32, path: String, limit: Int = ImageBytes.sizeLimit) throws(ConnectorError) {
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
+        guard let identity = FileIdentity(descriptor: descriptor) else {
             let number = errno
             close(descriptor)
             throw Self.failure(path, number)
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard identity.kind == S_IFREG else {
             close(descriptor)
-            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
+            let kind = identity.kind == S_IFDIR ? "a directory" : "not a regular file"
             throw ConnectorError(.unreadable, "\(path) is \(kind)", fix: "name the file of a plugin")
         }
-        guard status.st_size <= limit else {
+        guard identity.size <= limit else {
             close(descriptor)
             throw ConnectorError(
                 .tooLarge,
-                "\(path) has \(status.st_size) bytes, more than the limit of \(limit >> 20) MiB",
+                "\(path) has \(identity.size) bytes, more than the limit of \(limit >> 20) MiB",
                 fix: "name the file of a plugin"
             )
         }
         self.descriptor = descriptor
-        identity = FileIdentity(status)
+        self.identity = identity
     }
 
     /// Takes ownership of an open descriptor.

@@ -49,6 +49,14 @@
             throw Self.hasNoSealing(candidate)
         }
 
+        /// Refuses, as ``seal(_:)`` does.
+        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
+            throw ConnectorError(
+                .unsupported,
+                "the system has no files in memory, in which \(path) is handed to a runner"
+            )
+        }
+
         private static func hasNoSealing(_ candidate: PluginCandidate) -> ConnectorError {
             ConnectorError(
                 .unsupported,
@@ -57,15 +65,25 @@
         }
     }
 
-    /// The checked bytes of a plugin's image, sealed, for another process: this system has none.
-    package final class SealedPlugin: Sendable {
+    /// The checked bytes of a plugin's image, and of the libraries beside it, sealed, for another process: this system has none.
+    package struct SealedPlugin: Sendable {
+        /// The plugin's image.
+        package let image: SealedImageFile
+        /// The libraries that the image brings along, each after those that it needs.
+        package let libraries: [SealedImageFile]
+    }
+
+    /// The checked bytes of an image in a sealed file in memory.
+    package final class SealedImageFile: Sendable {
+        /// The file that the bytes were read from.
+        package let path: String
         /// The bytes.
         package let content: ImageContent
         /// The descriptor of the file in memory.
         package let descriptor: Int32
 
-        private init(content: ImageContent, descriptor: Int32) {
-            (self.content, self.descriptor) = (content, descriptor)
+        private init(path: String, content: ImageContent, descriptor: Int32) {
+            (self.path, self.content, self.descriptor) = (path, content, descriptor)
         }
     }
 #endif

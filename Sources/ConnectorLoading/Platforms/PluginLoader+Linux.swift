@@ -35,9 +35,11 @@ internal import ConnectorManifest
             return image.staticTLS(dynamic)
         }
 
+        /// - Parameter elsewhere: Whether another process is to load the image.
         private func checkFile(
             _ candidate: PluginCandidate,
-            _ bytes: ImageBytes
+            _ bytes: ImageBytes,
+            elsewhere: Bool = false
         ) throws(ConnectorError) -> CheckedFile {
             guard bytes.readAll() else { throw Preflight.changed(candidate.path) }
             let image = try ELFImage(bytes)
@@ -45,7 +47,7 @@ internal import ConnectorManifest
             let dynamic = soundness.dynamic
             guard candidate.isDescribed(by: image) else { throw Preflight.changed(candidate.path) }
             if let problem = Preflight.problems(of: candidate.manifest, soundness).first { throw problem }
-            let dependencies = try NewDependencies(of: image, dynamic)
+            let dependencies = try NewDependencies(of: image, dynamic, elsewhere: elsewhere)
             try admission.check(candidate, bytes, libraries: dependencies.relatives)
             return CheckedFile(
                 bytes: bytes,
@@ -124,37 +126,77 @@ internal import ConnectorManifest
             }
         }
 
-        /// Checks an image, and seals the checked bytes for a process that loads them.
+        /// Checks an image with the libraries beside it, and seals the checked bytes for a process that loads them.
         package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
             let bytes = try ImageBytes(path: candidate.path)
-            _ = try checkFile(candidate, bytes)
-            let sealed = unsafe bytes.withAllBytes { content in
-                let file = unsafe MemoryFile.sealing(content, name: candidate.path.lastPathComponent)
-                return unsafe SealedPlugin(content: file.content(content), file: file)
+            let checked = try checkFile(candidate, bytes, elsewhere: true)
+            var libraries: [SealedImageFile] = []
+            for library in checked.dependencies.relatives { libraries.append(try .sealing(library)) }
+            return SealedPlugin(image: try .sealing(bytes), libraries: libraries)
+        }
+
+        /// Loads a library that another process has found beside a plugin, checked and sealed, so that the plugin finds it.
+        ///
+        /// - Parameters:
+        ///   - path: The file that the bytes were read from.
+        ///   - descriptor: The sealed bytes, which the loader closes.
+        package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
+            let bytes = try ImageBytes(descriptor: descriptor, path: path)
+            guard bytes.readAll() else { throw Preflight.changed(path) }
+            let image = try ELFImage(bytes)
+            let dynamic = try Preflight.linkable(image).dynamic
+            _ = try NewDependencies(of: image, dynamic)
+            do throws(DynamicLinker.Failure) {
+                _ = try unsafe bytes.withAllBytes { content throws(DynamicLinker.Failure) in
+                    unsafe try LoadedImages.shared.image(
+                        of: content,
+                        name: path.lastPathComponent,
+                        path: path,
+                        staticTLS: image.staticTLS(dynamic)
+                    ) { () throws(DynamicLinker.Failure) in
+                        try unsafe SealedImage(content, path: path, relatives: [], storage: storage).load()
+                    }
+                }
+            } catch {
+                throw DependencyDiagnosis.refusal(image, dynamic, error)
             }
-            guard let sealed else { throw Preflight.changed(candidate.path) }
-            guard sealed.descriptor >= 0 else {
-                throw ConnectorError(
-                    .unsupported,
-                    "the system has no files in memory, in which \(candidate.path) is handed to its runner",
-                    cause: SystemError().description
-                )
-            }
-            return sealed
         }
     }
 
-    /// The checked bytes of a plugin's image, sealed, for another process that loads them.
-    package final class SealedPlugin: Sendable {
+    /// The checked bytes of a plugin's image, and of the libraries beside it, sealed, for another process that loads them.
+    package struct SealedPlugin: Sendable {
+        /// The plugin's image.
+        package let image: SealedImageFile
+        /// The libraries that the image brings along, each after those that it needs.
+        package let libraries: [SealedImageFile]
+    }
+
+    /// The checked bytes of an image in a sealed file in memory.
+    package final class SealedImageFile: Sendable {
+        /// The file that the bytes were read from.
+        package let path: String
         /// The bytes.
         package let content: ImageContent
         /// The descriptor of the file in memory, open as long as this object lives.
         package var descriptor: Int32 { file.descriptor }
         private let file: MemoryFile
 
-        init(content: ImageContent, file: consuming MemoryFile) {
-            self.content = content
-            self.file = file
+        private init(_ bytes: UnsafeRawBufferPointer, path: String) {
+            self.path = path
+            file = unsafe MemoryFile.sealing(bytes, name: path.lastPathComponent)
+            content = unsafe file.content(bytes)
+        }
+
+        /// Seals bytes that have been checked.
+        fileprivate static func sealing(_ bytes: ImageBytes) throws(ConnectorError) -> SealedImageFile {
+            let sealed = unsafe bytes.withAllBytes { unsafe SealedImageFile($0, path: bytes.path) }
+            guard let sealed else { throw Preflight.changed(bytes.path) }
+            guard sealed.descriptor < 0 else { return sealed }
+            throw ConnectorError(
+                .unsupported,
+                "the system has no files in memory, in which \(bytes.path) is handed to its runner",
+                cause: SystemError().description
+            )
         }
     }
 #endif

@@ -13,6 +13,16 @@ final class InstanceTable: Sendable {
     private let sandbox: RunnerSandbox
     private let environment: CallEnvironment
     private let instances = Mutex<[UInt32: RunnerInstance]>([:])
+    /// What comes before the message that makes an instance.
+    private let libraries = Mutex<[UInt32: [SealedLibrary]]>([:])
+
+    /// A library beside a plugin, which the host has checked and sealed.
+    struct SealedLibrary: Sendable {
+        /// The file that it was read from.
+        let path: String
+        /// Its bytes; whoever loads it closes the descriptor.
+        let descriptor: Int32
+    }
 
     init(_ socket: RunnerSocket, _ sandbox: RunnerSandbox) {
         self.socket = socket
@@ -31,6 +41,7 @@ final class InstanceTable: Sendable {
     func receive(_ frame: consuming Frame) {
         let number = frame.instance
         if frame.kind == .lane { return openLane(frame) }
+        if frame.kind == .library { return keepLibrary(number, frame) }
         if frame.kind == .create { return create(number, frame) }
         guard let instance = instances.withLock({ $0[number] }) else { return }
         var message = MessageReader(frame.payload)
@@ -56,6 +67,14 @@ final class InstanceTable: Sendable {
         LaneThread.start(descriptor) { [self] number in instances.withLock { $0[number] } }
     }
 
+    private func keepLibrary(_ number: UInt32, _ frame: consuming Frame) {
+        var frame = frame
+        var message = MessageReader(frame.payload)
+        guard let path = try? message.text(), let descriptor = frame.takeDescriptor() else { return }
+        let library = SealedLibrary(path: path, descriptor: descriptor)
+        libraries.withLock { $0[number, default: []].append(library) }
+    }
+
     private func create(_ number: UInt32, _ frame: consuming Frame) {
         var frame = frame
         var message = MessageReader(frame.payload)
@@ -64,6 +83,7 @@ final class InstanceTable: Sendable {
         let instance = RunnerInstance(number, description, socket, environment, sandbox)
         instances.withLock { $0[number] = instance }
         // Constructors, the entry function and `create` may block.
-        environment.gateThreads.run { instance.create(image: image) }
+        let libraries = libraries.withLock { $0.removeValue(forKey: number) } ?? []
+        environment.gateThreads.run { instance.create(image: image, libraries: libraries) }
     }
 }

@@ -80,11 +80,13 @@ final class RunnerInstance: CalledGate {
 
     /// Loads the plugin, and makes the instance; on a thread that it may block.
     ///
-    /// - Parameter image: The sealed image; nil for a library that the dynamic linker finds.
-    func create(image: Int32?) {
+    /// - Parameters:
+    ///   - image: The sealed image; nil for a library that the dynamic linker finds.
+    ///   - libraries: What the image needs of its own, each after those that it needs.
+    func create(image: Int32?, libraries: [InstanceTable.SealedLibrary]) {
         var message = MessageWriter()
         do throws(ConnectorError) {
-            let plugin = try load(image)
+            let plugin = try load(image, libraries)
             plugin.name(gate: description.gate)
             let instance = try PluginInstance(
                 of: plugin,
@@ -113,7 +115,7 @@ final class RunnerInstance: CalledGate {
         }
     }
 
-    private func load(_ image: Int32?) throws(ConnectorError) -> Plugin {
+    private func load(_ image: Int32?, _ libraries: [InstanceTable.SealedLibrary]) throws(ConnectorError) -> Plugin {
         let (manifest, problems) = Manifest.read(description.manifest, file: description.path)
         guard let manifest else {
             throw problems.first ?? ConnectorError(.invalidManifest, "the manifest cannot be read")
@@ -128,6 +130,7 @@ final class RunnerInstance: CalledGate {
         let loader = PluginLoader(storage: .automatic)
         guard let image else { return try loader.load(candidate) }
         defer { _ = OwnedDescriptor(image) }
+        for library in libraries { try loader.load(library: library.path, sealed: library.descriptor) }
         return try loader.load(candidate, sealed: image)
     }
 
@@ -151,12 +154,23 @@ final class RunnerInstance: CalledGate {
             socket.send(.returned, instance: number, message)
         }
         Task(executorPreference: environment.gateThreads) { [self] in
-            let outcome = await environment.operations.awaitOutcome(of: own)
+            var outcome = await environment.operations.awaitOutcome(of: own)
             _ = state.withLock { $0.phases.removeValue(forKey: id) }
             services.unmap(own)
-            if phase == .open, case .success = outcome { sandbox.narrow() }
+            if phase == .open, case .success = outcome, let fault = narrow(), sandbox.isRequired {
+                outcome = .failure(.sandboxDoesNotHold(fault))
+            }
             complete(id, outcome)
         }
+    }
+
+    /// The second stage of the sandbox: tells the host of what is missing, and returns it.
+    private func narrow() -> String? {
+        guard let fault = sandbox.narrow() else { return nil }
+        var message = MessageWriter()
+        message.put(fault)
+        socket.send(.weakened, instance: 0, message)
+        return fault
     }
 
     /// Calls an operation.

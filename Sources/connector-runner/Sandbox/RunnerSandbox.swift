@@ -45,9 +45,14 @@ final class RunnerSandbox: Sendable {
     }
 
     /// The second stage, once: when a plugin is open. It is a filter over the first one, which stays if this one cannot be put on.
-    func narrow() {
-        guard isOn, !isNarrow.exchange(true, ordering: .relaxed) else { return }
-        var report = SandboxReport(outcomes: [])
-        sandbox.narrow(&report)
+    ///
+    /// - Returns: Why it could not be put on; nil if it is.
+    func narrow() -> String? {
+        guard isOn, !isNarrow.exchange(true, ordering: .relaxed) else { return nil }
+        let outcome = sandbox.narrow()
+        return outcome.holds ? nil : "no second stage (\(outcome.detail))"
     }
+
+    /// Whether a plugin must not open where the sandbox is not whole.
+    var isRequired: Bool { sandbox.settings.level == .required }
 }

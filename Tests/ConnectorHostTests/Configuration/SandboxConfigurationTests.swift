@@ -43,6 +43,18 @@ import Testing
         #expect(try Self.sandbox(setting, root: root) == SandboxSettings(level: .required, read: ["/b"]))
     }
 
+    @Test func `a sandbox that is required needs a runner`() throws {
+        func parsed(_ settings: String, root: String = "") throws -> Configuration {
+            let text = #"{"version": 1, \#(root) "connectors": [{"name": "a", "plugin": "segment", \#(settings)}]}"#
+            return try Configuration(parsing: text, directory: "/etc/app", environment: .init([:]))
+        }
+        let error = #expect(throws: (any Error).self) { _ = try parsed(#""sandbox": "required""#) }
+        #expect("\(try #require(error))".contains(#"the sandbox is required, and the isolation is "none" here"#))
+        // Above, it may be meant for other connectors; another level demands nothing.
+        _ = try parsed(#""isolation": "none""#, root: #""isolation": "process", "sandbox": "required","#)
+        _ = try parsed(#""isolation": "none", "sandbox": "off""#)
+    }
+
     @Test(arguments: [
         (#""none""#, #"the sandbox is "required", "default", "learn" or "off", not "none""#),
         (#"{"level": "all"}"#, #"the sandbox is "required", "default", "learn" or "off", not "all""#),

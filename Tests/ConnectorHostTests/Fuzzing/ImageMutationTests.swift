@@ -1,10 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorHostTesting
 import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorIsolation
 @testable import ConnectorLoading
 @testable import ConnectorManifest
 
@@ -49,5 +51,40 @@ import Testing
             #expect(passed > 0)
             #expect(ended <= 1 + passed / 30, "seed \(fuzzSeed)")
         }
+
+        /// In runners, which are ended by those that would end a process: this one lives, and nothing is left of them.
+        @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+        func `no damaged image that passes inspection ends the host of its runner`() async throws {
+            var random = SeededGenerator(seed: fuzzSeed)
+            let names = ["sync", "timer", "frozen-c"]
+            let mutators = try names.map { try ImageMutator(Fixtures.bytes(Fixtures.plugin($0))) }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let descriptors = Self.descriptors
+            var states: [GateState: Int] = [:]
+            for round in 0..<fuzzRounds {
+                let index = Int.random(in: 0..<names.count, using: &random)
+                let image = mutators[index].mutant(using: &random)
+                let path = try directory.write("lib\(names[index])-\(round).so", image, mode: 0o700)
+                guard PluginInspection(path: path).problems.isEmpty else { continue }
+                let leaf =
+                    #"[{"name": "a", "plugin": "\#(path)", "timeout": "5s", "isolation": "process", "heal": "off", "probe": "off"}]"#
+                // A damaged manifest may want other fields.
+                guard let host = try? ConnectorHost.testing(leaf) else { continue }
+                let gate = try #require(await host.open()["a"])
+                states[gate.state, default: 0] += 1
+                #expect(gate.state == .open || gate.error != nil)
+                let ends = host.runnerEnds
+                await host.close()
+                for end in ends { await end.wait() }
+                #expect(host.environment.runners.runners.isEmpty)
+            }
+            print("damaged images in runners: \(states)")
+            #expect(states.values.reduce(0, +) > 0)
+            // Those of the library that keep a few for good, not one for each.
+            #expect(Self.descriptors <= descriptors + 16)
+        }
+
+        private static var descriptors: Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
     }
 #endif

@@ -39,6 +39,26 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    @Test(arguments: [#""default""#, #""off""#])
+    func `a plugin finds the libraries beside it`(sandbox: String) async throws {
+        let settings = Self.process + #", "sandbox": \#(sandbox)"#
+        let plugin = Fixtures.plugin("sibling")
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: plugin, settings: settings),
+            TestHost.leaf("other", plugin: plugin, settings: settings)
+        )
+        let report = await test.host.open()
+        #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
+        for path in ["gate", "other"] { #expect(try await test.call(path, "answer") == 42) }
+        let process = try #require(test.host.report.runners.first?.process)
+        // From memory, and once.
+        let mapped = systemLines("/proc/\(process)/maps").filter {
+            $0.contains("libsibling-library.so") && $0.contains("r-xp")
+        }
+        #expect(mapped.count == 1 && mapped.allSatisfy { $0.contains("memfd") }, "\(mapped)")
+        await test.host.close()
+    }
+
     @Test func `values of every type cross the line exactly`() async throws {
         let test = try await Self.opened("values")
         for numbers in [DescribedCallTests.highest, DescribedCallTests.lowest, DescribedCallTests.tiny] {

@@ -28,8 +28,8 @@ struct RunnerCrashTests {
     private static let heals =
         #""probe": "off", "isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
 
-    private func opened() async throws -> TestHost {
-        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: Self.heals))
+    private func opened(_ settings: String = heals) async throws -> TestHost {
+        let test = try TestHost(TestHost.leaf("gate", plugin: "crashes", settings: settings))
         let report = await test.host.open()
         #expect(report.isReady, "\(report["gate"]?.error?.description ?? "")")
         return test
@@ -77,6 +77,23 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
+    /// The first process of a namespace cannot send itself a signal, so not every way to end is one there.
+    @Test(arguments: [
+        ("null", "ended with SIGSEGV"), ("abort", "ended with SIGABRT"), ("overflow", "ended with SIGSEGV"),
+        ("trap", "ended with SIGILL"), ("exit", "called exit"), ("quit", "called _exit"),
+        ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
+    ])
+    func `in a sandbox, too`(_ how: String, _ reason: String) async throws {
+        let test = try await opened(Self.heals.replacing(#""sandbox": "off", "#, with: ""))
+        let before = try #require(test.host.report.runners.first?.process)
+        let error = try await crashAndHeal(test, .string(how))
+        #expect(error.code == .crashed)
+        #expect(error.message.contains("crashes 1.0.0") && error.message.contains(reason), "\(error)")
+        #expect(test.host.report.runners.first?.process != before)
+        #expect(try test.gate("gate").crashCount == 1)
+        await test.host.close()
+    }
+
     @Test func `a plugin that closes the runner's descriptors and goes on is noticed without a call`() async throws {
         let test = try await opened()
         let generation = try test.gate("gate").generation
@@ -92,6 +109,7 @@ struct RunnerCrashTests {
         let test = try await opened()
         let error = try await crash(test, "null")
         #expect(error.message.contains("libcrashes.so+0x"), "\(error)")
+        #expect(error.message.contains(", on the thread "), "\(error)")
         await test.host.close()
     }
 
@@ -144,6 +162,16 @@ struct RunnerCrashTests {
         )
         let error = try #require(await host.open()["gate"]?.error)
         #expect(error.code == .crashed, "\(error)")
+        await host.close()
+    }
+
+    @Test func `a constructor that prints a megabyte disturbs nothing`() async throws {
+        let host = try ConnectorHost.testing(
+            #"[{"name": "gate", "plugin": "prints-in-constructor", "isolation": "process", "heal": "off"}]"#,
+            plugins: [Fixtures.misbehaving("prints-in-constructor")]
+        )
+        let report = await host.open()
+        #expect(report["gate"]?.state == .open, "\(report["gate"]?.error?.description ?? "")")
         await host.close()
     }
 
@@ -216,7 +244,7 @@ struct RunnerCrashTests {
 }
 
 /// Notes messages, and the lines of plugins.
-private struct JournalLogHandler: LogHandler {
+struct JournalLogHandler: LogHandler {
     private let journal: Journal<String>
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info

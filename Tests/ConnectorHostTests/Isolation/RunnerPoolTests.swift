@@ -86,6 +86,57 @@ struct RunnerPoolTests {
         runner.release()
     }
 
+    @Test func `a runner that is starting counts`() throws {
+        let subject = Subject(limit: 1)
+        subject.pool.begin(Self.key("a"))
+        subject.pool.begin(Self.key("b"))
+        #expect(subject.startCount == 1)
+        #expect(throws: ConnectorError.self) { _ = try subject.pool.hold(Self.key("b")) }
+        subject.pool.abandon(Self.key("a"))
+        let runner = try subject.pool.hold(Self.key("b"))
+        runner.release()
+        #expect(subject.startCount == 2)
+    }
+
+    @Test func `one that cannot be started takes no place`() throws {
+        let pool = RunnerPool(limit: 1) { () throws(ConnectorError) in
+            RunnerProgram(path: "/nowhere")
+        } onLine: { _, _ in
+        }
+        for _ in 0..<3 {
+            pool.begin(Self.key("a"))
+            let error = #expect(throws: ConnectorError.self) { _ = try pool.hold(Self.key("a")) }
+            #expect(error?.message.contains("/nowhere cannot be started") == true, "\(error?.description ?? "")")
+        }
+    }
+
+    #if os(Linux)
+        @Test func `nothing is kept of runners that have ended`() async throws {
+            let subject = Subject()
+            for number in 0..<20 {
+                let runner = try subject.pool.hold(Self.key("\(number)"))
+                runner.release()
+                await runner.ended.wait()
+            }
+            // The memory that each shares with the host, which other tests may have, too.
+            let process = "connector-runner"
+            func count() -> Int { systemLines("/proc/self/maps").count { $0.contains(process) } }
+            while count() >= 20 { await Task.yield() }
+        }
+
+        @Test func `a program that never says that it runs is ended with its children, and others start`() throws {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let path = try directory.write("runner", "#!/bin/sh\nsleep 987654 & wait\n", mode: 0o755)
+            let start = try RunnerSpawner.shared.begin(RunnerProgram(path: path), patience: 100)
+            let error = #expect(throws: ConnectorError.self) { _ = try start.wait() }
+            #expect(error?.code == .timedOut)
+            #expect(error?.message == "\(path) does not start")
+            #expect(unsafe system("! ps -e -o args= | grep -v grep | grep -q 'sleep 98765[4]'") == 0)
+            try RunnerSpawner.shared.begin(Self.program()).wait().end()
+        }
+    #endif
+
     @Test func `an abandoned process is reaped, and its descriptors are closed`() throws {
         let start = try RunnerSpawner.shared.begin(Self.program())
         let child = try start.wait()

@@ -33,6 +33,7 @@
             let test = try await Self.opened(#""default""#)
             let sandbox = try #require(test.host.report["gate"]?.sandbox)
             #expect(sandbox.hasPrefix("sandbox: filter, "))
+            #expect(test.host.report["gate"]?.confinement == .whole, "\(sandbox)")
             #expect(!sandbox.contains("possible"))
             #expect(test.host.report.json["gates"]?.array?.first?["sandbox"]?.string == sandbox)
             await test.host.close()
@@ -45,6 +46,7 @@
             let open = try await Self.opened(#""off""#)
             #expect(try await open.call("gate", "constructed").integer == 7)
             #expect(open.host.report["gate"]?.sandbox == "sandbox: off")
+            #expect(open.host.report["gate"]?.confinement == GateReport.Confinement.none)
             await open.host.close()
         }
 
@@ -109,7 +111,20 @@
             let report = await test.host.open()
             let error = try #require(report["gate"]?.error)
             #expect(report["gate"]?.state == .failed)
-            #expect(error.message.contains("no landlock (no rule for /nowhere: No such file or directory)"))
+            #expect(error.message.contains("left out, since it cannot be opened: /nowhere"), "\(error)")
+            await test.host.close()
+        }
+
+        @Test func `a path that is not there is left out, and the rest of the sandbox holds`() async throws {
+            let test = try await Self.opened(#"{"read": ["/nowhere", "/etc/passwd"]}"#)
+            let gate = try #require(test.host.report["gate"])
+            #expect(
+                gate.sandbox?.hasSuffix("; left out, since it cannot be opened: /nowhere") == true,
+                "\(gate.sandbox ?? "")"
+            )
+            #expect(gate.confinement == .partial)
+            #expect(try await Self.act(test, "read", "/etc/passwd") == 0)
+            #expect([EACCES, ENOENT].contains(try await Self.act(test, "read", "/etc/group")))
             await test.host.close()
         }
 

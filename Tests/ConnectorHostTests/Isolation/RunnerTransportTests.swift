@@ -99,6 +99,19 @@ struct RunnerTransportTests {
         #expect(runner.send(.ping, instance: 0, []) == nil)
     }
 
+    @Test func `a sandbox that holds less than it did is no whole one`() async throws {
+        let runner = try Self.runner(.automatic)
+        #expect(runner.hold())
+        let before = runner.evidence
+        var message = MessageWriter()
+        message.put("no second stage (the kernel refuses it)")
+        try runner.take(Frame(kind: .weakened, instance: 0, payload: message.bytes, descriptor: nil))
+        #expect(runner.evidence == before + "; no second stage (the kernel refuses it)")
+        #expect(!runner.isSandboxWhole)
+        runner.release()
+        await runner.ended.wait()
+    }
+
     @Test(arguments: ["tail", "head"])
     func `a position that no runner writes ends the runner with a reason`(_ word: String) async throws {
         let runner = try Self.runner(.automatic)

@@ -3,7 +3,10 @@
  *
  * A process that enters the sandbox and tries one thing. Prints each layer, then what happened.
  *
- * sandboxed [OPTION]... ACT [ARGUMENT]
+ * sandboxed [OPTION]... ACT [ARGUMENT] [then ACT [ARGUMENT]]...
+ *   perform CALL [ARGUMENT]...   an act: a system call by its name, with numbers, "fd:" and a path that is opened for reading, and
+ *                              texts, with zeros behind them
+ *   read-in-linker PATH          an act: reads while it holds a lock of the linker's; SIGALRM if that hangs
  *   --read PATH, --write PATH, --memory BYTES, --threads COUNT, --network, --successor DESCRIPTOR, --keep DESCRIPTOR
  *   --without namespaces|landlock   a filter in front, as of a container or an older kernel
  *   --broad                      without the second filter
@@ -17,8 +20,10 @@
 #include "acts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <link.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -63,6 +68,42 @@ static void print_outcome(const char *name, const sandbox_outcome *outcome) {
     printf("%s %d %d %d %s\n", name, outcome->holds, outcome->version, outcome->error, outcome->detail);
 }
 
+/** A function for dl_iterate_phdr. */
+static int read_in_linker(struct dl_phdr_info *info, size_t size, void *path) {
+    (void)info, (void)size;
+    alarm(10);
+    act("read", path, 0);
+    alarm(0);
+    return 0;
+}
+
+/** Makes a call by its name. */
+static int perform(char **words) {
+    static char texts[6][512];
+    long arguments[6] = {0}, number = 0;
+#ifdef __x86_64__
+    const int32_t architecture = SANDBOX_X86_64;
+#else
+    const int32_t architecture = SANDBOX_ARM64;
+#endif
+    if (*words == NULL) return -1;
+    for (const char *name = NULL; name == NULL || strcmp(name, *words) != 0; number++) {
+        if (number == 512) return -1;
+        name = sandbox_call_name(architecture, (int32_t)number);
+    }
+    for (int index = 0; index < 6 && words[index + 1] != NULL; index++) {
+        char *end, *word = words[index + 1];
+        const int is_file = strncmp(word, "fd:", 3) == 0;
+        arguments[index] = is_file ? open(word + 3, O_RDONLY | O_CLOEXEC) : strtol(word, &end, 0);
+        if (is_file || (*word != 0 && *end == 0)) continue;
+        strncpy(texts[index], word, sizeof texts[index] - 1);
+        arguments[index] = (long)texts[index];
+    }
+    const long result =
+        syscall(number - 1, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+    return result < 0 ? errno : 0;
+}
+
 int main(int argc, char **argv) {
     static const char *const names[] = {"filter", "landlock", "namespaces", "identity", "limits", "descriptors"};
     const char *read[16] = {0}, *write[16] = {0};
@@ -100,7 +141,16 @@ int main(int argc, char **argv) {
         for (int32_t index = 0; index < count; index++) printf("%s: %d\n", attempts[index].name, attempts[index].refusal);
         return 0;
     }
-    const int result = act(argv[next], next + 1 < argc ? argv[next + 1] : NULL, settings.host);
-    printf("act: %d\n", result);
+    while (next < argc) {
+        char **words = &argv[next];
+        for (; next < argc && strcmp(argv[next], "then") != 0; next++) {}
+        if (next < argc) argv[next++] = NULL;
+        if (*words == NULL) return 64;
+        int result;
+        if (strcmp(*words, "perform") == 0) result = perform(words + 1);
+        else if (strcmp(*words, "read-in-linker") == 0) result = dl_iterate_phdr(read_in_linker, words[1]);
+        else result = act(*words, words[1], settings.host);
+        printf("act: %d\n", result);
+    }
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #if canImport(Glibc)
     internal import Glibc
-    // As in OpenFile: the compiler may take `stat` from this module.
+    // As in Monitor: the compiler may take `stat` from this module.
     internal import SwiftOverlayShims
 #else
     internal import Darwin
@@ -48,8 +48,17 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Reads the metadata.
-    init(_ status: stat) {
+    /// Identifies an open file; nil, with `errno`, if its metadata cannot be read.
+    package init?(descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The kind of the file, `S_IFREG` for a regular one: `mode` without the permissions, by `S_IFMT` of stat(2).
+    package var kind: UInt32 { mode & 0o170000 }
+
+    private init(_ status: stat) {
         #if canImport(Glibc)
             let (modified, changed) = (status.st_mtim, status.st_ctim)
         #else

@@ -1,0 +1,162 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import ConnectorHostTesting
+    import ConnectorManifest
+    import ConnectorTestSupport
+    import Glibc
+    import Logging
+    import Testing
+
+    @testable import ConnectorHost
+    @testable import ConnectorIsolation
+    @testable import ConnectorPlatform
+
+    /// A runner that is stopped answers nothing, and does not end: whatever was late in it, the host ends it, and goes on in another one.
+    /// A plugin that blocks keeps its runner's thread, until its gate closes.
+    @Suite(
+        .timeLimit(.minutes(5)),
+        .serialized,
+        .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer")
+    )
+    struct RunnerHangTests {
+        private static func leaf(_ name: String = "gate", _ config: JSONObject = [:], _ settings: String = "") -> String
+        {
+            let common = #""isolation": "process", "sandbox": "off", "heal": {"initial": "1s", "max": "1s"}"#
+            return TestHost.leaf(name, plugin: "crashes", config, settings: "\(common)\(settings)")
+        }
+
+        /// Stops the runner of a gate, once it does nothing.
+        private static func stop(_ test: TestHost, _ path: String = "gate") async throws -> pid_t {
+            let process = pid_t(try #require(try await test.call(path, "process").integer))
+            #expect(kill(process, SIGSTOP) == 0)
+            while systemLines("/proc/\(process)/stat").first?.contains(") T ") != true { await Task.yield() }
+            return process
+        }
+
+        /// Moves the clock until something is so, where no runner starts meanwhile: that takes real time.
+        private static func advance(_ test: TestHost, until isSo: () throws -> Bool) async throws {
+            while try !isSo() {
+                test.clock.advance(by: .milliseconds(500))
+                await Task.yield()
+            }
+        }
+
+        /// Waits until gates are open. The clock moves to their next attempts alone.
+        private static func heal(_ test: TestHost, _ paths: String...) async throws {
+            for path in paths {
+                while test.state(path) != .open {
+                    if let next = try test.gate(path).nextAttemptAt, next > test.clock.wallTime() {
+                        test.clock.advance(by: .seconds(1))
+                    }
+                    await Task.yield()
+                }
+            }
+        }
+
+        /// Lets the proof of a gate whose runner is stopped be late, and the runner not answer afterwards.
+        private static func missProof(_ test: TestHost) async {
+            test.clock.advance(by: .seconds(30))
+            await test.clock.advance(toTimerAfter: .seconds(7))
+            await test.clock.advance(toTimerAfter: .seconds(2))
+        }
+
+        @Test func `a proof that is late ends it, and the gate heals in another one`() async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "30s", "timeout": "7s""#))
+            let process = try await Self.stop(test)
+            await Self.missProof(test)
+            while kill(process, 0) == 0 { await Task.yield() }
+            try await Self.heal(test, "gate")
+            #expect(try await test.call("gate", "process") != .integer(Int64(process)))
+            await test.host.close()
+        }
+
+        @Test func `a proof that is late hands over to the standby`() async throws {
+            let settings = #", "probe": "30s", "timeout": "7s", "standby": true"#
+            let test = try await TestHost.opened(Self.leaf("gate", [:], settings))
+            while try test.gate("gate").standby?.state != .ready { await Task.yield() }
+            let process = try await Self.stop(test)
+            await Self.missProof(test)
+            while try test.gate("gate").standby?.takeovers != 1 { await Task.yield() }
+            #expect(kill(process, 0) == -1)
+            #expect(try test.gate("gate").state == .open)
+            await test.host.close()
+        }
+
+        @Test func `an instance that cannot be made in time ends it, with the others that share it`() async throws {
+            let test = try TestHost(
+                Self.leaf("gate", [:], #", "probe": "off""#),
+                Self.leaf("other", [:], #", "probe": "off", "timeout": "300ms""#)
+            )
+            try await test.host.open("gate")
+            let process = try await Self.stop(test)
+            let opening = Task { try await test.host.open("other") }
+            await test.clock.advance(toTimerAfter: .seconds(2))
+            while kill(process, 0) == 0 { await Task.yield() }
+            try await Self.heal(test, "gate", "other")
+            _ = try? await opening.value
+            await test.host.close()
+        }
+
+        @Test func `a gate that closes leaves nothing of it behind`() async throws {
+            let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
+            let process = try await Self.stop(test)
+            let closing = Task { await test.host.close() }
+            try await Self.advance(test) { kill(process, 0) == -1 }
+            await closing.value
+            #expect(test.host.environment.runners.runners.isEmpty)
+        }
+
+        /// Lets an operation of a gate block a thread of its runner past its deadline.
+        private static func block(_ test: TestHost, _ path: String) async throws {
+            async let answer = failure { () throws(ConnectorError) in
+                try await test.call(path, "hold", options: CallOptions(timeout: .seconds(1)))
+            }
+            while try await test.call(path, "held") != 1 { await Task.yield() }
+            await test.clock.advance(toTimerAfter: .seconds(1))
+            let error = try await answer
+            #expect(error.code == .timedOut)
+            #expect(error.fix?.contains("holds a thread of its runner") == true, "\(error)")
+        }
+
+        @Test func `a plugin that blocks ends with its gate`() async throws {
+            let test = try await TestHost.opened(
+                TestHost.leaf("gate", plugin: "blocks", settings: #""probe": "off", "isolation": "process""#)
+            )
+            let process = pid_t(try #require(test.host.report.runners.first?.process))
+            try await Self.block(test, "gate")
+            let closing = Task { await test.host.close() }
+            try await Self.advance(test) { kill(process, 0) == -1 }
+            await closing.value
+        }
+
+        @Test func `a plugin that blocks is left behind in a runner that others use`() async throws {
+            let lines = Journal<String>()
+            let settings = #""probe": "off", "isolation": "process", "runner": "mine", "sandbox": "off""#
+            let test = try TestHost(
+                TestHost.leaf("gate", plugin: "blocks", settings: settings),
+                TestHost.leaf("other", plugin: "crashes", settings: settings),
+                logger: Logger(label: "test") { _ in JournalLogHandler(lines) }
+            )
+            #expect(await test.host.open().isReady)
+            try await Self.block(test, "gate")
+            let closing = Task { try await test.host.close("gate") }
+            while test.state("gate") != .closed {
+                // The others are asked after each step: time that a test moves is no reason to think that they hang.
+                test.clock.advance(by: .milliseconds(100))
+                _ = try await test.call("other", "process")
+            }
+            try await closing.value
+            #expect(
+                lines.values.contains(
+                    "plugin blocks a thread of its runner, which is ended unless other connectors use it"
+                )
+            )
+            try await test.host.open("gate")
+            #expect(try await test.call("gate", "pass").integer != nil)
+            #expect(test.host.report.runners.map(\.connectors) == [["gate", "other"]])
+            await test.host.close()
+        }
+    }
+#endif
