@@ -90,6 +90,12 @@ import Testing
         #expect(try Database(folder.file).statement("PRAGMA user_version").integer() == 4)
     }
 
+    /// On macOS a synchronised write is in the disk's cache, unless the disk is told: fcntl(2), F_FULLFSYNC.
+    @Test(arguments: ["fullfsync", "checkpoint_fullfsync"])
+    func `what is synchronised is on the disk`(setting: String) throws {
+        #expect(try Database(":memory:").statement("PRAGMA \(setting)").integer() == 1)
+    }
+
     @Test func `a statement without an end is interrupted when its time is over, and when the store closes`() throws {
         let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
         let over = StatementWatch(limit: 0)
