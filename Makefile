@@ -20,13 +20,14 @@ TESTS := scripts/run-tests .build/debug/connector-hostPackageTests.xctest --test
 endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test browser screenshots fuzz torture sanitize acceptance api examples bench
+.PHONY: help status plugins build packages fixtures test isolated browser screenshots fuzz torture sanitize acceptance api examples bench
 .PHONY: install deb check-install schema docs recordings layout embed paths format lint clean
 
 help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
+	@echo 'make isolated  run the tests that work wherever plugins are with every plugin in a runner'
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
 	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
@@ -140,8 +141,19 @@ test: packages fixtures examples
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 	scripts/swift build --build-tests
 	@$(TESTS)
+	@$(ISOLATED_TESTS)
 	@Tests/Browser/run short
 	@$(MAKE) --no-print-directory -s check-install
+
+# Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
+# The others look into the plugin's process, move its time while it works, or are about runners anyway.
+ISOLATED_SUITES := CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests|CompositeCallTests|DeliveryTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|DescribedCallTests|EvidenceTests|PrometheusTextTests|ReadinessTests|RemoteSettingsTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|SettingsClientTests|SharedGateTests
+ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
+isolated: plugins fixtures
+	scripts/swift build --build-tests
+	@$(ISOLATED_TESTS)
 
 # The console's page in Chromium; `make test` runs the short form.
 browser: plugins
@@ -183,10 +195,12 @@ sanitize: packages fixtures
 	@Tests/Sanitizers/run address
 	@Tests/Sanitizers/run thread
 
-# The suite of files/1 puts with one host for several calls, which is in the tests.
+# With the adapters in the host's process, and in runners. The suite of files/1 puts with one host for several calls, which is in the
+# tests.
 acceptance: plugins
 	scripts/swift build --build-tests
-	@Tests/Acceptance/run
+	@CONNECTOR_ISOLATION=none Tests/Acceptance/run
+	@CONNECTOR_ISOLATION=process Tests/Acceptance/run
 
 api: plugins fixtures
 	@Tests/Acceptance/run api

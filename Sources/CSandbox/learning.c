@@ -100,7 +100,11 @@ static size_t fitting(const char *path) {
     return length;
 }
 
-int learned_add(learned_paths *paths, const char *path) {
+/**
+ * Adds a path in place of those below it: 1 if it is new, 0 if it is covered already, -1 if there is no room. Where a path is too
+ * long, or cannot stand between quotation marks as it is, the directory above that can is added.
+ */
+static int add_path(learned_paths *paths, const char *path) {
     char added[sizeof paths->paths[0]];
     const size_t length = fitting(path);
     if (length == 0) return 0;
@@ -115,7 +119,7 @@ int learned_add(learned_paths *paths, const char *path) {
 
 int learned_keep(learned *learned, const char *key, const char *path) {
     const int is_write = strcmp(key, "write") == 0;
-    const int result = learned_add(is_write ? &learned->write : &learned->read, path);
+    const int result = add_path(is_write ? &learned->write : &learned->read, path);
     if (result < 0) {
         learned_say(
             learned, is_write ? learned_write_full : learned_read_full,
@@ -155,7 +159,7 @@ static void print(int output, const char *text, size_t length) {
 }
 
 int learned_say(learned *learned, int32_t number, const char *format, ...) {
-    char line[256];
+    char line[256] = LEARNED_PREFIX;
     va_list arguments;
     for (int index = 0; index < learned->said_count; index++) {
         if (learned->said[index] == number) return 0;
@@ -163,9 +167,10 @@ int learned_say(learned *learned, int32_t number, const char *format, ...) {
     if (learned->said_count == LEARNED_SAID_COUNT) return 0;
     learned->said[learned->said_count++] = number;
     va_start(arguments, format);
-    const int count = vsnprintf(line, sizeof line, format, arguments);
+    const size_t start = sizeof LEARNED_PREFIX - 1;
+    const int count = vsnprintf(line + start, sizeof line - start, format, arguments);
     va_end(arguments);
-    if (count > 0 && count < (int)sizeof line) print(learned->output, line, (size_t)count);
+    if (count > 0 && start + (size_t)count < sizeof line) print(learned->output, line, start + (size_t)count);
     return 0;
 }
 
@@ -208,7 +213,7 @@ static void add_paths(text *text, const char *key, const learned_paths *paths, i
 void learned_print(learned *learned) {
     text text = {learned->text, 0, sizeof learned->text};
     int has_more = 0;
-    add(&text, "\"sandbox\": {");
+    add(&text, LEARNED_PREFIX "\"sandbox\": {");
     add_paths(&text, "read", &learned->read, &has_more);
     add_paths(&text, "write", &learned->write, &has_more);
     if (learned->network) add(&text, "%s\"network\": true", has_more ? ", " : "");

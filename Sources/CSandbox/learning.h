@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** How each line begins, by which the host tells it from what plugins print. */
+#define LEARNED_PREFIX "learned: "
 #define LEARNED_COUNT 64
 /** More than the table has calls that no setting allows. */
 #define LEARNED_SAID_COUNT 256
@@ -62,12 +64,6 @@ int learned_path(const char *base, const char *name, char *path, size_t capacity
 
 /** Whether a path is another or below it. */
 int learned_is_below(const char *path, const char *other);
-
-/**
- * Adds a path in place of those below it: 1 if it is new, 0 if it is covered already, -1 if there is no room. Where a path is too
- * long, or cannot stand between quotation marks as it is, the directory above that can is added.
- */
-int learned_add(learned_paths *paths, const char *path);
 
 /** Whether a path or one above it is there. */
 int learned_covers(const learned_paths *paths, const char *path);

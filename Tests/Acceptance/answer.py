@@ -27,7 +27,11 @@ var = os.environ
 
 
 def gate(path):
-    return next(gate for gate in answer["gates"] if gate["path"] == path)
+    gate = next(gate for gate in answer["gates"] if gate["path"] == path)
+    # Only a gate that opens has a runner.
+    if gate["state"] == "open" and gate.get("isolation", "none") != var["CONNECTOR_ISOLATION"]:
+        raise ValueError(f"{path} is not where it should be: {gate.get('isolation', 'none')}")
+    return gate
 
 
 def evidence(path):

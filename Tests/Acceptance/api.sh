@@ -14,9 +14,9 @@ source "$(dirname "$0")/harness.sh"
 virtual_environment schemathesis==4.32.5
 make --no-print-directory -s -C "$root/Tests/Fixtures"
 simulate segment
-cat > "$scratch/connectors.json" <<END
+configure <<END
 {
-  "version": 1, "state": "state", "plugins": ["$CONNECTOR_PLUGINS"],
+  "state": "state",
   "connectors": [
     { "name": "math", "plugin": "$root/Tests/Fixtures/build/plugins/libsync.so" },
     { "name": "analytics", "policy": "all", "connectors": [

@@ -11,18 +11,20 @@
 #   virtual_environment PACKAGE…   makes one in $scratch/python with packages of PyPI
 #   debian_packages PACKAGE…       makes sure that packages of Debian are installed
 #   unpack PACKAGE                 unpacks a package of Debian into $scratch/PACKAGE, without installing it
-#   configure                takes connectors.json from standard input, less the plugin directories
+#   configure                takes connectors.json from standard input, less the plugin directories and the isolation
 #   host ARGUMENT…           runs connector-host on it, keeping what it answers
 #   expect WHAT EXPRESSION   a check: a Python expression over the last answer
 #   take EXPRESSION          a part of the last answer
 #
 # Environment: CONNECTOR_HOST, the executable, and CONNECTOR_PLUGINS, the directory of the adapters. Without them the build
-# of this checkout is taken, with the adapters that `make plugins` put into Plugins/.
+# of this checkout is taken, with the adapters that `make plugins` put into Plugins/. CONNECTOR_ISOLATION, none or process, says
+# where the adapters run; each report must then say so, too.
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CONNECTOR_HOST=${CONNECTOR_HOST:-$root/.build/bin/connector-host}
 CONNECTOR_PLUGINS=${CONNECTOR_PLUGINS:-$root/Plugins}
+export CONNECTOR_ISOLATION=${CONNECTOR_ISOLATION:-none}
 [ -x "$CONNECTOR_HOST" ] || { echo "error: no $CONNECTOR_HOST; run: make plugins" >&2; exit 2; }
 
 scratch=$(mktemp -d)
@@ -124,7 +126,8 @@ configure() {
     PLUGINS=$CONNECTOR_PLUGINS python3 -c '
 import json, os, sys
 tree = json.load(sys.stdin)
-json.dump({"version": 1, "plugins": [os.environ["PLUGINS"]], **tree}, sys.stdout, indent=2)
+defaults = {"version": 1, "plugins": [os.environ["PLUGINS"]], "isolation": os.environ["CONNECTOR_ISOLATION"]}
+json.dump({**defaults, **tree}, sys.stdout, indent=2)
 ' > "$scratch/connectors.json"
 }
 

@@ -95,7 +95,7 @@ extension Generation {
         return InstanceDescription(
             gate: plan.path,
             // The runner has another working directory.
-            path: isLibrary && !candidate.path.contains("/") ? candidate.path : candidate.path.absolutePath,
+            path: isLibrary ? candidate.path : candidate.path.absolutePath,
             isLibrary: isLibrary,
             sidecar: candidate.sidecar?.absolutePath,
             isEmbedded: candidate.embeddedText != nil,

@@ -63,8 +63,11 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Whether options ask for a host of the command's own.
+    private var isOwn: Bool { answers.isGiven || learning.isGiven }
+
     func validate() throws {
-        try attach.validate(isOwn: answers.isGiven || learning.isGiven)
+        try attach.validate(isOwn: isOwn)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -98,7 +101,7 @@ struct CallCommand: AsyncParsableCommand {
                 let host = try await attach.host(
                     of: file,
                     on: simulate ? [.simulated] : [.control],
-                    isOwn: answers.isGiven || learning.isGiven
+                    isOwn: isOwn
                 )
             else { return false }
             let interruption = Interruption()

@@ -51,8 +51,11 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Whether options ask for a host of the command's own.
+    private var isOwn: Bool { answers.isGiven || learning.isGiven }
+
     func validate() throws {
-        try attach.validate(isOwn: answers.isGiven || learning.isGiven)
+        try attach.validate(isOwn: isOwn)
         try answers.validate(isSimulated: simulate)
     }
 
@@ -97,7 +100,7 @@ struct StatusCommand: AsyncParsableCommand {
                 let host = try await attach.host(
                     of: file,
                     on: simulate ? [.simulated] : [.control],
-                    isOwn: answers.isGiven || learning.isGiven
+                    isOwn: isOwn
                 )
             else { return nil }
             let report = try await host.report()

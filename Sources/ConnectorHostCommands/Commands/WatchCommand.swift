@@ -50,9 +50,12 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
+    /// Whether options ask for a host of the command's own.
+    private var isOwn: Bool { answers.isGiven || speed.isGiven }
+
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
-        try attach.validate(isOwn: answers.isGiven || speed.isGiven)
+        try attach.validate(isOwn: isOwn)
         try speed.validate(isSimulated: simulate)
         try answers.validate(isSimulated: simulate)
     }
@@ -102,7 +105,7 @@ struct WatchCommand: AsyncParsableCommand {
                 let host = try await attach.host(
                     of: file,
                     on: simulate ? [.simulated] : [.control],
-                    isOwn: answers.isGiven || speed.isGiven
+                    isOwn: isOwn
                 )
             else { return false }
             let interruption = Interruption()

@@ -35,7 +35,7 @@ final class SandboxLessons: Sendable {
     /// By the names of the runners.
     private let lessons = Mutex<[String: Lesson]>([:])
 
-    /// Takes a line of a runner.
+    /// Takes a lesson of a runner.
     func take(_ lesson: SandboxLesson) {
         lessons.withLock { lessons in
             var known = lessons[lesson.runner] ?? Lesson()
@@ -44,8 +44,8 @@ final class SandboxLessons: Sendable {
                 for member in settings.members {
                     known.settings[member.name] = member.value.joined(known.settings[member.name])
                 }
-            } else if !known.refusals.contains(lesson.line) {
-                known.refusals.append(lesson.line)
+            } else if !known.refusals.contains(lesson.text) {
+                known.refusals.append(lesson.text)
             }
             lessons[lesson.runner] = known
         }

@@ -8,6 +8,8 @@ internal import ConnectorPlatform
 public import Logging
 
 extension ConnectorHost {
+    private static let isolation = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"]
+
     /// Creates a host that reads no files except the plugins', with a clock that the test moves.
     ///
     /// ```swift
@@ -24,7 +26,9 @@ extension ConnectorHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file.
+    ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file. An array has the default
+    ///     `isolation` that the variable `CONNECTOR_TESTING_ISOLATION` of the process says, so that all tests can run with plugins in
+    ///     runners: `CONNECTOR_TESTING_ISOLATION=process swift test`.
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
     ///   - added: Connectors to append to those of the text, such as leaves whose plugins the test links.
     ///   - worlds: Files of answers as values, with `operations` and perhaps a `timeline`, by the paths of the leaves whose plugins
@@ -49,7 +53,8 @@ extension ConnectorHost {
         logger: Logger = Logger(label: "connector-host") { _ in SwiftLogNoOpLogHandler() }
     ) throws(ConfigurationErrors) -> ConnectorHost {
         let isWhole = connectors.utf8.first { !$0.isWhitespace } == UInt8(ascii: "{")
-        let text = isWhole ? connectors : #"{"version": 1, "connectors": "# + connectors + "}"
+        let isolation = isolation.map { #""isolation": \#(JSONValue.string($0)), "# } ?? ""
+        let text = isWhole ? connectors : #"{"version": 1, \#(isolation)"connectors": \#(connectors)}"#
         let environment = Configuration.Environment(environment)
         let configuration = try Configuration(parsing: text, environment: environment)
             .appending(added, environment: environment)

@@ -30,7 +30,8 @@ package struct CallArguments: Sendable {
         storage = .encoded(texts.map { ($0.name, $0.text.map(CallValue.bytes) ?? .none) })
     }
 
-    /// Values by name: bytes for `string`, `json` and `bytes` parameters, numbers of the range of theirs for scalar ones.
+    /// Values by name: bytes for `string`, `json` and `bytes` parameters, numbers of the range of theirs for scalar ones, and the
+    /// numbers of handles.
     package init(encoded values: [(name: String, value: CallValue)]) {
         storage = .encoded(values)
     }
@@ -99,7 +100,11 @@ package struct CallArguments: Sendable {
                     default: input.type.isScalar
                     }
                 guard isFit else { throw wrong("\(operation) cannot be called with these values") }
-                values.append(value)
+                if case .handle(let number) = value, number != 0, bound[input.name] == nil {
+                    values.append(try converted(.object(["handle": .integer(Int64(clamping: number))]), input))
+                } else {
+                    values.append(value)
+                }
             }
         }
         return values

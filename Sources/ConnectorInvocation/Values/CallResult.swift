@@ -21,6 +21,14 @@ package struct CallResult: Sendable {
         self.handles = handles
     }
 
+    /// The outputs for another process: the numbers of handles in place of their addresses, which mean nothing there.
+    package var numberedOutputs: [CallOutput] {
+        outputs.map { output in
+            guard case .handle(let address) = output.value, address != 0 else { return output }
+            return (output.name, output.type, .handle(UInt(clamping: handles?.number(address) ?? 0)))
+        }
+    }
+
     /// The bytes of a single result; empty if there is none.
     package var text: [UInt8] {
         guard case .bytes(let bytes)? = outputs.first?.value else { return [] }

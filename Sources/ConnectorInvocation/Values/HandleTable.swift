@@ -14,12 +14,19 @@ package final class HandleTable: Sendable {
     }
 
     private let state = Mutex(State())
+    private let isElsewhere: Bool
 
-    package init() {}
+    /// Creates an empty table.
+    ///
+    /// - Parameter isElsewhere: Whether another process has the table, and its numbers are all that is known here.
+    package init(isElsewhere: Bool = false) {
+        self.isElsewhere = isElsewhere
+    }
 
     /// The number of an address, assigned on first use.
     package func number(_ address: UInt) -> Int64 {
-        state.withLock { state in
+        guard !isElsewhere else { return Int64(clamping: address) }
+        return state.withLock { state in
             if let number = state.numbers[address] { return number }
             state.last += 1
             state.numbers[address] = state.last
@@ -41,6 +48,6 @@ package final class HandleTable: Sendable {
 
     /// The address with a number; nil if there is none.
     package func address(_ number: Int64) -> UInt? {
-        state.withLock { $0.addresses[number] }
+        isElsewhere ? UInt(exactly: number) : state.withLock { $0.addresses[number] }
     }
 }

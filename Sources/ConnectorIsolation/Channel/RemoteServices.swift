@@ -47,6 +47,7 @@ final class RemoteServices: Sendable {
         _ trace: (UInt64) -> TraceContext?
     ) throws(ConnectorError) {
         switch kind {
+        case .denied: _ = unsafe services.table(named: try message.text())
         case .log: try log(&message)
         case .emit: try emit(&message)
         case .storageGet, .storageSet, .storageRemove, .storageList: try store(kind, &message)

@@ -41,16 +41,3 @@ extension ConnectorError {
         return String(decoding: text, as: UTF8.self)
     }
 }
-
-extension ConnectorError {
-    /// A sandbox that a connector requires is not whole.
-    ///
-    /// - Parameter evidence: What holds and what does not.
-    package static func sandboxDoesNotHold(_ evidence: String) -> ConnectorError {
-        ConnectorError(
-            .unsupported,
-            "the sandbox that the connector requires does not hold: \(evidence)",
-            fix: "run the host where it does, or write \"level\": \"default\" in its \"sandbox\""
-        )
-    }
-}

@@ -59,6 +59,8 @@ package enum MessageKind: UInt16, Sendable {
     case weakened = 75
 
     // Services, by the names of their functions. The host answers those that have a result.
+    /// The plugin asked for a service that it may not use.
+    case denied = 127
     /// `log/1`: `log`.
     case log = 128
     /// `events/1`: `emit`.

@@ -205,7 +205,7 @@ final class RunnerInstance: CalledGate {
         do throws(ConnectorError) {
             let result = try await call(name, arguments, options)
             var message = MessageWriter()
-            message.put(result.outputs) { message, output in
+            message.put(result.numberedOutputs) { message, output in
                 message.put(output.name)
                 output.value.put(to: &message)
             }

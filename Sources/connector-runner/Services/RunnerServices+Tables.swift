@@ -11,7 +11,10 @@ internal import Synchronization
 extension RunnerServices {
     /// The function table of a service, always at the same address; null if the host does not lend it.
     func table(named id: String) -> UnsafeRawPointer? {
-        guard description.services.contains(id) else { return nil }
+        guard description.services.contains(id) else {
+            reportDenied(id)
+            return nil
+        }
         let address = state.withLock { state -> UInt? in
             if let address = state.tables[id] { return address }
             guard !state.isInvalid, let address = makeTable(id) else { return nil }
@@ -21,6 +24,15 @@ extension RunnerServices {
             return address
         }
         return unsafe address.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
+    }
+
+    /// Tells the host, which tells the plugin's author: once for each service, and for no more than the host logs.
+    private func reportDenied(_ id: String) {
+        let isNew = state.withLock { $0.denied.count < 16 && $0.denied.insert(id).inserted }
+        guard isNew, id.utf8.count <= 4096 else { return }
+        var message = MessageWriter()
+        message.put(id)
+        send(.denied, message)
     }
 
     private func makeTable(_ id: String) -> UInt? {

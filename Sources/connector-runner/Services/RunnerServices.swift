@@ -34,6 +34,8 @@ final class RunnerServices: InstanceServices {
     struct State: Sendable {
         /// The tables that were handed out, by the ids of their services.
         var tables: [String: UInt] = [:]
+        /// What the plugin asked for and may not use.
+        var denied: Set<String> = []
         var isInvalid = false
         var isStopped = false
         /// Whether the host has said that no reply follows.

@@ -47,17 +47,23 @@ import Testing
         #expect(gate.error?.fix?.contains(#"[{"kind": "configured"}]"#) == true)
     }
 
-    @Test func `a plugin that asks for a service that its manifest does not name is told so, once`() async throws {
-        let test = try host("asks-undeclared")
+    @Test(arguments: TestChannel.all)
+    func `a plugin that asks for a service that its manifest does not name is told so, once`(
+        channel: TestChannel
+    ) async throws {
+        let test = try host("asks-undeclared", settings: channel.settings)
         #expect(await test.host.open()["gate"]?.state == .open)
         #expect(undeclared == ["x/1", "storage/1"])
         #expect(log.entries.allSatisfy { $0.metadata["service"]?.description != "clock/1" })
         await test.host.close()
     }
 
-    @Test(arguments: ["one", "all"])
-    func `a plugin that asks for every service in create only looks around`(_ count: String) async throws {
-        let test = try host("asks-undeclared", ["create": .string(count)])
+    @Test(arguments: ["one", "all"], TestChannel.all)
+    func `a plugin that asks for every service in create only looks around`(
+        _ count: String,
+        channel: TestChannel
+    ) async throws {
+        let test = try host("asks-undeclared", ["create": .string(count)], settings: channel.settings)
         #expect(await test.host.open()["gate"]?.state == .open)
         #expect(undeclared == (count == "one" ? ["http/1", "x/1", "storage/1"] : ["x/1"]))
         await test.host.close()

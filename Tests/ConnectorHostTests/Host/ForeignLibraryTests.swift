@@ -41,9 +41,12 @@ import Testing
 
     // MARK: zlib
 
-    @Test(.enabled("libz.so.1 is not installed") { has("libz.so.1") })
-    func `zlib's checksums and version are called without an adapter`() async throws {
-        let zlib = try await opened(TestHost.leaf("gate", plugin: "zlib"), Self.example("zlib"))
+    @Test(.enabled("libz.so.1 is not installed") { has("libz.so.1") }, arguments: TestChannel.all)
+    func `zlib's checksums and version are called without an adapter`(channel: TestChannel) async throws {
+        let zlib = try await opened(
+            TestHost.leaf("gate", plugin: "zlib", settings: channel.settings),
+            Self.example("zlib")
+        )
         #expect(zlib.report.state == .open)
         #expect(zlib.report.strongestEvidence?.kind == .configured)
         #expect(try await zlib.gate.call("crc32", ["crc": 0, "data": "123456789"]) == 0xCBF4_3926)
@@ -87,9 +90,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
-    func `what SQLite refuses is an error with its number`() async throws {
-        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
+    func `what SQLite refuses is an error with its number`(channel: TestChannel) async throws {
+        let sqlite = try await opened(
+            TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
+            Self.example("sqlite")
+        )
         let db = Statements(gate: sqlite.gate)
         let syntax = try await failure { () throws(ConnectorError) in try await db.prepare("SELEKT 1") }
         #expect(syntax.code == .invalid)
@@ -112,9 +118,12 @@ import Testing
         #expect(sqlite.report.error?.message == "sqlite3_open returned 14")
     }
 
-    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
-    func `what the host fills in or calls itself is nothing for an application`() async throws {
-        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
+    func `what the host fills in or calls itself is nothing for an application`(channel: TestChannel) async throws {
+        let sqlite = try await opened(
+            TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
+            Self.example("sqlite")
+        )
         for name in ["open", "close", "sqlite/close"] {
             let error = try await failure { () throws(ConnectorError) in try await sqlite.gate.call(name) }
             #expect(error.code == .invalid)
@@ -131,9 +140,12 @@ import Testing
         await sqlite.host.close()
     }
 
-    @Test(.enabled(sqlite) { has("libsqlite3.so.0") })
-    func `a handle that was released means nothing any more`() async throws {
-        let sqlite = try await opened(TestHost.leaf("gate", plugin: "sqlite"), Self.example("sqlite"))
+    @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
+    func `a handle that was released means nothing any more`(channel: TestChannel) async throws {
+        let sqlite = try await opened(
+            TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
+            Self.example("sqlite")
+        )
         let statement = try await Statements(gate: sqlite.gate).prepare("SELECT 1")
         try await sqlite.gate.call("finalize", ["statement": statement])
         for name in ["finalize", "step", "reset"] {

@@ -13,8 +13,8 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// A host with the plugins of `Tests/Fixtures`, a clock that a test moves, and a second host that completes what the first
-/// one's gates leave pending.
+/// A host with the plugins of `Tests/Fixtures`, a clock that a test moves, and ``PendingCalls`` to complete what its gates leave
+/// pending.
 struct TestHost: Sendable {
     /// The host under test.
     let host: ConnectorHost
@@ -30,13 +30,14 @@ struct TestHost: Sendable {
     ) throws {
         clock = ManualHostClock()
         host = try ConnectorHost.testing(
-            "[\(leaves.joined(separator: ","))]",
+            "[\((leaves + PendingCalls.leaves(beside: leaves)).joined(separator: ","))]",
             plugins: Self.plugins,
             environment: environment,
             clock: clock,
             jitter: jitter,
             logger: logger
         )
+        PendingCalls.register(host)
     }
 
     private static let plugins =
@@ -129,16 +130,7 @@ struct TestHost: Sendable {
     /// - Returns: What the host answered.
     @discardableResult
     static func finish(_ name: String, _ value: JSONValue = true, plugin: String = "calls") async throws -> JSONValue {
-        let other = try TestHost(leaf("other", plugin: plugin))
-        await other.host.open()
-        while true {
-            do throws(ConnectorError) {
-                return try await other.call("other", "finishAsOwner", ["name": .string(name), "value": value])
-            } catch {
-                try #require(error.code == .missing)
-                await Task.yield()
-            }
-        }
+        try await PendingCalls.perform("finishAsOwner", ["name": .string(name), "value": value], plugin: plugin)
     }
 
     /// Waits until no timer is left: the one of a call ends with its function, which may take longer than the answer.
@@ -155,16 +147,7 @@ struct TestHost: Sendable {
     ///
     /// - Returns: What the host answered.
     static func progress(_ name: String, plugin: String = "calls") async throws -> JSONValue {
-        let other = try TestHost(leaf("other", plugin: plugin))
-        await other.host.open()
-        while true {
-            do throws(ConnectorError) {
-                return try await other.call("other", "progress", ["name": .string(name), "text": "null"])
-            } catch {
-                try #require(error.code == .missing)
-                await Task.yield()
-            }
-        }
+        try await PendingCalls.perform("progress", ["name": .string(name), "text": "null"], plugin: plugin)
     }
 
     /// Waits until a gate has counted something.

@@ -115,8 +115,6 @@ import Testing
 
     @Test func `when a cancellation races a completion the caller gets one of them, once`() async throws {
         let test = try await TestHost.opened()
-        let driver = try TestHost(TestHost.leaf("driver"))
-        await driver.host.open()
         var ends: [String: Int] = [:]
         for index in 0..<300 {
             let name = "\(name)-\(index)"
@@ -129,7 +127,7 @@ import Testing
             }
             try await TestHost.taken(name)
             await test.clock.timers(atLeast: 1)
-            async let answer = driver.call("driver", "finishAsOwner", ["name": .string(name), "value": 1])
+            async let answer = TestHost.finish(name, 1)
             task.cancel()
             let end = await task.value
             let status = try await answer

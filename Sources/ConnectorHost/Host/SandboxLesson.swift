@@ -1,0 +1,34 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import ConnectorBase
+
+/// Something that a sandbox would have refused, as a runner prints it.
+package struct SandboxLesson: Sendable {
+    /// Takes lessons, on the runners' threads.
+    package typealias Receiver = @Sendable (SandboxLesson) -> Void
+
+    /// What the connectors that share the runner call it.
+    package let runner: String
+    /// The paths of the connectors in it; none yet while the first one's plugin is loaded.
+    package let connectors: [String]
+    /// Either all that a runner has learned so far, as `"sandbox": {…}`, or a sentence about something that no setting allows.
+    package let text: String
+
+    /// Reads a line that a runner printed; nil if its plugin did.
+    init?(_ line: String, runner: String, connectors: [String]) {
+        guard line.hasPrefix(Self.prefix) else { return nil }
+        self.runner = runner
+        self.connectors = connectors
+        text = String(line.dropFirst(Self.prefix.count))
+    }
+
+    /// The settings that it names; nil for a sentence.
+    package var settings: JSONObject? {
+        guard text.hasPrefix(#""sandbox": {"#) else { return nil }
+        return (try? JSONValue(parsing: Array("{\(text)}".utf8)))?["sandbox"]?.object
+    }
+
+    /// `LEARNED_PREFIX` of `learning.h`.
+    private static let prefix = "learned: "
+}
