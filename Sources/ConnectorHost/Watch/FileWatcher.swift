@@ -84,7 +84,8 @@ final class FileWatcher: Sendable {
         while !isStopped {
             let hasEvents = state.withLock { $0.watch != nil }
             _ = await event.wait(for: hasEvents ? Self.interval : Self.pollingInterval, on: environment.clock)
-            guard !isStopped, let content = await settled(unlike: last, &event) else { continue }
+            // It may be stopped while the files settle, too.
+            guard !isStopped, let content = await settled(unlike: last, &event), !isStopped else { continue }
             let (configuration, secrets) = content.changes(since: last)
             last = content
             await environment.onChange(configuration, secrets)

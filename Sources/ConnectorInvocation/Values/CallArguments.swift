@@ -43,7 +43,7 @@ package struct CallArguments: Sendable {
         for signature: Signature,
         operation: String,
         bound: [String: CallValue] = [:],
-        handles: HandleTable?
+        handles: (any HandleNumbering)?
     ) throws(ConnectorError) -> [CallValue] {
         let inputs = signature.parameters.filter { $0.direction == .in }
         func wrong(_ message: String, cause: ConnectorError? = nil) -> ConnectorError {
@@ -100,11 +100,14 @@ package struct CallArguments: Sendable {
                     default: input.type.isScalar
                     }
                 guard isFit else { throw wrong("\(operation) cannot be called with these values") }
-                if case .handle(let number) = value, number != 0, bound[input.name] == nil {
-                    values.append(try converted(.object(["handle": .integer(Int64(clamping: number))]), input))
-                } else {
+                guard case .handle(let number) = value, number != 0, bound[input.name] == nil else {
                     values.append(value)
+                    continue
                 }
+                guard let address = handles?.address(Int64(clamping: number)) else {
+                    throw wrong("\(operation), \(input.name): what was passed is not a handle of this gate")
+                }
+                values.append(.handle(address))
             }
         }
         return values

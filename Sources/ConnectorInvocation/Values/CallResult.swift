@@ -13,9 +13,9 @@ package struct CallResult: Sendable {
     /// The path of the gate that answered; empty until the gate sets it.
     package var gate = ""
     /// Maps the gate's handles to numbers.
-    package var handles: HandleTable?
+    package var handles: (any HandleNumbering)?
 
-    package init(outputs: [CallOutput], gate: String = "", handles: HandleTable? = nil) {
+    package init(outputs: [CallOutput], gate: String = "", handles: (any HandleNumbering)? = nil) {
         self.outputs = outputs
         self.gate = gate
         self.handles = handles

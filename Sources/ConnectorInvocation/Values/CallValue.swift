@@ -29,7 +29,7 @@ extension CallValue {
     /// the integers of ``JSONValue`` end before 2⁶³.
     ///
     /// - Throws: `invalid` or `too-large` if the value does not fit the type.
-    package init(_ value: JSONValue, as type: ValueType, handles: HandleTable?) throws(ConnectorError) {
+    package init(_ value: JSONValue, as type: ValueType, handles: (any HandleNumbering)?) throws(ConnectorError) {
         switch type {
         case .i8, .i16, .i32, .i64:
             guard let integer = value.integer else { throw Self.mismatch(value, type) }
@@ -132,7 +132,7 @@ extension CallValue {
     /// The value as JSON.
     ///
     /// - Throws: `misbehaved` if the plugin's bytes are invalid for the type.
-    package func json(as type: ValueType, handles: HandleTable?) throws(ConnectorError) -> JSONValue {
+    package func json(as type: ValueType, handles: (any HandleNumbering)?) throws(ConnectorError) -> JSONValue {
         switch (self, type) {
         case (.none, _): return .null
         case (.signed(let value), _): return .integer(value)

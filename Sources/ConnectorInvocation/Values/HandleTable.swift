@@ -3,35 +3,38 @@
 
 internal import Synchronization
 
-/// The addresses returned by a gate's library, each with a small number.
+/// What the handles of a gate's library are in JSON: numbers, so that no caller can forge an address.
 ///
-/// Only the numbers appear in JSON or leave the process, so no caller can forge an address.
-package final class HandleTable: Sendable {
+/// No two instances have a number in common: one from an earlier instance of a gate means nothing to the next.
+package protocol HandleNumbering: Sendable {
+    /// The number of an address, assigned on first use.
+    func number(_ address: UInt) -> Int64
+
+    /// The address with a number; nil if there is none.
+    func address(_ number: Int64) -> UInt?
+}
+
+/// The addresses returned by a gate's library in this process.
+package final class HandleTable: HandleNumbering {
     private struct State {
         var addresses: [Int64: UInt] = [:]
         var numbers: [UInt: Int64] = [:]
-        var last: Int64 = 0
     }
+
+    private static let lastNumber = Atomic<Int64>(0)
 
     private let state = Mutex(State())
-    private let isElsewhere: Bool
 
     /// Creates an empty table.
-    ///
-    /// - Parameter isElsewhere: Whether another process has the table, and its numbers are all that is known here.
-    package init(isElsewhere: Bool = false) {
-        self.isElsewhere = isElsewhere
-    }
+    package init() {}
 
-    /// The number of an address, assigned on first use.
     package func number(_ address: UInt) -> Int64 {
-        guard !isElsewhere else { return Int64(clamping: address) }
-        return state.withLock { state in
+        state.withLock { state in
             if let number = state.numbers[address] { return number }
-            state.last += 1
-            state.numbers[address] = state.last
-            state.addresses[state.last] = address
-            return state.last
+            let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+            state.numbers[address] = number
+            state.addresses[number] = address
+            return number
         }
     }
 
@@ -46,8 +49,7 @@ package final class HandleTable: Sendable {
         }
     }
 
-    /// The address with a number; nil if there is none.
     package func address(_ number: Int64) -> UInt? {
-        isElsewhere ? UInt(exactly: number) : state.withLock { $0.addresses[number] }
+        state.withLock { $0.addresses[number] }
     }
 }

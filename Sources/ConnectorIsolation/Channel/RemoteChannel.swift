@@ -25,7 +25,7 @@ package final class RemoteChannel: Channel, RunnerClient {
     let runner: Runner
     let onLoss: @Sendable (ConnectorError) -> Void
     /// Maps the runner's handles to numbers: the host never uses them as addresses.
-    let handles = HandleTable(isElsewhere: true)
+    let handles = RemoteHandles()
     let state = Mutex(State())
     let creation = Monitor<Result<Created, ConnectorError>?>(nil)
     let destroyed = OneShot<Void>()

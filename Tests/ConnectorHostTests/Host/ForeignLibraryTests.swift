@@ -154,6 +154,15 @@ import Testing
             }
             #expect(error.message.contains("is not a handle of this gate"))
         }
+        // The next instance of the gate knows none of the earlier one, however many it gives out itself.
+        let early = try await Statements(gate: sqlite.gate).prepare("SELECT 3")
+        try await sqlite.host.close("gate")
+        try await sqlite.host.open("gate")
+        for _ in 0..<8 { _ = try await Statements(gate: sqlite.gate).prepare("SELECT 4") }
+        let stale = try await failure { () throws(ConnectorError) in
+            try await sqlite.gate.call("finalize", ["statement": early])
+        }
+        #expect(stale.message.contains("is not a handle of this gate"))
         // Of many who free one handle at once one gets through.
         let other = try await Statements(gate: sqlite.gate).prepare("SELECT 2")
         let freed = await withTaskGroup(of: Bool.self) { group in

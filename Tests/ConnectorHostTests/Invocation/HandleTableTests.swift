@@ -5,11 +5,12 @@ import Testing
 
 @testable import ConnectorHost
 @testable import ConnectorInvocation
+@testable import ConnectorIsolation
 @testable import ConnectorLoading
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Addresses by small numbers.
+/// Addresses by numbers.
 @Suite struct HandleTableTests {
     @Test func `an address keeps its number until it is withdrawn`() {
         let table = HandleTable()
@@ -25,7 +26,21 @@ import Testing
 
     @Test func `no number that was not given out means anything`() {
         let table = HandleTable()
-        _ = table.number(0x1000)
-        for number in [0, -1, 2, .max, .min] as [Int64] { #expect(table.address(number) == nil) }
+        let number = table.number(0x1000)
+        for other in [0, -1, number - 1, number + 1, .max, .min] { #expect(table.address(other) == nil) }
+    }
+
+    @Test func `no two tables have a number in common, here and in runners`() throws {
+        let tables: [any HandleNumbering] = [HandleTable(), HandleTable(), RemoteHandles(), RemoteHandles()]
+        for (index, table) in tables.enumerated() {
+            let number = table.number(1)
+            #expect(table.address(number) == 1)
+            for (other, table) in tables.enumerated() where other != index { #expect(table.address(number) == nil) }
+        }
+    }
+
+    @Test func `a runner's number that is no number of a table means nothing`() {
+        let table = RemoteHandles()
+        for number in [0, 1 << 32, .max] as [UInt] { #expect(table.address(table.number(number)) == nil) }
     }
 }
