@@ -13,10 +13,7 @@ struct DatabaseClientTests {
     private let directory = ScratchDirectory()
 
     private func host(_ plugin: String, _ config: JSONObject) async throws -> ConnectorHost {
-        let connector: JSONObject = [
-            "name": "database", "plugin": .string(plugin), "config": .object(config),
-            "sandbox": ["write": [.string(directory.path)]],
-        ]
+        let connector: JSONObject = ["name": "database", "plugin": .string(plugin), "config": .object(config)]
         let host = try ConnectorHost.testing(
             JSONValue.array([.object(connector)]).serialized(),
             plugins: [try BuiltProducts.library(plugin)]
@@ -71,10 +68,7 @@ struct DatabaseClientTests {
     @Test func `a gate whose file cannot be used says why, and opens once it can`() async throws {
         let folder = "\(directory.path)/data"
         let host = try ConnectorHost.testing(
-            """
-            [{"name": "database", "plugin": "sqlite", "heal": "off", "config": {"file": "\(folder)/a.db"},
-              "sandbox": {"write": ["\(directory.path)"]}}]
-            """,
+            #"[{"name": "database", "plugin": "sqlite", "heal": "off", "config": {"file": "\#(folder)/a.db"}}]"#,
             plugins: [try BuiltProducts.library("sqlite")]
         )
         let report = await host.open()

@@ -18,10 +18,7 @@ struct FilesClientTests {
     private let directory = ScratchDirectory()
 
     private func host() async throws -> ConnectorHost {
-        let leaf = """
-            {"name": "a", "plugin": "folder", "config": {"directory": "\(directory.path)/files"},
-             "sandbox": {"write": ["\(directory.path)"]}}
-            """
+        let leaf = #"{"name": "a", "plugin": "folder", "config": {"directory": "\#(directory.path)/files"}}"#
         let host = try ConnectorHost.testing(
             #"[{"name": "files", "policy": "first", "connectors": [\#(leaf)]}]"#,
             plugins: [try BuiltProducts.library("folder")]
