@@ -9,8 +9,9 @@ struct RemoteHandles: HandleNumbering {
     private static let lastRange = Atomic<Int64>(0)
     private static let mask: Int64 = 0xFFFF_FFFF
 
-    /// Below 2⁵², so that any JSON reader keeps its numbers; and above those of this process.
-    private let start = (Self.lastRange.wrappingAdd(1, ordering: .relaxed).newValue & 0xF_FFFF) << 32
+    /// From 1 to 2²⁰ - 1, and from 1 again after a million instances: below 2⁵² in all, so that any JSON reader keeps the numbers, and
+    /// never 0, which is the range of handles in this process.
+    private let start = (Self.lastRange.wrappingAdd(1, ordering: .relaxed).oldValue % 0xF_FFFF + 1) << 32
 
     /// - Parameter other: The runner's number; another one means nothing.
     func number(_ other: UInt) -> Int64 { other <= UInt(Self.mask) ? start | Int64(other) : 0 }

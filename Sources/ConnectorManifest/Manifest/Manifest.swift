@@ -64,6 +64,9 @@ public struct Manifest: Sendable, Hashable {
     /// The services that hosts of this version lend to plugins.
     package static let hostServices = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
 
+    /// The most services a gate is told that its manifest does not list; a plugin that requests more is told of no other.
+    package static let deniedServicesLimit = 16
+
     /// Whether an entry of ``egress`` names a host, optionally with `*.` before it and a port after it.
     static func isEgressHost(_ text: String) -> Bool {
         let rest = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]

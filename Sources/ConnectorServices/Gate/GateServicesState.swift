@@ -42,16 +42,13 @@ package struct GateServicesState {
     /// The gate's traffic.
     package var counters = HTTPCounters()
 
-    /// The most undeclared services that are logged.
-    private static let undeclaredLimit = 16
-
     /// Records that the plugin requests a service.
     ///
     /// - Returns: Whether to log now that the service is undeclared.
     package mutating func requests(for id: String, isDeclared: Bool) -> Bool {
         let isKnown = Manifest.hostServices.contains(id)
         if isKnown, !isCreated { surveyed.insert(id) }
-        guard !isDeclared, undeclared.count < Self.undeclaredLimit, undeclared.insert(id).inserted else { return false }
+        guard !isDeclared, undeclared.count < Manifest.deniedServicesLimit, undeclared.insert(id).inserted else { return false }
         return isCreated || !isKnown
     }
 

@@ -5,6 +5,7 @@ internal import CConnector
 internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
+internal import ConnectorManifest
 internal import Synchronization
 
 /// The tables, by the ids of their services.
@@ -28,7 +29,9 @@ extension RunnerServices {
 
     /// Tells the host, which tells the plugin's author: once for each service, and for no more than the host logs.
     private func reportDenied(_ id: String) {
-        let isNew = state.withLock { $0.denied.count < 16 && $0.denied.insert(id).inserted }
+        let isNew = state.withLock { state in
+            state.denied.count < Manifest.deniedServicesLimit && state.denied.insert(id).inserted
+        }
         guard isNew, id.utf8.count <= 4096 else { return }
         var message = MessageWriter()
         message.put(id)
