@@ -97,35 +97,16 @@ embed:
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
-# The applications in Examples/ depend on this package by path, as any application does. They share a scratch directory, in which
-# the dependencies are compiled a second time: some minutes, once. Each of them replans the build. Neither may resolve what only
-# the command needs.
-EXAMPLE_OPTIONS := --disable-build-manifest-caching --scratch-path .build-example --package-path Examples
-EXAMPLE := scripts/swift build $(EXAMPLE_OPTIONS)
-EXAMPLE_TEST := scripts/run-tests scripts/swift test --skip-build $(EXAMPLE_OPTIONS)
+# The applications in Examples/ depend on this package by path, as any application does. None may resolve what only the command needs.
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/cpp
 	@if command -v cargo > /dev/null; then \
 	    $(MAKE) --no-print-directory -s -C Examples/adapter/rust TARGET=$(CURDIR)/.build-rust; fi
-	$(EXAMPLE)/adapter --build-tests
-	$(EXAMPLE_TEST)/adapter
-	$(EXAMPLE)/calculator --build-tests
-	$(EXAMPLE_TEST)/calculator
-	$(EXAMPLE)/search --build-tests
-	$(EXAMPLE_TEST)/search
-	$(EXAMPLE)/Screens --build-tests
-	$(EXAMPLE_TEST)/Screens
-	$(EXAMPLE)/site-watch --build-tests
-	$(EXAMPLE_TEST)/site-watch
-	$(EXAMPLE)/wallets/connectors --build-tests
-	$(EXAMPLE_TEST)/wallets/connectors
-	$(EXAMPLE)/wallets/wallet
-	$(EXAMPLE)/wallets/till
-	$(EXAMPLE)/service --build-tests
-	$(EXAMPLE_TEST)/service
-	$(EXAMPLE)/Application --build-tests
+	@for package in adapter calculator search Screens site-watch wallets/connectors wallets/wallet wallets/till service Application; do \
+	    scripts/test-example $$package || exit 1; \
+	done
 	@for language in rust swift; do \
 	    if [ $$language = rust ] && ! command -v cargo > /dev/null; then continue; fi; \
 	    scripts/run-page docs/first-plugin.md $$language $(PROGRAM) || exit 1; \
@@ -133,7 +114,6 @@ examples: plugins
 	done
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example .build-example/debug
-	$(EXAMPLE_TEST)/Application
 
 # One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
 # those of the console tmux and Chromium. Without these, the tests are skipped.
