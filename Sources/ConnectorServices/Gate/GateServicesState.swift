@@ -48,7 +48,9 @@ package struct GateServicesState {
     package mutating func requests(for id: String, isDeclared: Bool) -> Bool {
         let isKnown = Manifest.hostServices.contains(id)
         if isKnown, !isCreated { surveyed.insert(id) }
-        guard !isDeclared, undeclared.count < Manifest.deniedServicesLimit, undeclared.insert(id).inserted else { return false }
+        guard !isDeclared, undeclared.count < Manifest.deniedServicesLimit, undeclared.insert(id).inserted else {
+            return false
+        }
         return isCreated || !isKnown
     }
 
