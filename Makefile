@@ -20,7 +20,7 @@ TESTS := scripts/run-tests .build/debug/connector-hostPackageTests.xctest --test
 endif
 SOURCES := $(wildcard Package.swift Sources Plugins Tests Examples Snippets Benchmarks)
 
-.PHONY: help status plugins build packages fixtures test isolated browser screenshots fuzz torture sanitize acceptance api examples bench
+.PHONY: help status plugins build packages test-packages fixtures test isolated browser screenshots fuzz torture sanitize acceptance api examples bench
 .PHONY: install deb check-install schema docs recordings layout embed paths format lint clean
 
 help:
@@ -117,8 +117,10 @@ examples: plugins
 
 # One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
 # those of the console tmux and Chromium. Without these, the tests are skipped.
-test: packages fixtures examples
+test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
+
+test: test-packages fixtures examples
 	scripts/swift build --build-tests
 	@$(TESTS)
 	@$(ISOLATED_TESTS)

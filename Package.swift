@@ -22,23 +22,36 @@ let adapters = [
 /// The sanitizer that the tests are built with: `address`, `thread`, or none. See Tests/Sanitizers.
 let sanitizer = Context.environment["CONNECTOR_SANITIZER"]
 
-/// The tests that no sanitizer has: what stands beside the host shares no memory with plugins.
-let plainTests = ["ConnectorHostCommandsTests", "ConnectorConsoleTests", "ConnectorSimulatorTests", "IntegratorTests"]
-
-/// The tests that one sanitizer leaves out, as it sees nothing there: of values on one thread, or of no memory but Swift's own.
-let unsanitizedTests = [
+/// The tests that sanitizers leave out, as they see nothing there: what stands beside the host shares no memory with plugins, and each
+/// leaves out what is the other's, code that writes to no memory but Swift's own, and values on one thread.
+let plainTests: [String?: [String]] = [
+    nil: [
+        "ConnectorHostCommandsTests", "ConnectorConsoleTests", "ConnectorSimulatorTests", "ConnectorManifestTests",
+        "IntegratorTests",
+    ],
     "address": ["ConnectorControlTests", "ConnectorHTTPServerTests"],
-    "thread": ["ConnectorBaseTests", "ConnectorManifestTests", "ConnectorSandboxTests"],
+    "thread": ["ConnectorBaseTests", "ConnectorSandboxTests"],
 ]
 
-/// The same in other tests, by folder.
-let unsanitizedFolders = [
-    "address": ["ConnectorHostTests": ["Configuration", "Report"]],
-    "thread": [
-        "ConnectorHostTests": ["ABI", "Configuration", "Fuzzing", "Loading", "Redaction", "Report"],
+/// The same by folder; and what needs runners or adapters' images, which are not built for a sanitizer.
+let plainFolders: [String?: [String: [String]]] = [
+    nil: [
+        "ConnectorHostTests": ["Adapters", "Configuration", "Report", "Runners"],
         "ConnectorKitTests": ["Adapters", "Fuzzing", "Generator", "Models"],
     ],
+    "thread": [
+        "ConnectorHostTests": ["ABI", "Fuzzing", "Loading", "Redaction"],
+        "ConnectorKitTests": ["System"],
+    ],
 ]
+
+/// The adapters whose code is tested: with a sanitizer, those that call libraries of the system.
+let testedAdapters =
+    switch sanitizer {
+    case nil: adapters
+    case "address": ["folder", "sqlite", "system-sensor"]
+    default: [String]()
+    }
 
 /// What single adapters need besides `ConnectorKit`.
 let adapterDependencies: [String: [Target.Dependency]] = [
@@ -480,7 +493,7 @@ let package = Package(
             dependencies: [
                 "CConnector", "ConnectorDigest", "ConnectorKit", "ConnectorManifest", "ConnectorServices",
                 "ConnectorSimulator", "ConnectorTestSupport", "connector-manifest",
-            ] + (sanitizer == "thread" ? [] : adapters.map { .target(name: $0) }),
+            ] + testedAdapters.map { .target(name: $0) },
             swiftSettings: strict
         ),
         .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorBase"], swiftSettings: strict),
@@ -497,8 +510,10 @@ let package = Package(
         }
 )
 
-if let sanitizer {
-    let left = Set(plainTests + (unsanitizedTests[sanitizer] ?? []))
-    package.targets.removeAll { left.contains($0.name) }
-    for target in package.targets { target.exclude += unsanitizedFolders[sanitizer]?[target.name] ?? [] }
+if sanitizer != nil {
+    let plain = Set([nil, sanitizer].flatMap { plainTests[$0] ?? [] })
+    package.targets.removeAll { plain.contains($0.name) }
+    for target in package.targets {
+        target.exclude += [nil, sanitizer].flatMap { plainFolders[$0]?[target.name] ?? [] }
+    }
 }

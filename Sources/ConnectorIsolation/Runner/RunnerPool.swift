@@ -72,6 +72,8 @@ package final class RunnerPool: Sendable {
         var living: [Runner] = []
         /// How many processes are about to become runners.
         var startCount = 0
+        /// The program of the first runner that has answered, and so of all others, whatever is installed meanwhile.
+        var program: RunnerProgram?
 
         mutating func removeDead() {
             living.removeAll { !$0.isAlive }
@@ -96,7 +98,7 @@ package final class RunnerPool: Sendable {
     ///   - limit: The most runners at once, with those that start.
     ///   - transport: What carries the messages.
     ///   - groups: Where runners with bounds have their control groups.
-    ///   - find: Finds the program, once for each runner.
+    ///   - find: Finds the program, for each runner until one has answered.
     ///   - onLine: Receives each line that a runner prints.
     package init(
         limit: Int = RunnerPool.limit,
@@ -123,7 +125,7 @@ package final class RunnerPool: Sendable {
         withSlot(of: key) { slot in
             guard slot.isEmpty, reserve() == nil else { return }
             do throws(ConnectorError) {
-                slot.start = try RunnerSpawner.shared.begin(find(), key.sandbox)
+                slot.start = try RunnerSpawner.shared.begin(program(), key.sandbox)
             } catch {
                 giveUpReservation()
             }
@@ -153,7 +155,7 @@ package final class RunnerPool: Sendable {
                 )
             }
             do throws(ConnectorError) {
-                let process = if let start { start } else { try RunnerSpawner.shared.begin(find(), key.sandbox) }
+                let process = if let start { start } else { try RunnerSpawner.shared.begin(program(), key.sandbox) }
                 let runner = try Runner(
                     key.description,
                     process,
@@ -166,6 +168,7 @@ package final class RunnerPool: Sendable {
                 state.withLock { state in
                     state.startCount -= 1
                     state.living.append(runner)
+                    if state.program == nil { state.program = process.program }
                 }
                 return runner
             } catch {
@@ -197,6 +200,12 @@ package final class RunnerPool: Sendable {
             }
         }
         return try slot.withLock(body)
+    }
+
+    /// What to start.
+    private func program() throws(ConnectorError) -> RunnerProgram {
+        if let program = state.withLock(\.program) { return program }
+        return try find()
     }
 
     /// Takes a place among the most runners that there may be, for one that is to start.

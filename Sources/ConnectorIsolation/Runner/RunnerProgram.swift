@@ -12,21 +12,28 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// The program `connector-runner`: where it is.
-package struct RunnerProgram: Sendable, Hashable {
-    /// The path of the program.
+/// The program `connector-runner`, open: it can be started again whatever has happened to its path since.
+package final class RunnerProgram: Sendable {
+    /// The path that it was opened by.
     package let path: String
+    /// The program's file, open for reading.
+    let file: OwnedDescriptor
 
     /// The environment variable that names the program.
     package static let variable = "CONNECTOR_RUNNER"
     private static let name = "connector-runner"
 
-    /// Names a program.
-    package init(path: String) {
+    /// Opens a program.
+    ///
+    /// - Throws: `unavailable` if the file cannot be opened.
+    package init(path: String) throws(ConnectorError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
         self.path = path
+        file = OwnedDescriptor(descriptor)
     }
 
-    /// Finds the program: as told, by the environment, beside this program, in `libexec`, in `PATH`.
+    /// Finds and opens the program: as told, by the environment, beside this program, in `libexec`, in `PATH`.
     ///
     /// - Parameters:
     ///   - path: The path that the application names; nil if it names none.
@@ -50,7 +57,7 @@ package struct RunnerProgram: Sendable, Hashable {
         for folder in (environment("PATH") ?? "").split(separator: ":") where folder.hasPrefix("/") {
             places.append("\(folder)/\(name)")
         }
-        if let found = places.first(where: isProgram) { return RunnerProgram(path: found) }
+        if let found = places.first(where: isProgram) { return try RunnerProgram(path: found) }
         throw ConnectorError(
             .notFound,
             "there is no \(name), which connectors with \"isolation\": \"process\" run in",
@@ -67,7 +74,28 @@ package struct RunnerProgram: Sendable, Hashable {
                 fix: "name the file \(name)"
             )
         }
-        return RunnerProgram(path: path)
+        return try RunnerProgram(path: path)
+    }
+
+    /// Why a program does not start, as the system's error number tells it.
+    static func failure(_ path: String, _ number: Int32) -> ConnectorError {
+        if number == ETIMEDOUT {
+            return ConnectorError(
+                .timedOut,
+                "\(path) does not start",
+                fix: "check that it is connector-runner, and that the machine is not overloaded",
+                isRetryable: true
+            )
+        }
+        return ConnectorError(
+            number == ENOSYS ? .unsupported : .unavailable,
+            "\(path) cannot be started",
+            fix: number == ENOSYS
+                ? "write \"isolation\": \"none\": only Linux has runners"
+                : "check that it is connector-runner, and may be executed",
+            cause: SystemError(number).description,
+            isRetryable: number != ENOSYS
+        )
     }
 
     private static func isProgram(_ path: String) -> Bool {

@@ -134,52 +134,29 @@ package final class RunnerSpawner: Sendable {
         _ arguments: [String],
         patience: Int32
     ) throws(ConnectorError) -> Child {
-        let file = unsafe open(program.path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(program, errno) }
-        defer { close(file) }
         var (own, other): (Int32, Int32) = (-1, -1)
         let paired = unsafe runner_socket_pair(&own, &other)
-        guard paired == 0 else { throw failure(program, -paired) }
+        guard paired == 0 else { throw RunnerProgram.failure(program.path, -paired) }
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {
             close(own)
             close(other)
-            throw failure(program, errno)
+            throw RunnerProgram.failure(program.path, errno)
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var process: Int32 = -1
         let words = CStrings(["\(getpid())"] + arguments)
-        let number = withExtendedLifetime(words) {
-            unsafe runner_spawn(file, other, ends[1], words.pointers, patience, &process)
+        let number = withExtendedLifetime((words, program)) {
+            unsafe runner_spawn(program.file.number, other, ends[1], words.pointers, patience, &process)
         }
         close(other)
         close(ends[1])
         guard number > 0 else {
             close(own)
             close(ends[0])
-            throw failure(program, -number)
+            throw RunnerProgram.failure(program.path, -number)
         }
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         return Child(process: process, number: number, socket: own, output: ends[0])
-    }
-
-    private static func failure(_ program: RunnerProgram, _ number: Int32) -> ConnectorError {
-        if number == ETIMEDOUT {
-            return ConnectorError(
-                .timedOut,
-                "\(program.path) does not start",
-                fix: "check that it is connector-runner, and that the machine is not overloaded",
-                isRetryable: true
-            )
-        }
-        return ConnectorError(
-            number == ENOSYS ? .unsupported : .unavailable,
-            "\(program.path) cannot be started",
-            fix: number == ENOSYS
-                ? "write \"isolation\": \"none\": only Linux has runners"
-                : "check that it is connector-runner, and may be executed",
-            cause: SystemError(number).description,
-            isRetryable: number != ENOSYS
-        )
     }
 }

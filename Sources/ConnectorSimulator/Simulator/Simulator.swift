@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorPlatform
 public import ServiceLifecycle
 
@@ -20,8 +21,10 @@ public final class Simulator: Service, Sendable {
     private let router: SimulatorRouter
     /// Listens, and passes each request to the router.
     private let server: SimulatorServer
-    /// The address of the server, once it listens.
-    private let address: SimulatorAddress
+    /// The port, once the server listens; why it does not, if it never does.
+    private let listening = OneShot<Result<Int, SimulatorError>>()
+    /// Why the server does not listen any more.
+    private let ended = OneShot<SimulatorError>()
 
     /// What happens without a call, and on which clock; nil for nothing.
     private let happening: (world: SimulatedWorld, clock: any HostClock)?
@@ -37,7 +40,6 @@ public final class Simulator: Service, Sendable {
     ) throws(SimulatorError) {
         self.happening = happening
         let router = try SimulatorRouter(options)
-        let address = SimulatorAddress()
         let responder = SimulatorResponder(
             router: router,
             clock: options.clock,
@@ -45,7 +47,6 @@ public final class Simulator: Service, Sendable {
             encodedLimit: options.bodyLimits.encoded
         )
         self.router = router
-        self.address = address
         self.server = SimulatorServer(port: options.port, responder: responder)
     }
 
@@ -59,12 +60,17 @@ public final class Simulator: Service, Sendable {
         timeline?.start()
         defer { timeline?.stop() }
         do {
-            try await server.run { port in address.set(.success(port)) }
-            address.set(.failure(.notRunning("it was stopped")))
+            try await server.run { port in listening.send(.success(port)) }
+            end("it was stopped")
         } catch {
-            address.set(.failure(.notRunning(String(describing: error))))
+            end(String(describing: error))
             throw error
         }
+    }
+
+    private func end(_ reason: String) {
+        ended.send(.notRunning(reason))
+        listening.send(.failure(.notRunning(reason)))
     }
 
     /// Lets requests in progress finish, and makes ``run()`` return.
@@ -77,7 +83,11 @@ public final class Simulator: Service, Sendable {
 
     /// The port; waits until the server listens.
     public var port: Int {
-        get async throws(SimulatorError) { try await address.port().get() }
+        get async throws(SimulatorError) {
+            let port = try await listening.wait().get()
+            if let error = ended.value { throw error }
+            return port
+        }
     }
 
     /// The URL to use instead of the vendor's server, without a trailing slash; waits until the server listens.

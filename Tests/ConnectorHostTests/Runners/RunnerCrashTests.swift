@@ -218,29 +218,6 @@ struct RunnerCrashTests {
         while !lines.values.contains("a warning") { await Task.yield() }
         await test.host.close()
     }
-
-    @Test func `a runner that is not there is an error with the places that were searched`() async throws {
-        let error = try #require(throws: ConnectorError.self) {
-            try RunnerProgram.find(path: nil, environment: { $0 == "PATH" ? "/nowhere" : nil }, directory: "/none")
-        }
-        #expect(error.code == .notFound)
-        #expect(error.cause?.contains("/none/connector-runner") == true)
-        #expect(error.cause?.contains("/nowhere/connector-runner") == true)
-        let named = try #require(throws: ConnectorError.self) {
-            try RunnerProgram.find(
-                path: nil,
-                environment: { $0 == RunnerProgram.variable ? "/none" : nil },
-                directory: nil
-            )
-        }
-        #expect(named.message.contains("CONNECTOR_RUNNER"))
-    }
-
-    @Test func `a runner of another version is refused with both`() throws {
-        let error = try #require(Handshake.mismatch(host: .own, runner: Handshake(version: 99, layout: 1)))
-        #expect(error.message.contains("99") && error.message.contains("\(Handshake.own.version)"))
-        #expect(Handshake.mismatch(host: .own, runner: .own) == nil)
-    }
 }
 
 /// Notes messages, and the lines of plugins.

@@ -19,7 +19,7 @@ import Testing
 /// Which processes a pool starts, and that it ends those that nobody asks for.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
 struct RunnerPoolTests {
-    /// A pool, and how often it looked for the program: once for each process.
+    /// A pool, and how often it looked for the program: once for each process until one has answered.
     private struct Subject: ~Copyable {
         let pool: RunnerPool
         let starts: Starts
@@ -100,7 +100,7 @@ struct RunnerPoolTests {
 
     @Test func `one that cannot be started takes no place`() throws {
         let pool = RunnerPool(limit: 1) { () throws(ConnectorError) in
-            RunnerProgram(path: "/nowhere")
+            try RunnerProgram(path: "/nowhere")
         } onLine: { _, _ in
         }
         for _ in 0..<3 {

@@ -1,0 +1,128 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import ConnectorHostTesting
+import ConnectorManifest
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorIsolation
+@testable import ConnectorPlatform
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Which program runners are, and that host and runner are of one version.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
+struct RunnerProgramTests {
+    private static func installed() throws(ConnectorError) -> RunnerProgram {
+        try RunnerProgram.find(path: nil, environment: { _ in nil }, directory: RunnerProgram.ownDirectory)
+    }
+
+    @Test func `a runner that is not there is an error with the places that were searched`() async throws {
+        let error = try #require(throws: ConnectorError.self) {
+            try RunnerProgram.find(path: nil, environment: { $0 == "PATH" ? "/nowhere" : nil }, directory: "/none")
+        }
+        #expect(error.code == .notFound)
+        #expect(error.cause?.contains("/none/connector-runner") == true)
+        #expect(error.cause?.contains("/nowhere/connector-runner") == true)
+        let named = try #require(throws: ConnectorError.self) {
+            try RunnerProgram.find(
+                path: nil,
+                environment: { $0 == RunnerProgram.variable ? "/none" : nil },
+                directory: nil
+            )
+        }
+        #expect(named.message.contains("CONNECTOR_RUNNER"))
+    }
+
+    @Test func `once a runner has answered, the next is the same program, whatever has become of its file`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/connector-runner"
+            try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path)'") == 0)
+            func pool() -> RunnerPool {
+                RunnerPool { () throws(ConnectorError) in
+                    try RunnerProgram(path: path)
+                } onLine: { _, _ in
+                }
+            }
+            func key(_ name: String) -> RunnerPool.Key { RunnerPool.Key(name, sandbox: SandboxSettings(level: .off)) }
+
+            let running = pool()
+            var runners = [try running.hold(key("first"))]
+            // As package managers replace files, and remove them.
+            try Fixtures.write(Array("no program".utf8), to: "\(path).new")
+            try #require(Fixtures.run("chmod 755 '\(path).new' && mv '\(path).new' '\(path)'") == 0)
+            runners.append(try running.hold(key("second")))
+            let fresh = #expect(throws: ConnectorError.self) { _ = try pool().hold(key("first")) }
+            #expect(fresh?.message == "\(path) cannot be started")
+            try #require(unsafe unlink(path) == 0)
+            runners.append(try running.hold(key("third")))
+            #expect(Set(runners.map(\.processNumber)).count == 3 && runners.allSatisfy(\.isAlive))
+            for runner in runners { runner.release() }
+        }
+    }
+
+    @Test func `a program that is not a runner is not kept`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = "\(directory)/connector-runner"
+            try Fixtures.write(Array("no program".utf8), to: path)
+            try #require(Fixtures.run("chmod 755 '\(path)'") == 0)
+            let pool = RunnerPool { () throws(ConnectorError) in
+                try RunnerProgram(path: path)
+            } onLine: { _, _ in
+            }
+            let key = RunnerPool.Key("gate", sandbox: SandboxSettings(level: .off))
+            #expect(throws: ConnectorError.self) { _ = try pool.hold(key) }
+            try #require(Fixtures.run("cp '\(Self.installed().path)' '\(path).new' && mv '\(path).new' '\(path)'") == 0)
+            try pool.hold(key).release()
+        }
+    }
+
+    @Test func `a runner of version 1 is refused, with both versions, and ends`() async throws {
+        let test = try TestHost(
+            TestHost.leaf(
+                "gate",
+                plugin: "values",
+                settings: #""isolation": "process", "sandbox": "off", "probe": "off""#
+            ),
+            environment: [RunnerProgram.variable: "\(Fixtures.build)/tools/frozen-runner"]
+        )
+        let report = await test.host.open()
+        let error = try #require(report["gate"]?.error)
+        #expect(error.code == .unsupported, "\(error)")
+        #expect(
+            error.message.contains("the runner speaks version 1 (layout 1)")
+                && error.message.contains("the host version \(Handshake.version) (layout \(Handshake.layout))"),
+            "\(error)"
+        )
+        #expect(error.fix == "install connector-host and connector-runner of one build")
+        #expect(test.host.environment.runners.runners.isEmpty)
+        await test.host.close()
+    }
+
+    @Test func `a runner refuses a host of version 1, with its own version alone`() throws {
+        let child = try RunnerSpawner.shared.begin(Self.installed()).wait()
+        var hello = MessageWriter()
+        Handshake(version: 1, layout: 1).put(to: &hello)
+        let page = try #require(SharedPage())
+        let frame = FrameHeader.frame(.hello, instance: 0, hello.bytes, hasDescriptor: true)
+        _ = try OutgoingMessages(child.socket).send(frame, page.descriptor)
+        var answer: [UInt8] = []
+        while true {
+            var bytes = [UInt8](repeating: 0, count: 256)
+            let count = unsafe recv(child.socket, &bytes, bytes.count, 0)
+            guard count > 0 else { break }
+            answer += bytes[..<count]
+        }
+        let header = try FrameHeader(Array(answer.prefix(FrameHeader.size)))
+        #expect(header.kind == .ready && answer.count == FrameHeader.size + header.length && header.length == 12)
+        var message = MessageReader(Array(answer.dropFirst(FrameHeader.size)))
+        #expect(try Handshake(&message) == .own)
+        child.end()
+    }
+}
