@@ -37,7 +37,7 @@ let plainTests: [String?: [String]] = [
 let plainFolders: [String?: [String: [String]]] = [
     nil: [
         "ConnectorHostTests": ["Adapters", "Configuration", "Report", "Runners"],
-        "ConnectorKitTests": ["Adapters", "Fuzzing", "Generator", "Models"],
+        "ConnectorKitTests": ["Adapters", "Generator", "Models"],
     ],
     "thread": [
         "ConnectorHostTests": ["ABI", "Fuzzing", "Loading", "Redaction"],
