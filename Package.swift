@@ -33,7 +33,7 @@ let plainTests: [String?: [String]] = [
     "thread": ["ConnectorBaseTests", "ConnectorSandboxTests"],
 ]
 
-/// The same by folder; and what needs runners or adapters' images, which are not built for a sanitizer.
+/// The same by folder of a target; and what needs runners or adapters' images, which are not built for a sanitizer.
 let plainFolders: [String?: [String: [String]]] = [
     nil: [
         "ConnectorHostTests": ["Adapters", "Configuration", "Report", "Runners"],

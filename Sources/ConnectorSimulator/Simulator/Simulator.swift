@@ -61,14 +61,14 @@ public final class Simulator: Service, Sendable {
         defer { timeline?.stop() }
         do {
             try await server.run { port in listening.send(.success(port)) }
-            end("it was stopped")
+            hasEnded("it was stopped")
         } catch {
-            end(String(describing: error))
+            hasEnded(String(describing: error))
             throw error
         }
     }
 
-    private func end(_ reason: String) {
+    private func hasEnded(_ reason: String) {
         ended.send(.notRunning(reason))
         listening.send(.failure(.notRunning(reason)))
     }
