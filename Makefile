@@ -120,10 +120,13 @@ examples: plugins
 test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
-test: test-packages fixtures examples
+# Most of the time tests wait for processes, servers and clocks: so these run beside each other, and beside the compiler.
+test: test-packages fixtures plugins
 	scripts/swift build --build-tests
-	@$(TESTS)
-	@$(ISOLATED_TESTS)
+	@scripts/run-together \
+	    "$(TESTS) --skip '^ConnectorHostTests\.'" \
+	    "$(TESTS) --skip '^(?!ConnectorHostTests\.)' && $(ISOLATED_TESTS)" \
+	    '$(MAKE) --no-print-directory examples'
 	@Tests/Browser/run short
 	@$(MAKE) --no-print-directory -s check-install
 
@@ -172,7 +175,7 @@ torture: packages fixtures
 	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 \
 	    $(TESTS) --filter 'TortureTests|GateSecretTests'
 
-# Each builds everything in a scratch directory of its own: some eight minutes on two processors, once.
+# The dependencies are compiled once for both, what is ours for each.
 sanitize: packages fixtures
 	@Tests/Sanitizers/run address
 	@Tests/Sanitizers/run thread

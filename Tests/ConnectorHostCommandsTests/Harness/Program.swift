@@ -48,8 +48,19 @@ struct Program: Sendable {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }()
 
-    /// Where the program is.
-    static let path = "\(buildDirectory)/connector-host"
+    /// Where the program is: in a folder without the adapters' images, which it would search, and read, at each start.
+    static let path: String = {
+        let directory = "\(buildDirectory)/bin"
+        unsafe mkdir(directory, 0o755)
+        for name in ["connector-host", "connector-runner"] {
+            // Renamed into place: another process of tests may do the same now. Both links are left if they are to one file.
+            let new = "\(directory)/\(name).\(getpid())"
+            unsafe link("\(buildDirectory)/\(name)", new)
+            unsafe rename(new, "\(directory)/\(name)")
+            unsafe unlink(new)
+        }
+        return "\(directory)/connector-host"
+    }()
 
     /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> Result {
