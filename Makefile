@@ -103,7 +103,7 @@ examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/cpp
 	@if command -v cargo > /dev/null; then \
-	    $(MAKE) --no-print-directory -s -C Examples/adapter/rust TARGET=$(CURDIR)/.build-rust; fi
+	    $(MAKE) --no-print-directory -s -C Examples/adapter/rust TARGET="$(CURDIR)/.build-rust"; fi
 	@for package in adapter calculator search Screens site-watch wallets/connectors wallets/wallet wallets/till service Application; do \
 	    scripts/test-example $$package || exit 1; \
 	done
@@ -193,7 +193,7 @@ api: plugins fixtures
 # What is installed is built with CONFIGURATION=release; the tests of an installation do with the debug build.
 PREFIX ?= /usr/local
 install: plugins
-	@scripts/install $(BUILD) $(abspath $(PREFIX)) $(DESTDIR)
+	@scripts/install $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
 deb: plugins
 	@scripts/make-deb $(BUILD) .build/packages
@@ -201,7 +201,7 @@ deb: plugins
 # Installs to places that are removed again, and runs the program from there, from a prefix and from the package.
 check-install: plugins
 	@rm -rf .build/installed .build/unpacked
-	@scripts/install $(BUILD) $(CURDIR)/.build/installed
+	@scripts/install $(BUILD) "$(CURDIR)/.build/installed"
 	@scripts/check-install .build/installed
 	@if command -v dpkg-deb > /dev/null; then \
 	    rm -f .build/packages/*.deb; scripts/make-deb $(BUILD) .build/packages > /dev/null && \

@@ -21,16 +21,20 @@ static const uint32_t kinds[] = {257, 1025, 1026};
 static const uint32_t kinds[] = {0, 0, 0};
 #endif
 
-/** Memory that is read-only once the image is relocated. */
-typedef struct sealed {
+/** The segments of an image, and its memory that is read-only once it is relocated. */
+typedef struct segments {
     const struct link_map *map;
+    const ElfW(Phdr) *headers;
+    int count;
     uintptr_t start, end;
-} sealed;
+} segments;
 
-static int find_sealed(struct dl_phdr_info *info, size_t size, void *context) {
-    sealed *found = context;
+static int find_segments(struct dl_phdr_info *info, size_t size, void *context) {
+    segments *found = context;
     (void)size;
     if (info->dlpi_addr != found->map->l_addr) return 0;
+    found->headers = info->dlpi_phdr;
+    found->count = info->dlpi_phnum;
     for (int index = 0; index < info->dlpi_phnum; index++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[index];
         if (header->p_type != PT_GNU_RELRO) continue;
@@ -51,24 +55,35 @@ static int is_exit(const dynamic *tables, const ElfW(Rela) *relocation) {
     return strcmp(name, "_exit") == 0 || strcmp(name, "_Exit") == 0;
 }
 
-static void set(uintptr_t place, uintptr_t value, const sealed *sealed) {
+/** Whether an address is in a writable segment: the linker relocates others, too, and makes them read-only again (DT_TEXTREL). */
+static int is_writable(const segments *segments, uintptr_t place) {
+    for (int index = 0; index < segments->count; index++) {
+        const ElfW(Phdr) *header = &segments->headers[index];
+        if (header->p_type != PT_LOAD || (header->p_flags & PF_W) == 0) continue;
+        if (place - segments->map->l_addr - header->p_vaddr < header->p_memsz) return 1;
+    }
+    return 0;
+}
+
+static void set(uintptr_t place, uintptr_t value, const segments *segments) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = place & ~(page - 1);
     const size_t length = place + sizeof value - start;
-    const int is_sealed = place >= sealed->start && place < sealed->end;
+    const int is_sealed = place >= segments->start && place < segments->end;
+    if (!is_writable(segments, place)) return;
     if (is_sealed && mprotect((void *)start, length, PROT_READ | PROT_WRITE) != 0) return;
     __atomic_store_n((uintptr_t *)place, value, __ATOMIC_RELEASE);
     if (is_sealed) mprotect((void *)start, length, PROT_READ);
 }
 
 void exits_redirect(const struct link_map *map, const dynamic *tables, void (*replacement)(int status)) {
-    sealed sealed = {map, 0, 0};
+    segments segments = {map, NULL, 0, 0, 0};
     if (tables->symbols == NULL || tables->names == NULL) return;
-    dl_iterate_phdr(find_sealed, &sealed);
+    dl_iterate_phdr(find_segments, &segments);
     for (int list = 0; list < 2; list++) {
         if (tables->relocations[list] == NULL) continue;
         for (size_t index = 0; index < tables->relocation_counts[list]; index++) {
             const ElfW(Rela) *relocation = &tables->relocations[list][index];
-            if (is_exit(tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &sealed);
+            if (is_exit(tables, relocation)) set(map->l_addr + relocation->r_offset, (uintptr_t)replacement, &segments);
         }
     }
 }

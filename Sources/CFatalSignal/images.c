@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** Images are never unloaded, so the table only grows. A reader sees the entries below the count. */
@@ -21,8 +22,12 @@ static image images[4096];
 static atomic_int image_count;
 static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 
-/** A pipe through which memory is read that may not be there: write(2) fails where a load would be a fault. */
+/**
+ * A pipe through which memory is read that may not be there: write(2) fails where a load would be a fault. And what its ends are: a
+ * plugin may close them, and their numbers may be reused for another file.
+ */
 static int probe[2] = {-1, -1};
+static struct stat identities[2];
 
 const image *image_at(uintptr_t address) {
     int count = atomic_load_explicit(&image_count, memory_order_acquire);
@@ -43,8 +48,19 @@ int32_t images_prepare(void) {
     for (int end = 0; end < 2; end++) {
         fcntl(probe[end], F_SETFD, FD_CLOEXEC);
         fcntl(probe[end], F_SETFL, O_NONBLOCK);
+        if (fstat(probe[end], &identities[end]) != 0) return errno;
     }
     return 0;
+}
+
+/** Whether the numbers of the pipe are still the pipe's. */
+static int has_probe(void) {
+    struct stat now;
+    for (int end = 0; end < 2; end++) {
+        if (fstat(probe[end], &now) != 0) return 0;
+        if (now.st_dev != identities[end].st_dev || now.st_ino != identities[end].st_ino) return 0;
+    }
+    return 1;
 }
 
 /** Copies memory that may not be there; the number of bytes that were. */
@@ -108,6 +124,7 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
         return place;
     }
     place.is_running = 0;
+    if (!has_probe()) return place;
     top &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
     while (absent < 4096 && present < 4096) {
         uintptr_t next = (top / page + 1) * page;
@@ -238,6 +255,7 @@ int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *
     int count = 0;
     uintptr_t pair[2];
     frames[count++] = instruction;
+    if (!has_probe()) return count;
     /* Each frame holds the address of the next one, further up, and after that the return address. */
     while (count < limit && frame >= top && frame % sizeof frame == 0 && copy(frame, pair, sizeof pair) == sizeof pair) {
         if (module_at(pair[1]) == NULL || !follows_call(pair[1])) break;

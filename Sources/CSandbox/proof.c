@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,19 @@ static int makes_socket(int is_internet_allowed) {
     return error;
 }
 
+/** Sends to a socket that has a name, from one that needs none. */
+static int sends_to_name(void) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) return errno;
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "/connector-host"};
+    const struct msghdr message = {.msg_name = &name, .msg_namelen = sizeof name};
+    /* Nothing is there: that it was looked for is enough. */
+    const int error = sendmsg(pair[0], &message, MSG_DONTWAIT) >= 0 || errno == ENOENT || errno == ECONNREFUSED ? 0 : errno;
+    close(pair[0]);
+    close(pair[1]);
+    return error;
+}
+
 static int forks(void) {
     const long child = syscall(SYS_clone, (unsigned long)SIGCHLD, 0L, 0L, 0L, 0L);
     if (child < 0) return errno;
@@ -119,6 +133,7 @@ int32_t sandbox_prove(const sandbox_settings *settings, sandbox_attempt *attempt
     if (!is_named(settings->write, "/tmp")) TRY("make a file", opens("/tmp", O_WRONLY | O_TMPFILE));
     if (!is_named(settings->write, "/etc/passwd")) TRY("change a file", opens("/etc/passwd", O_WRONLY));
     TRY("make a socket", makes_socket((int)settings->network));
+    TRY("send to a socket by its name", sends_to_name());
     /* 0 would be this process's own group. */
     if (host > 0 && !is_own(host)) {
         TRY("signal the host", kill(host, 0) == 0 ? 0 : errno);

@@ -47,6 +47,8 @@ static const sandbox_check own_limits = {.argument = 0, .or_process = 1, .count 
 static const sandbox_check unaddressed = {.argument = 4, .is_wide = 1, .count = 1, .values = {0}};
 /** AF_UNIX. */
 static const sandbox_check local = {.argument = 0, .count = 1, .values = {1}};
+/** SOCK_STREAM and SOCK_SEQPACKET: such a pair is connected for good. Others may send to any socket that has a name. */
+static const sandbox_check connected = {.argument = 1, .mask = 0xF, .count = 2, .values = {1, 5}};
 /** AF_INET, AF_INET6, AF_NETLINK. */
 static const sandbox_check internet = {.argument = 0, .count = 3, .values = {2, 10, 16}};
 
@@ -122,7 +124,8 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(recvmsg, 47, 212), ALWAYS(sendmsg, 46, 211), ALWAYS(recvfrom, 45, 207), ALWAYS(recvmmsg, 299, 243),
     ALWAYS(sendmmsg, 307, 269), ALWAYS(shutdown, 48, 210), ALWAYS(getsockopt, 55, 209), ALWAYS(getsockname, 51, 204),
     ALWAYS(getpeername, 52, 205),
-    CHECKED(sendto, 44, 206, &unaddressed), CHECKED(socketpair, 53, 199, &local),
+    CHECKED(sendto, 44, 206, &unaddressed),
+    {"socketpair", {53, 199}, SANDBOX_ALWAYS, EPERM, &local, &connected, "reaches others"},
     /* Sockets to others, if the connector says so: IPv4, IPv6, and what asks the kernel for its addresses. */
     {"socket", {41, 198}, SANDBOX_NETWORK, EPERM, &internet, NULL, "reaches others"},
     WHEN_NETWORK(connect, 42, 203), WHEN_NETWORK(bind, 49, 200), WHEN_NETWORK(listen, 50, 201),

@@ -162,7 +162,10 @@ struct UseBinder {
         switch connector.kind {
         case .leaf:
             return Offer(capabilities: offers[path] ?? [], isEnabled: true, isKnown: offers[path] != nil)
-        case .same(let target): return enabled[target]?.same == nil ? offer(of: target) : Offer()
+        case .same(let target):
+            // In a faulty file, it may name a composite that contains it.
+            guard case .leaf? = enabled[target]?.kind else { return Offer() }
+            return offer(of: target)
         case .composite(_, let children):
             if let known = offersOfComposites[path] { return known }
             var offer = Offer()

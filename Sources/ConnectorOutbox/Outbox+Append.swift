@@ -86,7 +86,7 @@ extension Outbox {
                 let change = StatisticsTracker.Change.settled(
                     delivered: 0,
                     dead: 0,
-                    dropped: dropped.count,
+                    dropped: dropped.ids.count,
                     bytes: dropped.bytes,
                     oldest: dropped.oldest,
                     at: now
@@ -95,6 +95,7 @@ extension Outbox {
             }
         }
         environment.onChange()
+        for (path, dropped) in admission.dropped { tellDropped(dropped.ids, at: path) }
     }
 
     /// Records events that were stored, and starts to deliver them.
@@ -200,8 +201,9 @@ extension Outbox {
             guard excess > 0 else { return }
             // Each of several callers drops as much as it adds.
             let dropped = try await engine.dropOldest(isAlone ? excess : min(excess, bytes), of: path)
+            tellDropped(dropped, at: path)
             try await refresh(engine)
-            guard dropped > 0, isAlone else { return }
+            guard !dropped.isEmpty, isAlone else { return }
         }
     }
 

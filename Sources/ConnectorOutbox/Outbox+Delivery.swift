@@ -43,15 +43,18 @@ extension Outbox {
     /// Starts the deliveries, unless another process has the right to deliver.
     func deliver() async {
         guard let engine = try? await engine() else { return }
-        let started = state.withLock { state -> [Delivery] in
-            guard state.isDraining, !state.isClosing else { return [] }
+        let (started, late) = state.withLock { state -> ([Delivery], [String]) in
+            guard state.isDraining, !state.isClosing else { return ([], []) }
             watch(&state)
+            // What was moved or removed while this process could not deliver.
+            let late = state.lock == nil ? state.gone : []
             if state.lock == nil { state.lock = try? environment.lock() }
-            guard state.lock != nil else { return [] }
-            return state.statistics.targets.compactMap { begin($0, engine, &state) }
+            guard state.lock != nil else { return ([], []) }
+            return (state.statistics.targets.compactMap { begin($0, engine, &state) }, late)
         }
         run(started)
         environment.onChange()
+        await settleLateEvents(of: late)
     }
 
     /// Makes the delivery of a connector that has events; nil if there is one, or nothing is to be delivered here.

@@ -37,6 +37,13 @@ extension Outbox {
         for delivery in deliveries { delivery.wake() }
     }
 
+    /// Whether events wait at a connector, or at one that moves to its path.
+    package func hasEvents(at path: String) -> Bool {
+        state.withLock { state in
+            ([path] + state.names(of: path)).contains { state.statistics[$0]?.queued ?? 0 > 0 }
+        }
+    }
+
     /// Waits until the queues of some connectors are empty.
     ///
     /// - Returns: Whether they are empty; false if the limit came first.
@@ -85,16 +92,32 @@ extension Outbox {
             // Read after the registration, so that no change between the two is missed.
             let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
             guard let engine = try? await engine(),
-                let records = try? await engine.records(RecordSelection(targets: Set(places), ids: [id]))
+                let records = try? await engine.records(RecordSelection(targets: Set(places + paths), ids: [id]))
             else { return continuation.finish() }
             for (path, place) in zip(paths, places) {
-                let record = records.first { $0.target == place }
-                // What the engine has forgotten was delivered, or dropped by an operator.
-                let state = record.map { DeliveryChange.State($0) } ?? .delivered
-                let failure = state == .delivered ? nil : record?.attempts.last?.failure
+                // The event of a connector that is moving may still be at the old path.
+                let record = records.first { $0.target == place } ?? records.first { $0.target == path }
+                guard let record else {
+                    guard let dropped = try? await engine.dropped(among: [id]) else { return continuation.finish() }
+                    // What the engine has forgotten was delivered, or dropped long ago.
+                    let isDropped = dropped[place] != nil
+                    subscriber.begin(with: isDropped ? .dropped(at: path) : DeliveryChange(path, .delivered))
+                    continue
+                }
+                let state = DeliveryChange.State(record)
+                let failure = state == .delivered ? nil : record.attempts.last?.failure
                 let error = failure.map { ConnectorError($0.code, $0.reason, connector: path) }
                 subscriber.begin(with: DeliveryChange(path, state, error: error))
             }
+        }
+    }
+
+    /// Tells receipts that a connector's queue has dropped their events.
+    func tellDropped(_ ids: some Sequence<String>, at path: String) {
+        guard !receipts.isEmpty else { return }
+        // A receipt from before a move knows the connector by its old path.
+        for name in state.withLock({ [path] + $0.names(of: path) }) {
+            for id in ids { receipts.publish(.dropped(at: name), of: id) }
         }
     }
 }

@@ -19,6 +19,7 @@ extension Outbox {
             state.targets = Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }
             for path in state.targets.keys { state.renames[path] = nil }
             state.removed.subtract(state.targets.keys)
+            state.held = []
             let done = OneShot<Void>()
             defer { state.retargeting = done }
             return (state.retargeting, done)
@@ -28,24 +29,20 @@ extension Outbox {
         await end(ended, by: deadline)
         // An outbox that nothing was stored in stays as it is.
         if isOpen { await deliver() }
-        let gone = state.withLock { state in
-            // Not those of connectors that no configuration of this process had: they stay as an earlier one left them.
-            state.statistics.targets.filter { path in
-                state.targets[path] == nil && state.statistics[path]?.queued ?? 0 > 0
-                    && (state.removed.contains(path) || state.renames[path] != nil)
-            }
-        }
-        if !gone.isEmpty { await settleLateEvents(of: gone) }
+        await settleLateEvents(of: state.withLock(\.gone))
         done.send()
     }
 
     /// Moves everything that waits at a connector to another path, to which later events go. Call it before the other path gets events.
+    ///
+    /// If another connector has that path still, the events follow with the next ``retarget(_:by:)``.
     ///
     /// - Parameter deadline: When a batch under way is abandoned, on the time of the outbox's clock.
     package func move(_ path: String, to other: String, by deadline: UInt64) async {
         let delivery = state.withLock { state in
             state.renames[path] = other
             state.targets[path] = nil
+            if state.targets[other] != nil { state.held.insert(path) }
             return state.deliveries[path]
         }
         await end(delivery.map { [$0] } ?? [], by: deadline)
@@ -69,7 +66,9 @@ extension Outbox {
     func settleLateEvents(of paths: [String]) async {
         guard let engine = openEngine, state.withLock({ $0.lock != nil }) else { return }
         for path in paths {
-            let (isGone, other) = state.withLock { ($0.targets[path] == nil, $0.renames[path]) }
+            let (isGone, other) = state.withLock { state in
+                (state.targets[path] == nil && !state.held.contains(path), state.renames[path])
+            }
             guard isGone else { continue }
             do throws(ConnectorError) {
                 if let other { try await carry(path, to: other, engine) } else { try await bury(path, engine) }
@@ -117,6 +116,16 @@ extension Outbox.State {
     fileprivate func keeps(_ delivery: Delivery) -> Bool {
         guard let target = targets[delivery.target] else { return false }
         return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits
+    }
+
+    /// The connectors that are gone, and have events still.
+    ///
+    /// Not those that no configuration of this process had: they stay as an earlier one left them.
+    var gone: [String] {
+        statistics.targets.filter { path in
+            targets[path] == nil && statistics[path]?.queued ?? 0 > 0
+                && (removed.contains(path) || renames[path] != nil)
+        }
     }
 
     /// The path to which a connector has moved; its own if it has not.

@@ -85,6 +85,8 @@ package final class Outbox: Sendable {
         var renames: [String: String] = [:]
         /// The connectors that got events before, and are gone.
         var removed: Set<String> = []
+        /// The moved connectors whose events wait for the next targets: until then, another connector has their new path.
+        var held: Set<String> = []
         /// Sent when the last change of the targets has taken effect.
         var retargeting: OneShot<Void>?
         /// The engine, or the attempt to open it.

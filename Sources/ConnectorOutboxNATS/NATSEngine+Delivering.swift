@@ -147,7 +147,7 @@ extension NATSEngine {
         for reply in replies { jetStream.connection.release(reply) }
     }
 
-    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
+    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
         var idle = state.withLock { $0.leases[target]?.takeIdle() } ?? []
         var dropped: [NATSLeases.LeasedEvent] = []
         var freed = 0
@@ -161,7 +161,7 @@ extension NATSEngine {
         state.withLock { $0.leases[target]?.add(idle) }
         try await acknowledge(dropped.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) })
         count(dropped: dropped.count, target)
-        return dropped.count
+        return dropped.map(\.entry.event.id)
     }
 
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {

@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 internal import ConnectorManifest
+internal import ConnectorPlatform
 
 /// A project for a plugin: its name, its language, and what it connects to.
 package struct Project: Sendable, Hashable {
@@ -42,6 +43,13 @@ package struct Project: Sendable, Hashable {
                     "use 1 to 40 lower-case letters, digits and '-', of which the first is a letter and the last no '-'"
             )
         }
+        guard !Self.isTaken(name, language, kit: kit) else {
+            throw ConnectorError(
+                .invalidValue,
+                "\"\(name)\" cannot name a plugin in \(language.name), where connector-host uses that name itself",
+                fix: "choose another name, such as \(name)-adapter"
+            )
+        }
         let written = capability ?? "\(name)/1"
         guard let identity = CapabilityID(written) else {
             let standard = CapabilityDefinition.all.map(\.id).joined(separator: ", ")
@@ -71,12 +79,22 @@ package struct Project: Sendable, Hashable {
             && bytes.allSatisfy { $0.isLowercaseLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
     }
 
+    /// Whether a project would have a name twice: of a function in the headers, of the crate, or of the kit's package.
+    private static func isTaken(_ name: String, _ language: ProjectLanguage, kit: String) -> Bool {
+        switch language {
+        case .c, .cpp: ["connector", "connector-text"].contains(name)
+        case .rust: name == "connector"
+        case .swift: ["connector-kit", kit.lastPathComponent].contains(name)
+        }
+    }
+
     /// The name as an identifier: `my_vendor`.
     private var identifier: String { name.replacing("-", with: "_") }
 
-    /// The name as a type: `MyVendor`.
-    private var typeName: String {
-        name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    /// What the project and a host that was built elsewhere need, by the names of Debian and Ubuntu.
+    private var packages: String {
+        let host = "libffi-dev libsodium-dev libsqlite3-dev zlib1g-dev"
+        return "build-essential " + (language == .rust ? "cargo " : "") + host
     }
 
     /// What replaces the names in templates.
@@ -86,7 +104,7 @@ package struct Project: Sendable, Hashable {
             case .c: "src/\(name).c"
             case .cpp: "src/\(name).cpp"
             case .rust: "src/lib.rs"
-            case .swift: "Sources/\(name)/\(typeName).swift"
+            case .swift: "Sources/\(name)/Adapter.swift"
             }
         let manifest =
             switch language {
@@ -98,16 +116,13 @@ package struct Project: Sendable, Hashable {
         let path = URLParts(url)?.rest ?? ""
         let samples = ProjectSamples(operations, of: identity, below: path)
         return [
-            ("@NAME@", name), ("@SNAKE@", identifier), ("@TYPE@", typeName), ("@CAPABILITY@", capability),
+            ("@NAME@", name), ("@SNAKE@", identifier), ("@CAPABILITY@", capability),
             ("@URL@", url), ("@PATH@", path), ("@VARIABLE@", identifier.uppercased() + "_API_KEY"),
             ("@VERSION@", version), ("@LANGUAGE@", language.name), ("@SOURCE@", source), ("@MANIFEST@", manifest),
-            ("@KIT@", kit), ("@PACKAGES@", "build-essential" + (language == .rust ? " cargo" : "")),
+            ("@KIT@", kit), ("@PACKAGES@", packages),
             ("@MANIFESTED@", manifested(operations)),
             ("@OPERATIONS@", operations.map(source(of:)).joined(separator: "\n\n")),
-            (
-                "@EXPORTS@",
-                operations.map { $0.rustExport(identifier, type: typeName) }.joined(separator: "\n        ")
-            ),
+            ("@EXPORTS@", operations.map { $0.rustExport(identifier) }.joined(separator: "\n        ")),
             ("@ANSWERS@", samples.answers), ("@CALLS@", samples.calls),
         ]
     }

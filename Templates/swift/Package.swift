@@ -19,7 +19,7 @@ let package = Package(
             plugins: [.plugin(name: "ConnectorManifestPlugin", package: "connector-kit")]
         ),
         .testTarget(
-            name: "@TYPE@Tests",
+            name: "AdapterTests",
             dependencies: [
                 "@NAME@", .product(name: "ConnectorKit", package: "connector-kit"),
                 .product(name: "ConnectorManifest", package: "connector-kit"),

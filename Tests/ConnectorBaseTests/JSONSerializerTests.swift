@@ -85,4 +85,21 @@ import Testing
         #expect(first != ["a": 1] && first != ["a": 1, "b": [3]] && first != ["a": 1, "c": [2]])
         #expect(JSONValue.array([1, 2]) != [2, 1])
     }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [17, 100_000]) func `many members are compared in any order`(
+        _ count: Int
+    ) {
+        let members = (0..<count).map { JSONObject.Member(name: "n\($0)", value: .integer(Int64($0))) }
+        let object = JSONObject(unique: members)
+        let reversed = JSONObject(unique: members.reversed())
+        #expect(object == reversed && object.hashValue == reversed.hashValue)
+        for other in [JSONObject.Member(name: "n0", value: nil), JSONObject.Member(name: "other", value: 0)] {
+            #expect(object != JSONObject(unique: members.dropFirst() + [other]))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `deeply nested objects are hashed once`() {
+        let value = (0..<64).reduce(JSONValue.null) { value, _ in ["a": value] }
+        #expect(Set([value, value]).count == 1)
+    }
 }

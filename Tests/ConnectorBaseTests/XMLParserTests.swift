@@ -78,6 +78,17 @@ import Testing
         #expect(throws: ConnectorError.self) { try parse("<r>\(many)</r>") }
     }
 
+    @Test func `the number of namespaces is bounded`() throws {
+        func declaring(_ count: Int) -> String {
+            let namespaces = (0..<count).map { " xmlns:n\($0)=\"urn:\($0)\"" }.joined()
+            return "<r\(namespaces)><a xmlns:n0=\"urn:a\"/><a xmlns:n0=\"urn:b\"/></r>"
+        }
+        // Every document has the prefix xml.
+        _ = try parse(declaring(XMLParser.namespaceLimit - 1))
+        let error = #expect(throws: ConnectorError.self) { try parse(declaring(XMLParser.namespaceLimit)) }
+        #expect(error?.message.contains("namespaces") == true)
+    }
+
     @Test func `any change of a document is read or refused`() {
         let document = Array(
             #"<?xml version="1.0"?><r xmlns:d="DAV:"><!-- c --><d:a b="1">x&amp;y<![CDATA[z]]></d:a><e/></r>"#.utf8

@@ -79,6 +79,43 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
+    @Test(arguments: ["union", "error", "time", "json"], ["c", "cpp"])
+    func `a project may have a name that its language, its headers or its template use`(
+        _ name: String,
+        _ language: String
+    ) async throws {
+        let workspace = try Workspace()
+        #expect(try await workspace.program.run("new", name, "--language", language).status == 0)
+        let flags = "CFLAGS='-O0 -Werror' CXXFLAGS='-O0 -Werror'"
+        // The program in a folder with a blank in its name.
+        let prepare = "cd '\(workspace.path)' && mkdir 'a b' && ln -s '\(Program.path)' 'a b/connector-host'"
+        let make = "make -s -C \(name) test \(flags) HOST=\"$PWD/a b/connector-host\" > out 2>&1"
+        #expect(shell("\(prepare) && \(make)") == 0)
+        #expect(try readFile(at: "\(workspace.path)/out").contains("6 checks, 0 failed"))
+    }
+
+    @Test(arguments: [(ProjectLanguage.rust, "src/lib.rs"), (.swift, "Sources/self/Adapter.swift")])
+    func `a project's type has a name of its own, and its module may be called like a keyword`(
+        _ language: ProjectLanguage,
+        _ source: String
+    ) throws {
+        let files = try Project(name: "self", language: language, kit: "/kit").files(version: "0.1.0")
+        #expect(files.first { $0.path == source }?.text.contains("struct Adapter") == true)
+        #expect(!files.contains { $0.text.contains("import self") })
+    }
+
+    @Test func `a workflow installs what the host needs to run, also if it was built before`() throws {
+        let script = try readFile("scripts/install-system-packages")
+        let packages = script.matches(of: /need \S+\.h (\S+)/).map { String($0.output.1) }
+        #expect(packages.count == 4)
+        for language in ProjectLanguage.allCases {
+            let files = try Project(name: "x", language: language).files(version: "0.1.0")
+            let workflow = try #require(files.first { $0.path == ".github/workflows/test.yml" }?.text)
+            let installed = workflow.split(separator: "\n").first { $0.contains("apt-get install") } ?? ""
+            #expect(Set(packages).isSubset(of: installed.split(separator: " ").map(String.init)), "\(installed)")
+        }
+    }
+
     @Test(arguments: ["c", "standard"])
     func `the commands of the page on a first adapter print what it shows`(_ session: String) {
         let root = FixturePlugins.root
@@ -121,6 +158,11 @@ import Testing
         (["new", "X", "--language", "c"], 1, "lower-case letters"),
         (["new", "../x", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "x-", "--language", "c"], 1, "cannot name a plugin"),
+        (["new", "connector", "--language", "c"], 1, "such as connector-adapter"),
+        (["new", "connector-text", "--language", "cpp"], 1, "cannot name a plugin in C++"),
+        (["new", "connector", "--language", "rust"], 1, "cannot name a plugin in Rust"),
+        (["new", "kit", "--language", "swift", "--kit", "/there/kit"], 1, "cannot name a plugin in Swift"),
+        (["new", "connector-kit", "--language", "swift", "--kit", "/there"], 1, "cannot name a plugin in Swift"),
         (["new", "x", "--language", "c", "--capability", "x"], 1, "such as x/1"),
         (
             ["new", "x", "--language", "c", "--capability", "geocoder"], 1,

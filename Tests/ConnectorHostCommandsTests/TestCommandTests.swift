@@ -89,6 +89,22 @@ import Testing
         #expect(try JSONValue(parsing: changed.output)["conformance"] == nil)
     }
 
+    @Test(arguments: ["text", "json"])
+    func `a certificate that cannot be written is an error beside the report`(_ format: String) async throws {
+        let workspace = try Workspace()
+        shell("cp '\(image)' '\(workspace.path)/libbreaks.so' && mkdir '\(workspace.path)/conformance.json'")
+        let arguments = ["test", "./libbreaks.so", "--strict", "1", "--certify", "--format", format]
+        let result = try await workspace.program.start(arguments).finish()
+        #expect(result.status == 1)
+        guard format == "json" else {
+            #expect(result.output.contains("✓ breaks 1.0.0: level "))
+            #expect(result.error.contains("conformance.json cannot be written"), "\(result.error)")
+            return
+        }
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["passed"] == true && document["errors"]?[0]?["code"] == "storage")
+    }
+
     // MARK: The subject
 
     /// Its opening crashes, unless the image was loaded from its own file.

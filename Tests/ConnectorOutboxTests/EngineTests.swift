@@ -148,6 +148,21 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: Kind.exact)
+    func `no event overtakes one that did not fit, whoever else gets either`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...1, bytes: 100), to: ["a"])
+        try await append(engine, events(2...2, bytes: 500), to: ["a"])
+        try await append(engine, events(3...3), to: ["a", "b"])
+        for number in 1...3 {
+            let next = try await batch(engine, "a", BatchLimits(bytes: 350))
+            #expect(next.entries.map(\.event.id) == ["event-\(number)"])
+            #expect(next.isFull == (number < 3))
+            try await settle(engine, next, .delivered)
+        }
+        await engine.close()
+    }
+
     @Test(arguments: Kind.usable)
     func `an event that is retried comes again at its time, and others overtake it`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
@@ -202,7 +217,7 @@ import Testing
         try await append(engine, events(1...5, bytes: 100), to: ["a", "b"])
         #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
         try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
-        #expect(try await engine.dropOldest(150, of: "a") == 2)
+        #expect(try await engine.dropOldest(150, of: "a") == ["event-1", "event-3"])
         #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
         var queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.dropped) == (2, 3))
@@ -276,6 +291,25 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: Kind.exact)
+    func `what was dropped is known, whatever it waited for, and is not delivered`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...4), to: ["a", "b"])
+        let failure = DeliveryFailure(.unavailable, "away")
+        try await engine.settle(
+            try await batch(engine, "a", BatchLimits(count: 3)),
+            [.dead, .retry(at: now), .delivered],
+            Attempt(at: now, failures: [failure, failure, nil])
+        )
+        #expect(try await engine.drop(RecordSelection(targets: ["a"])) == 3)
+        let ids = Set((1...5).map { "event-\($0)" })
+        #expect(try await engine.dropped(among: ids) == ["a": ["event-1", "event-2", "event-4"]])
+        #expect(try await engine.dropped(among: ["event-3"]).isEmpty)
+        #expect(try await engine.records(RecordSelection(targets: ["a"])).map(\.event.id) == ["event-3"])
+        #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
+        await engine.close()
+    }
+
     @Test(arguments: Kind.usable)
     func `a list goes on after a place, whatever comes and goes meanwhile`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
@@ -343,7 +377,7 @@ import Testing
         for round in 0..<100 {
             try await append(engine, events((round * 500 + 1)...(round * 500 + 500), bytes: 100), to: ["a"])
             let before = try await tables.steps()
-            #expect(try await engine.dropOldest(50_000, of: "a") == 500)
+            #expect(try await engine.dropOldest(50_000, of: "a").count == 500)
             costs.append(try await tables.steps() - before)
         }
         // From the 21st round on, each also deletes what the 10,000 remembered events are not.

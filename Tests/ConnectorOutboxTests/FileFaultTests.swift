@@ -114,6 +114,24 @@ import Testing
         #expect(!folder.names.contains { $0.contains("kept") })
     }
 
+    @Test func `events outlive the file alone, and its log is not read into the one that replaces it`() async throws {
+        let engine = try await engine()
+        // More than stays in the log, and then some that are in the log alone.
+        for start in [1, 2001, 4001] {
+            let events = (start..<start + 2000).map { OutboxEvent.numbered($0, bytes: 2000) }
+            _ = try await engine.append(events, to: ["a"])
+        }
+        _ = try await engine.append([.numbered(6001)], to: ["a"])
+        unsafe unlink(path)
+        _ = try await engine.append([.numbered(6002)], to: ["a"])
+        #expect(try await engine.statistics()["a"]?.queued == 6002)
+        await engine.close()
+        let next = try await self.engine()
+        #expect(try await ids(next) == (1...6002).map { "event-\($0)" })
+        await next.close()
+        #expect(aside.paths.isEmpty)
+    }
+
     @Test func `a file that was put in another's place is used, and what was in that one is kept`() async throws {
         let first = try await engine()
         _ = try await first.append([.numbered(1)], to: ["a"])

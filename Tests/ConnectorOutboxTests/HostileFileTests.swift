@@ -92,6 +92,23 @@ import Testing
         }
     }
 
+    @Test func `the counts of many routes add up to no more than one count may be`() async throws {
+        try await alter(
+            """
+            WITH RECURSIVE numbers(n) AS (SELECT 1001 UNION ALL SELECT n + 1 FROM numbers WHERE n < 41000)
+            INSERT INTO routes(route, targets, count, bytes, collected) SELECT n, n, 1 << 48, 1 << 48, n << 40 FROM numbers;
+            INSERT INTO cursors(target, route, position)
+            SELECT target, route, route << 40 FROM routes JOIN targets WHERE path = 'a' AND route > 1000
+            """
+        )
+        let engine = try await folder.engine()
+        let queue = try #require(try await engine.statistics()["a"])
+        #expect(queue.queued == 1 << 48 && queue.bytes == 1 << 48)
+        let bound = ["a": QueueBound(bytes: 1000, whenFull: .dropNewest)]
+        #expect(try await engine.append([.numbered(5001)], to: ["a"], within: bound)?.targets == [])
+        await engine.close()
+    }
+
     private init(_ folder: Folder) {
         self.folder = folder
     }

@@ -39,7 +39,7 @@ import Testing
             _ attempt: Attempt
         ) async throws(ConnectorError) -> OutboxStep { try await inner.settle(batch, outcomes, attempt) }
 
-        func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
+        func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
             try await inner.dropOldest(bytes, of: target)
         }
 
@@ -84,6 +84,19 @@ import Testing
         #expect(stored == 2)
         #expect(bench.statistics().bytes == 200 && bench.statistics().dropped == 6)
         #expect(bench.outbox.state.withLock(\.reserved).isEmpty)
+        await bench.outbox.close()
+    }
+
+    @Test func `a receipt learns that its event made room`() async throws {
+        let engine = try await SlowEngine()
+        engine.mayStore.send()
+        let bench = bench(.dropOldest, engine)
+        _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
+        let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)
+        var changes = receipt.changes.makeAsyncIterator()
+        #expect(try await changes.next()?.state == .queued)
+        _ = try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"])
+        #expect(try await changes.next()?.state == .dropped)
         await bench.outbox.close()
     }
 

@@ -108,6 +108,23 @@ import Testing
         #expect(aside.all.count > pages / 2)
     }
 
+    @Test func `a page of the log with the number of a page that no file has costs that page alone`() async throws {
+        let engine = try await engine()
+        for number in 1...20 { _ = try await engine.append([.numbered(number)], to: ["a"]) }
+        let (file, log) = (folder.bytes(folder.file), folder.bytes(folder.file + "-wal"))
+        await engine.close()
+        let copy = try Folder()
+        copy.write(file, to: copy.file)
+        copy.write(log, to: copy.file + "-wal")
+        // The first page of the log, whose number is at the beginning of its header.
+        copy.write([0xFF, 0xFF, 0xFF, 0xFF], to: copy.file + "-wal", at: 32)
+        var ids: Set<String> = []
+        try #require(PageScan(copy.file)).forEachRow { found in
+            if case .row(.events, let values) = found, let id = values[1].text { ids.insert(id) }
+        }
+        #expect(ids == Set((1...20).map { "event-\($0)" }))
+    }
+
     @Test func `two processes that meet a damaged file lose nothing that either has confirmed`() async throws {
         for round in 0..<10 {
             try await store()

@@ -12,7 +12,7 @@
             let output = try SandboxedProcess("prove", inNamespaces: inNamespaces).finish()
             #expect(output.end == .exit(0))
             let attempts = output.lines.filter { $0.contains(": ") }
-            #expect(attempts.count == 17)
+            #expect(attempts.count == 18)
             #expect(attempts.filter { $0.hasSuffix(": 0") } == [])
         }
 

@@ -188,6 +188,13 @@ import Testing
             #expect(program.verdict(number, [3, 8, 1, 0, 0, 0]) == .allow)
             #expect(program.verdict(number, [3, 8, 1, 0, 0x7F00_1000, 16]) == .refuse(1))
             #expect(program.verdict(number, [3, 8, 1, 0, 0x1_0000_0000, 16]) == .refuse(1))
+            // A message has an address, too, which no filter can read: there is no socket that would take one.
+            let pair = program.number("socketpair")
+            for kind: UInt64 in [1, 5, 0o2000001, 0o2004005] { #expect(program.verdict(pair, [1, kind]) == .allow) }
+            for kind: UInt64 in [0, 2, 3, 4, 6, 10, 0o2000002] {
+                #expect(program.verdict(pair, [1, kind]) == .refuse(1), "\(kind)")
+            }
+            #expect(program.verdict(pair, [2, 1]) == .refuse(1))
         }
 
         @Test(arguments: [x86, arm]) func `files are opened for reading unless some may be written`(architecture: Int32)

@@ -19,9 +19,12 @@ enum EtcdAnswer {
     static let token = VendorAnswer("etcd", [.object(#"with "token""#) { $0["token"]?.string?.isEmpty == false }])
 
     /// The revision of an answer; nil if it is not etcd's.
-    static func revision(of answer: JSONValue) -> Int64? {
+    static func revision(of answer: JSONValue) -> Int64? { revision(answer["header"]?["revision"]) }
+
+    /// A revision that another one can follow; nil for anything else.
+    static func revision(_ value: JSONValue?) -> Int64? {
         // The gateway writes 64-bit numbers as text.
-        answer["header"]?["revision"]?.string.flatMap { Int64($0) }
+        value?.string.flatMap { Int64($0) }.flatMap { (0..<Int64.max).contains($0) ? $0 : nil }
     }
 
     /// The value of a key: JSON, or else the text as it is.

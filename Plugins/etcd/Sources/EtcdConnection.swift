@@ -11,6 +11,8 @@ final class EtcdConnection: Sendable {
     private static let refusalLimit = 64 * 1024
     /// The longest silence of a watch: the server reports its progress every 10 minutes.
     private static let silence: Duration = .seconds(900)
+    /// What the server says to a token from before a change of users or roles; the second is of older servers.
+    private static let oldTokens = ["revision of auth store is old", "revision in header is old"]
 
     let requests: EtcdRequests
     private let host: Host
@@ -79,6 +81,10 @@ final class EtcdConnection: Sendable {
         case .integer(7), .integer(9): error.status = .unauthorized
         case .integer(8): error.status = .rateLimited
         default: break
+        }
+        // Codes that also mean other things; only the words tell that the token is from before a change of users or roles.
+        if Self.oldTokens.contains(where: { words?.hasSuffix($0) == true }) {
+            (error.status, error.isRetryable) = (.unauthorized, false)
         }
         return error
     }

@@ -24,7 +24,7 @@ struct EtcdSnapshot: Sendable {
         var (snapshots, last): ([EtcdSnapshot], EtcdSnapshot) = ([], self)
         for event in result["events"]?.array ?? [] {
             let pair = event["kv"] ?? .null
-            guard let revision = pair["mod_revision"]?.string.flatMap({ Int64($0) }) else {
+            guard let revision = EtcdAnswer.revision(pair["mod_revision"]) else {
                 throw PluginError(
                     .protocolViolation,
                     "etcd's watch tells of a change without a revision",

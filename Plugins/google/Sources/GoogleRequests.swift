@@ -28,8 +28,9 @@ struct GoogleRequests {
     }
 
     func reverse(_ question: ReverseRequest) -> HTTPRequest {
-        let point = "\(question.coordinate.latitude),\(question.coordinate.longitude)"
-        return HTTPRequest(.get, url.with("latlng", point).with("language", question.language).with("key", key))
+        let (latitude, longitude) = question.coordinate.decimals
+        let url = url.with("latlng", "\(latitude),\(longitude)").with("language", question.language)
+        return HTTPRequest(.get, url.with("key", key))
     }
 
     private var url: HTTPURL { endpoint.appending(path: "/maps/api/geocode/json") }

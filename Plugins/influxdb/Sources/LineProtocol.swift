@@ -24,17 +24,27 @@ enum LineProtocol {
         for (name, value) in identities { if let value { fields.append((name, .string(value))) } }
         fields += JSONValue.object(event.traits).leaves() + JSONValue.object(event.properties).leaves()
         fields += JSONValue.object(event.context).leaves(under: "context")
-        let measurement = escaped(event.event ?? event.type.rawValue, [",", " "])
+        let measurement = measurement(event.event ?? event.type.rawValue)
         var line = "\(measurement),type=\(event.type.rawValue) "
         line += unique(fields).map { "\(escaped($0.0, [",", " ", "="]))=\($0.1)" }.joined(separator: ",")
         return Array("\(line) \(time)".utf8)
+    }
+
+    /// A field's name with `_` for each backslash before a separator or the end. Line protocol cannot escape a backslash, so
+    /// InfluxDB would take what follows for part of the name.
+    private static func expressible(_ name: String) -> String {
+        guard name.utf8.contains(UInt8(ascii: "\\")) else { return name }
+        let scalars = Array(name.unicodeScalars)
+        let pairs = zip(scalars, scalars.dropFirst() + [" "])
+        let ends: Set<Unicode.Scalar> = [",", " ", "=", "\n", "\r"]
+        return String(String.UnicodeScalarView(pairs.map { $0 == "\\" && ends.contains($1) ? "_" : $0 }))
     }
 
     /// Fields as text; drops a repeated or empty name.
     private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
         var seen: Set<String> = []
         return fields.compactMap { name, value in
-            let name = name == "time" ? "time_" : name
+            let name = name == "time" ? "time_" : expressible(name)
             guard !name.isEmpty, seen.insert(name).inserted else { return nil }
             return (name, text(value))
         }
@@ -60,8 +70,15 @@ enum LineProtocol {
         return quoted + "\""
     }
 
-    /// A name with escaped separators. A line break has no escape and becomes a space. A trailing backslash would
-    /// escape the next character, so an escaped space follows it.
+    /// A measurement's name. A trailing backslash would escape the next character, so an escaped space follows it.
+    private static func measurement(_ name: String) -> String {
+        var escaped = escaped(name, [",", " "])
+        // A line that begins with `#` would be a comment.
+        if escaped.hasPrefix("#") { escaped = "\\" + escaped }
+        return name.hasSuffix("\\") ? escaped + "\\ " : escaped
+    }
+
+    /// A name with escaped separators. A line break has no escape and becomes a space.
     private static func escaped(_ text: String, _ separators: Set<Unicode.Scalar>) -> String {
         var escaped = ""
         for character in text.unicodeScalars {
@@ -69,8 +86,6 @@ enum LineProtocol {
             if separators.contains(character) { escaped += "\\" }
             escaped.unicodeScalars.append(character)
         }
-        // A line that begins with `#` would be a comment.
-        if escaped.hasPrefix("#") { escaped = "\\" + escaped }
-        return text.hasSuffix("\\") ? escaped + "\\ " : escaped
+        return escaped
     }
 }

@@ -45,11 +45,27 @@ final class Matomo: AnalyticsPlugin {
             try requests.encode(event, now: now)
         } send: { batch in
             let body = try tracked(await host.http.send(requests.track(batch.map(\.bytes))))
-            guard let invalid = body["invalid"]?.integer, invalid > 0 else { return }
+            let (taken, invalid) = (body["tracked"]?.integer ?? 0, body["invalid"]?.integer ?? 0)
+            try checkLoss(of: batch.count, tracked: taken, invalid: invalid)
+            guard invalid > 0 else { return }
             let failure = PluginError(.invalid, "matomo calls the request invalid", domain: "matomo", detail: 200)
             let places = (body["invalid_indices"]?.array ?? []).compactMap(\.integer).map { (Int($0), failure) }
-            throw BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: true) ?? failure as any Error
+            let refusal = BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: taken > 0)
+            throw refusal ?? failure as any Error
         }
+    }
+
+    /// Matomo skips requests that wait too long for its database, and calls the batch a success. Which ones it does not say, and
+    /// to repeat the batch would count the others twice.
+    ///
+    /// - Throws: `unavailable` if it skipped the whole batch.
+    private func checkLoss(of count: Int, tracked: Int64, invalid: Int64) throws(PluginError) {
+        guard tracked > 0 || invalid > 0 else {
+            throw PluginError(.unavailable, "matomo tracked none of the requests", domain: "matomo", detail: 200)
+        }
+        let known = min(max(0, tracked), Int64(count)) + min(max(0, invalid), Int64(count))
+        guard tracked > 0, known < count else { return }
+        host.log.log(.warning, "matomo did not track some events", ["lost": .integer(Int64(count) - known)])
     }
 
     private func tracked(_ answer: HTTPResponse) throws(PluginError) -> JSONValue {

@@ -28,8 +28,9 @@ struct NominatimRequests {
     }
 
     func reverse(_ question: ReverseRequest) -> HTTPRequest {
+        let (latitude, longitude) = question.coordinate.decimals
         let url = endpoint.appending("reverse").with("format", "jsonv2").with("addressdetails", "1")
-            .with("lat", "\(question.coordinate.latitude)").with("lon", "\(question.coordinate.longitude)")
+            .with("lat", latitude).with("lon", longitude)
         return request(url, language: question.language)
     }
 

@@ -36,7 +36,8 @@ enum OpenCageAnswer {
             failure.status = .rateLimited
             failure.message += "; the quota of the key is used up"
             if let reset = body?["rate"]?["reset"]?.integer {
-                failure.retryAfter = .seconds(max(0, reset - Int64(now.nanoseconds / 1_000_000_000)))
+                let now = Int64(clamping: now.nanoseconds / 1_000_000_000)
+                failure.retryAfter = .seconds(max(now, reset) - now)
             }
         }
         return failure

@@ -26,8 +26,9 @@ struct OpenCageRequests {
     }
 
     func reverse(_ question: ReverseRequest) -> HTTPRequest {
-        let point = "\(question.coordinate.latitude),\(question.coordinate.longitude)"
-        return request(point, language: question.language, limit: question.limit, countries: "")
+        let (latitude, longitude) = question.coordinate.decimals
+        let query = "\(latitude),\(longitude)"
+        return request(query, language: question.language, limit: question.limit, countries: "")
     }
 
     /// Without annotations, such as time zones, and without a record of what was asked in the vendor's logs.

@@ -90,14 +90,12 @@ struct Parse: DatabasePlugin {
 
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let skip = try ParseQuery.skip(query.cursor)
-        let request = try requests.query(query, skip: skip, in: collection)
-        let results = try await send(request, for: ParseAnswer.results)["results"]?.array ?? []
-        // Request one more record, to learn whether another page follows.
-        let records = try results.prefix(query.limit).map { try ParseRecord.read($0) }
-        return DatabasePage(
-            records: records,
-            cursor: results.count > query.limit ? "\(skip + query.limit)" : nil
-        )
+        let answer = try await send(requests.query(query, skip: skip, in: collection), for: ParseAnswer.results)
+        let records = try (answer["results"]?.array ?? []).prefix(query.limit).map { try ParseRecord.read($0) }
+        // A server may return fewer records than it was asked for, so only their count says whether more follow.
+        let end = skip + records.count
+        let hasMore = !records.isEmpty && end < answer["count"]?.integer ?? .max
+        return DatabasePage(records: records, cursor: hasMore ? "\(end)" : nil)
     }
 
     private func refuse(_ version: String?) throws(PluginError) {

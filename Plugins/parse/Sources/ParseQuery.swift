@@ -27,6 +27,12 @@ enum ParseQuery {
         return condition
     }
 
+    /// The members to order by, with the id last: among records that are equal before it, pages would overlap or miss some.
+    static func order(_ sort: [DatabaseQuery.Order]) -> [String] {
+        let order = sort.map { ($0.isDescending ? "-" : "") + name($0.field) }
+        return sort.contains { name($0.field) == "objectId" } ? order : order + ["objectId"]
+    }
+
     /// A member's name; Parse has another name for the record's id.
     static func name(_ field: String) -> String { field == "id" ? "objectId" : field }
 

@@ -43,13 +43,14 @@ struct ParseRequests {
     }
 
     func query(_ query: DatabaseQuery, skip: Int, in collection: String) throws(PluginError) -> HTTPRequest {
-        let order = query.sort.map { ($0.isDescending ? "-" : "") + ParseQuery.name($0.field) }.joined(separator: ",")
+        let order = ParseQuery.order(query.sort).joined(separator: ",")
         let condition = ParseQuery.condition(query.filters)
         let url = classes(collection)
             .with("where", condition.isEmpty ? nil : JSONValue.object(condition).serialized())
-            .with("order", order.isEmpty ? nil : order)
-            .with("limit", "\(query.limit + 1)")
+            .with("order", order)
+            .with("limit", "\(query.limit)")
             .with("skip", skip == 0 ? nil : "\(skip)")
+            .with("count", "1")
         return request(.get, url)
     }
 

@@ -24,8 +24,8 @@ struct PhotonRequests {
     }
 
     func reverse(_ question: ReverseRequest) -> HTTPRequest {
-        let url = endpoint.appending("reverse")
-            .with("lat", "\(question.coordinate.latitude)").with("lon", "\(question.coordinate.longitude)")
+        let (latitude, longitude) = question.coordinate.decimals
+        let url = endpoint.appending("reverse").with("lat", latitude).with("lon", longitude)
             .with("limit", "\(question.limit)").with("lang", language(question.language))
         return HTTPRequest(.get, url)
     }

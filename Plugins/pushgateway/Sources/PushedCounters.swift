@@ -41,7 +41,8 @@ struct PushedCounters {
                 domain: "pushgateway"
             )
         }
-        totals[labels, default: 0] += 1
+        // The gateway may have told any total.
+        totals[labels] = min(totals[labels] ?? 0, .max - 1) + 1
     }
 
     /// The labels of the counter of an event.

@@ -42,14 +42,18 @@ final class S3: FilesPlugin {
         connection = S3Connection(host: host, signature: signature)
     }
 
-    /// Lists one file. The credentials are proved only by a bucket that refuses a request without them.
+    /// Lists one file. The credentials are proved only by a bucket that refuses a request without them. That request
+    /// cannot fail the opening.
     func open() async throws -> [Evidence] {
         let request = requests.list(prefix: "", after: "", limit: 1)
         _ = try await connection.document(S3Page.name, of: request)
-        let stranger = try await connection.send(request, accepting: [200, 401, 403], isAnonymous: true)
-        return stranger.status == 200
-            ? [.reachable("the bucket \(bucket) is listed for anybody, whatever the credentials")]
-            : [.authenticated("the bucket \(bucket) is listed for these credentials")]
+        // Cloudflare's R2 refuses a stranger with 400.
+        let stranger = try? await connection.send(request, accepting: [200, 400, 401, 403], isAnonymous: true)
+        return switch stranger?.status {
+        case nil: [.reachable("the bucket \(bucket) is listed")]
+        case 200: [.reachable("the bucket \(bucket) is listed for anybody, whatever the credentials")]
+        default: [.authenticated("the bucket \(bucket) is listed for these credentials")]
+        }
     }
 
     /// Ends the uploads under way.

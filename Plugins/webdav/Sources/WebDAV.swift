@@ -35,7 +35,8 @@ final class WebDAV: FilesPlugin {
         connection = WebDAVConnection(host: host, requests: requests)
     }
 
-    /// Reads the collection. Credentials are proved only by a server that refuses a request without them.
+    /// Reads the collection. Credentials are proved only by a server that refuses a request without them. That
+    /// request cannot fail the opening.
     func open() async throws -> [Evidence] {
         guard try await connection.find("")?.isCollection == true else {
             throw PluginError(.notFound, "there is no collection at \(requests.endpoint)", domain: "webdav")
@@ -43,13 +44,15 @@ final class WebDAV: FilesPlugin {
         guard let username = requests.username else {
             return [.reachable("the server shows the collection to anybody")]
         }
-        let stranger = try await connection.send(
+        let stranger = try? await connection.send(
             requests.find("", depth: 0, isAnonymous: true),
             accepting: [207, 401, 403]
         )
-        return stranger.status == 207
-            ? [.reachable("the server shows the collection to anybody, whatever the credentials")]
-            : [.authenticated("the server shows the collection to \(username)")]
+        return switch stranger?.status {
+        case nil: [.reachable("the server shows the collection")]
+        case 207: [.reachable("the server shows the collection to anybody, whatever the credentials")]
+        default: [.authenticated("the server shows the collection to \(username)")]
+        }
     }
 
     /// Ends the uploads under way.

@@ -54,17 +54,28 @@ public struct JSONObject: Sendable {
 
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
+
+    /// The values by name, if there are too many for a linear look-up of each; nil for few.
+    var index: [String: JSONValue]? {
+        members.count > 16
+            ? Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }) : nil
+    }
 }
 
 extension JSONObject: Hashable {
     /// Compares members in any order, since JSON gives order no meaning.
     public static func == (left: Self, right: Self) -> Bool {
-        left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
+        guard left.members.count == right.members.count else { return false }
+        let index = right.index
+        return left.members.allSatisfy { member in
+            (index.map { $0[member.name] } ?? right[member.name]) == member.value
+        }
     }
 
     /// Hashes without regard to order.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(Set(members))
+        // A set of the members would hash each of them twice, and what is nested in them over and over.
+        hasher.combine(members.reduce(0) { $0 ^ $1.hashValue })
     }
 }
 

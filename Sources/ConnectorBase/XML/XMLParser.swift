@@ -10,6 +10,8 @@ struct XMLParser {
     static let depthLimit = 64
     /// The most elements of a document.
     static let elementLimit = 1 << 18
+    /// The most namespaces of an element and those that it is in: one that declares any copies them all.
+    static let namespaceLimit = 256
 
     /// An element whose end has not come yet.
     private struct Open {
@@ -89,6 +91,9 @@ struct XMLParser {
                 namespaces[""] = value
             } else if attribute.utf8.starts(with: "xmlns:".utf8) {
                 namespaces[String(attribute.dropFirst(6))] = value
+            }
+            guard namespaces.count <= Self.namespaceLimit else {
+                throw error("there are more than \(Self.namespaceLimit) namespaces")
             }
         }
     }

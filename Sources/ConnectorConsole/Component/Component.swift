@@ -52,6 +52,29 @@ public struct Component: Sendable, Hashable, Identifiable {
         }
     }
 
+    /// A number of a chart for people, with its unit: `1.25`, `38 ms`, `12 k`.
+    package func number(_ value: Double) -> String {
+        guard value.isFinite else { return "?" }
+        // Clamped, so that the text fits an axis and the conversion to Int cannot trap.
+        let magnitude = min(value.magnitude, 1e12)
+        let text =
+            switch magnitude {
+            case 1_000_000...: "\(Int(magnitude / 1_000_000)) M"
+            case 10_000...: "\(Int(magnitude / 1000)) k"
+            case 10...: "\(Int(magnitude.rounded()))"
+            default: Self.short(magnitude)
+            }
+        return (value < 0 && text != "0" ? "-" : "") + text + (unit.isEmpty ? "" : " \(unit)")
+    }
+
+    /// A number below 10 with at most two digits after the point.
+    private static func short(_ magnitude: Double) -> String {
+        let hundredths = Int((magnitude * 100).rounded())
+        let (whole, rest) = (hundredths / 100, hundredths % 100)
+        if rest == 0 { return "\(whole)" }
+        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
     /// The heading of a column.
     public struct Column: Sendable, Hashable {
         /// The heading.

@@ -22,8 +22,7 @@ public struct ConsoleSnapshot: Sendable {
     package var load: [String: Load] = [:]
     /// The capabilities of the visible gates, by path.
     package var capabilities: [String: [Capability]] = [:]
-    /// The last calls of the visible operations. They contain arguments and answers: omit them for operators who may not
-    /// act.
+    /// The last calls of the visible operations, with arguments and answers: pages omit them for operators who may not act.
     package var calls: [Route: ConsoleCall] = [:]
     /// The oldest waiting events, oldest first.
     package var waiting: [OutboxRecord] = []

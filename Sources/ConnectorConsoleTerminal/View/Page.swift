@@ -161,7 +161,8 @@ struct Page {
         return component.series.map { series in
             let name = StyledText(series.name, .muted).displayed(palette).fitted(to: label, isNumber: false, palette)
             let most = series.values.max() ?? 0
-            let numbers = StyledText(" \(Self.brief(series.values.last ?? 0)), at most \(Self.brief(most))", .muted)
+            let now = component.number(series.values.last ?? 0)
+            let numbers = StyledText(" \(now), at most \(component.number(most))", .muted)
             let room = max(0, width - label - numbers.columns)
             let bars = ChartModel.resampled(series.values, to: room).map { Self.bar($0, of: most) }.joined()
             return name + StyledText(bars, series.style).displayed(palette) + numbers
@@ -172,9 +173,5 @@ struct Page {
         guard most > 0, value > 0, most.isFinite, value.isFinite else { return " " }
         let bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
         return bars[min(bars.count - 1, max(0, Int(value / most * Double(bars.count) - 0.5)))]
-    }
-
-    private static func brief(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
     }
 }

@@ -4,11 +4,13 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The last versions of the page at one address, and the events that update browsers to the newest one.
+/// The last versions of the page at one address for clients with one right, and the events that update browsers to the newest one.
 ///
-/// Browsers at one address share the rendered events. The server only remembers the version of each: a slow browser skips
+/// These browsers share the rendered events. The server only remembers the version of each: a slow browser skips
 /// versions, and receives the difference from its version to the newest.
 struct LivePage {
+    /// Whether these clients may act.
+    let canAct: Bool
     /// The newest version.
     private(set) var version = 0
     /// The number of browsers that watch the page.
@@ -16,19 +18,19 @@ struct LivePage {
     /// When the page was last requested, in ticks of ``LivePages``.
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
-    private var frames: [Frame: [UInt8]] = [:]
-
-    /// The key of the event that updates a version to the newest.
-    private struct Frame: Hashable {
-        var from: Int
-        var canAct: Bool
-    }
+    /// The events that update versions to the newest, by the number of the version.
+    private var frames: [Int: [UInt8]] = [:]
 
     /// The maximum number of versions kept.
     private static let limit = 6
 
     /// The newest content; nil before the first update.
     var content: PageContent? { versions.last?.content }
+
+    /// Creates a page without content.
+    init(canAct: Bool) {
+        self.canAct = canAct
+    }
 
     /// Adds a version, unless the content is unchanged.
     ///
@@ -45,18 +47,17 @@ struct LivePage {
     /// The event that updates a browser from a version to the newest one; nil if it already has that.
     ///
     /// - Parameter version: The browser's version; if it is no longer kept, the event contains the whole page.
-    mutating func frame(from version: Int, canAct: Bool, name: (Int) -> String) -> [UInt8]? {
+    mutating func frame(from version: Int, name: (Int) -> String) -> [UInt8]? {
         guard version != self.version, let content else { return nil }
-        let key = Frame(from: version, canAct: canAct)
-        if let frame = frames[key] { return frame }
+        if let frame = frames[version] { return frame }
         let old = versions.first { $0.number == version }?.content
         let operations = old.map { PageDifference(from: $0, to: content, canAct: canAct).operations }
-        let frame = Self.event(operations ?? Self.everything(content, canAct: canAct), id: name(self.version))
-        frames[key] = frame
+        let frame = Self.event(operations ?? everything(content), id: name(self.version))
+        frames[version] = frame
         return frame
     }
 
-    private static func everything(_ content: PageContent, canAct: Bool) -> [JSONValue] {
+    private func everything(_ content: PageContent) -> [JSONValue] {
         let view = SceneView(content: content, canAct: canAct)
         var operations: [JSONValue] = [
             ["replace", "readiness", .string(PageView.readiness(content).text)],

@@ -2,14 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorConsole
+internal import ConnectorControl
 internal import ConnectorPlatform
 
 /// The pages that browsers watch, kept up to date.
 ///
 /// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched.
 actor LivePages {
+    /// A page, as those see it who have a right.
+    private struct Key: Hashable {
+        var address: PageAddress
+        var right: Right
+    }
+
     private let console: Console
-    private var pages: [PageAddress: LivePage] = [:]
+    private var pages: [Key: LivePage] = [:]
     private var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var nextWatcher = 0
     private var tick = 0
@@ -40,17 +47,24 @@ actor LivePages {
         watchers = [:]
     }
 
-    /// The newest content of a page, and the name of its version.
-    func content(of address: PageAddress) async -> (content: PageContent, version: String) {
-        let snapshot = await console.snapshot(for: [address.route])
-        let content = PageContent(address, registry, snapshot)
+    /// The newest content of a page for clients with a right, and the name of its version.
+    func content(of address: PageAddress, for right: Right) async -> (content: PageContent, version: String) {
+        let content = content(Key(address: address, right: right), await console.snapshot(for: [address.route]))
         evictIdle()
         // The content's address is clamped to the last page.
-        var page = pages[content.address] ?? LivePage()
+        let key = Key(address: content.address, right: right)
+        var page = pages[key] ?? LivePage(canAct: right == .act)
         page.used = tick
         _ = page.update(content)
-        pages[content.address] = page
+        pages[key] = page
         return (content, name(of: page.version))
+    }
+
+    /// The content of a page in a snapshot: what others have called, and what came of it, only those see who may call.
+    private func content(_ key: Key, _ snapshot: ConsoleSnapshot) -> PageContent {
+        var snapshot = snapshot
+        if key.right != .act { snapshot.calls = [:] }
+        return PageContent(key.address, registry, snapshot)
     }
 
     /// The current scene at a route, with all its rows.
@@ -67,31 +81,34 @@ actor LivePages {
     ///
     /// - Returns: A stream that yields when the page may have changed, and the number for ``unwatch(_:_:)``; nil if there are too
     ///   many watchers.
-    func watch(_ address: PageAddress) async -> (changes: AsyncStream<Void>, number: Int)? {
+    func watch(_ address: PageAddress, as right: Right) async -> (changes: AsyncStream<Void>, number: Int)? {
         guard hasRoom else { return nil }
         nextWatcher += 1
         let number = nextWatcher
         let (stream, watcher) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         watchers[number] = watcher
-        pages[address, default: LivePage()].watchers += 1
-        if pages[address]?.content == nil { _ = await content(of: address) }
+        let key = Key(address: address, right: right)
+        pages[key, default: LivePage(canAct: right == .act)].watchers += 1
+        if pages[key]?.content == nil { _ = await content(of: address, for: right) }
         watcher.yield()
         return (stream, number)
     }
 
     /// Stops watching a page.
-    func unwatch(_ address: PageAddress, _ number: Int) {
+    func unwatch(_ address: PageAddress, as right: Right, _ number: Int) {
         watchers.removeValue(forKey: number)?.finish()
-        pages[address]?.watchers -= 1
-        pages[address]?.used = tick
+        let key = Key(address: address, right: right)
+        pages[key]?.watchers -= 1
+        pages[key]?.used = tick
     }
 
     /// The event that updates a browser from a version, and the resulting version; nil if it already has the newest.
-    func frame(of address: PageAddress, from version: String, canAct: Bool) -> (bytes: [UInt8], version: String)? {
-        guard var page = pages[address] else { return nil }
+    func frame(of address: PageAddress, for right: Right, from version: String) -> (bytes: [UInt8], version: String)? {
+        let key = Key(address: address, right: right)
+        guard var page = pages[key] else { return nil }
         let number = number(of: version) ?? 0
-        let bytes = page.frame(from: number, canAct: canAct, name: name)
-        pages[address] = page
+        let bytes = page.frame(from: number, name: name)
+        pages[key] = page
         return bytes.map { ($0, name(of: page.version)) }
     }
 
@@ -99,12 +116,9 @@ actor LivePages {
         tick += 1
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }
-        let snapshot = await console.snapshot(for: Array(Set(watched.map(\.route))))
+        let snapshot = await console.snapshot(for: Array(Set(watched.map(\.address.route))))
         var hasChanged = false
-        let registry = registry
-        for address in watched {
-            hasChanged = pages[address]?.update(PageContent(address, registry, snapshot)) ?? false || hasChanged
-        }
+        for key in watched { hasChanged = pages[key]?.update(content(key, snapshot)) ?? false || hasChanged }
         guard hasChanged else { return }
         for watcher in watchers.values { watcher.yield() }
     }
@@ -112,9 +126,7 @@ actor LivePages {
     private func evictIdle() {
         let idle = pages.filter { $0.value.watchers == 0 }
         guard idle.count >= Self.idleLimit else { return }
-        for (address, _) in idle.sorted(by: { $0.value.used < $1.value.used }).prefix(idle.count / 2) {
-            pages[address] = nil
-        }
+        for (key, _) in idle.sorted(by: { $0.value.used < $1.value.used }).prefix(idle.count / 2) { pages[key] = nil }
     }
 
     private func name(of version: Int) -> String { "\(epoch)-\(version)" }

@@ -74,7 +74,7 @@ struct WebResponder: Sendable {
         guard let address = PageAddress(request.target) else {
             return refusal(404, .missing, "there is nothing at \(request.path.prefix(200))", request)
         }
-        let (content, version) = await pages.content(of: address)
+        let (content, version) = await pages.content(of: address, for: right)
         let message = session.flatMap { authenticator.takeMessage(of: $0) }
         let page = view(right).page(content, version: version, message: message)
         return WebResponse(page, status: content.isFound ? 200 : 404)
@@ -152,7 +152,7 @@ struct WebResponder: Sendable {
         _ request: ServerRequest
     ) async -> WebResponse {
         guard request.wantsPage else { return WebResponse(CallDraft.document(of: fault), status: 422) }
-        let (content, version) = await pages.content(of: form.address)
+        let (content, version) = await pages.content(of: form.address, for: .act)
         return WebResponse(view(.act).page(content, version: version, draft: draft), status: 422)
     }
 

@@ -164,14 +164,14 @@ final class WebServer: Sendable {
         case .events(let address, let version, let right):
             made.fields.append("Content-Type", "text/event-stream")
             made.body = stream(for: response.credential) { [pages] writer in
-                guard let watch = await pages.watch(address) else { return }
+                guard let watch = await pages.watch(address, as: right) else { return }
                 do {
                     try await Self.send(address, version, right, watch.changes, pages, to: writer)
                 } catch {
-                    await pages.unwatch(address, watch.number)
+                    await pages.unwatch(address, as: right, watch.number)
                     throw error
                 }
-                await pages.unwatch(address, watch.number)
+                await pages.unwatch(address, as: right, watch.number)
             }
         }
         return made
@@ -205,7 +205,7 @@ final class WebServer: Sendable {
         var version = version
         try await writer.write(Array("retry: 2000\n\n".utf8))
         for await _ in changes {
-            if let frame = await pages.frame(of: address, from: version, canAct: right == .act) {
+            if let frame = await pages.frame(of: address, for: right, from: version) {
                 try await writer.write(frame.bytes)
                 version = frame.version
             } else {

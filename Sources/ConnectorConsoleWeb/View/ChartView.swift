@@ -41,7 +41,7 @@ struct ChartView: Sendable {
                             text: ""
                         )
                         markup.write("\(series.name) ")
-                        markup.element("b", text: number(series.values.last ?? 0))
+                        markup.element("b", text: component.number(series.values.last ?? 0))
                     }
                 }
             }
@@ -51,7 +51,8 @@ struct ChartView: Sendable {
 
     private var summary: String {
         let parts = component.series.map { series in
-            "\(series.name): \(number(series.values.last ?? 0)) now, at most \(number(series.values.max() ?? 0))"
+            let (now, most) = (component.number(series.values.last ?? 0), component.number(series.values.max() ?? 0))
+            return "\(series.name): \(now) now, at most \(most)"
         }
         let title = component.title.isEmpty ? "Chart" : component.title
         return "\(title), \(span). " + parts.joined(separator: "; ")
@@ -81,7 +82,7 @@ struct ChartView: Sendable {
                 ("x", "\(area.left - 6)"),
                 ("y", "\(y + 4)"),
                 ("text-anchor", "end"),
-                text: number(most * Double(step) / 2)
+                text: component.number(most * Double(step) / 2)
             )
         }
         markup.element("text", ("x", "\(area.left)"), ("y", "\(Self.size.height - 4)"), text: "\(span)")
@@ -111,29 +112,6 @@ struct ChartView: Sendable {
             markup.element("path", ("class", "area g-\(style)"), ("d", path + floor), text: "")
         }
         markup.element("path", ("class", "line l\(index % 4) g-\(style)"), ("d", path), text: "")
-    }
-
-    // MARK: Numbers
-
-    private func number(_ value: Double) -> String {
-        guard value.isFinite else { return "?" }
-        // Clamped, so that the text fits the axis and the conversion to Int cannot trap.
-        let value = min(max(-1e12, value), 1e12)
-        let text =
-            switch value {
-            case 1_000_000...: "\(Int(value / 1_000_000)) M"
-            case 10_000...: "\(Int(value / 1000)) k"
-            case 10...: "\(Int(value.rounded()))"
-            default: Self.short(value)
-            }
-        return component.unit.isEmpty ? text : "\(text) \(component.unit)"
-    }
-
-    private static func short(_ value: Double) -> String {
-        let hundredths = Int((value * 100).rounded())
-        let (whole, rest) = (hundredths / 100, hundredths % 100)
-        if rest == 0 { return "\(whole)" }
-        return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
     }
 
     /// The value rounded up to 1, 2 or 5 times a power of ten, for the top of the axis.

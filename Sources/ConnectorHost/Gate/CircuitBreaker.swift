@@ -52,7 +52,10 @@ final class CircuitBreaker: Sendable {
 
     /// A change that is worth reporting.
     enum Change: Equatable {
-        case opened
+        /// - Parameter until: When the next trial call may begin.
+        case opened(until: UInt64)
+        /// The trial call says nothing about the gate, so the next call is another one.
+        case halfOpened
         case closed
     }
 
@@ -114,8 +117,7 @@ final class CircuitBreaker: Sendable {
             guard ticket.round == state.round else { return nil }
             guard let error else { return state.succeeded() }
             guard error.concernsGate else {
-                if state.mode != .closed { state.mode = .halfOpen(trial: nil) }
-                return nil
+                return state.mode == .closed ? nil : state.halfOpen()
             }
             return state.failed(error, at: now)
         }
@@ -240,6 +242,11 @@ extension CircuitBreaker.State {
         reason = nil
     }
 
+    fileprivate mutating func halfOpen() -> CircuitBreaker.Change {
+        mode = .halfOpen(trial: nil)
+        return .halfOpened
+    }
+
     fileprivate mutating func succeeded() -> CircuitBreaker.Change? {
         failures = []
         guard mode != .closed else { return nil }
@@ -251,19 +258,19 @@ extension CircuitBreaker.State {
         guard let policy else {
             // Only lost runners have made the breaker half-open; any other end shows that this one lives.
             guard error.code == .crashed else { return succeeded() }
-            mode = .halfOpen(trial: nil)
-            return nil
+            return halfOpen()
         }
         failures.removeAll { now - min($0, now) > policy.window.nanoseconds }
         failures.append(now)
         guard mode != .closed || failures.count >= policy.failures else { return nil }
         failures = Array(failures.suffix(policy.failures))
         let wait = max(policy.probe, error.retryAfter ?? .zero).nanoseconds
-        mode = .open(until: now.saturatingAdding(wait))
+        let end = now.saturatingAdding(wait)
+        mode = .open(until: end)
         round += 1
         openings += 1
         reason = error
-        return .opened
+        return .opened(until: end)
     }
 }
 

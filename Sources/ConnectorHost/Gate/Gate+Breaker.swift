@@ -28,7 +28,11 @@ extension Gate {
         let error = error.map(shown)
         switch breaker.ended(ticket, with: error, at: environment.clock.now()) {
         case nil: return
-        case .opened: logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
+        case .opened(let end):
+            logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
+            // The passing of time alone makes it half-open, and deliveries wait for a change.
+            _ = environment.clock.schedule(at: end, environment.onChange)
+        case .halfOpened: break
         case .closed: logger.info("breaker closed")
         }
         environment.onChange()

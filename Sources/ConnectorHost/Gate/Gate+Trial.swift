@@ -42,6 +42,7 @@ extension Gate {
         if let failed { end(failed) }
         scheduleProbe()
         renewStandby()
+        checkLoss(of: predecessor.generation)
         environment.onChange()
         environment.rollbacks.note(self, predecessor.plan, error)
         return true

@@ -119,7 +119,7 @@ struct HostOutbox: Sendable {
         let tree = current.tree
         var targets = Self.targets(of: tree, in: current)
         let known = Set(targets.map(\.path))
-        for path in outbox.targetPaths.subtracting(known) where outbox.statistics(of: path)?.queued ?? 0 > 0 {
+        for path in outbox.targetPaths.subtracting(known) where outbox.hasEvents(at: path) {
             guard let node = tree[path], node.path == path, let reference = try? NodeReference(path, in: current)
             else { continue }
             targets.append(

@@ -63,10 +63,10 @@ extension ConnectorAnswer {
 }
 
 extension DeliveryAnswer {
-    /// The outcome of each event in a batch whose call failed.
+    /// The outcome of each event in a batch whose call failed. Only a fault of its own rejects an event.
     init(_ error: ConnectorError) {
         self =
-            error.isRetryable
+            error.isRetryable || !error.isEventFault
             ? .retry(error.message, after: error.retryAfter, code: error.code)
             : .rejected(error.message, code: error.code)
     }

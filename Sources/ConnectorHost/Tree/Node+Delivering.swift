@@ -156,5 +156,5 @@ extension Operation {
 
 extension ConnectorError {
     /// Whether the event rather than the connection is at fault.
-    fileprivate var isEventFault: Bool { code == .invalid || code == .tooLarge }
+    var isEventFault: Bool { code == .invalid || code == .tooLarge }
 }

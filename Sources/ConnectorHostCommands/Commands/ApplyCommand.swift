@@ -19,7 +19,7 @@ struct ApplyCommand: AsyncParsableCommand {
 
             Examples:
               connector-host apply
-              connector-host plan --json > plan.json && connector-host apply plan.json
+              connector-host plan --json > plan.json; connector-host apply plan.json
             """
     )
 

@@ -92,7 +92,8 @@ struct LockCommand: AsyncParsableCommand {
         guard !chosen.allSatisfy(\.isLocked) else { return answer.output.write(document) }
         if !isConfirmed {
             guard Confirmation.isPossible else {
-                answer.output.write(document)
+                // With --json the error alone is the answer.
+                if !answer.isJSON { answer.output.write(document) }
                 answer.report([
                     ConnectorError(
                         .denied,
@@ -103,7 +104,10 @@ struct LockCommand: AsyncParsableCommand {
                 throw ExitStatus.failed
             }
             StandardStream.error.write(Output(format: .text, style: .detected(for: .error)).render(document))
-            guard Confirmation.ask("Lock this?") else { throw ExitStatus.failed }
+            guard Confirmation.ask("Lock this?") else {
+                if answer.isJSON { answer.output.write(document) }
+                throw ExitStatus.failed
+            }
         }
         try write(examination.updated(updates))
         document.isWritten = true

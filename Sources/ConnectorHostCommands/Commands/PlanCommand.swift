@@ -21,7 +21,7 @@ struct PlanCommand: AsyncParsableCommand {
 
             Examples:
               connector-host plan
-              connector-host plan --json > plan.json && connector-host apply plan.json
+              connector-host plan --json > plan.json; connector-host apply plan.json
             """
     )
 

@@ -18,7 +18,7 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Put events into the outbox, from which a running host delivers them.",
         discussion: """
             Returns once the events are on disk. A host on the same file delivers them: connector-host run, or an application. \
-            The arguments are those of call. With - instead, every line of standard input is one event.
+            The arguments are those of call. With - instead, every line of standard input is one event, stored as it comes.
 
             With --simulate the gates open against simulators in this process, and the command returns once these have received \
             the events. Nothing is written to disk.
@@ -155,33 +155,31 @@ struct SendCommand: AsyncParsableCommand {
         return try ArgumentReader(definition.operation, of: definition.capability.id).arguments(arguments)
     }
 
-    /// Sends every line of standard input, in batches.
+    /// Sends the lines of standard input as they come. A signal ends that like the end of the input.
     ///
     /// - Returns: The number of events stored or delivered.
     /// - Throws: The first error, with the number of its line; the lines before it are stored.
     private func sendLines(_ gate: GateClient, _ interruption: Interruption) async throws(ConnectorError) -> Int {
-        var (number, sent) = (0, 0)
-        var lines: [(number: Int, text: String)] = []
+        var sent = 0
+        var input = InputLines()
         var progress = SendingProgress(done: simulate ? "delivered" : "stored")
-        func flush() async throws(ConnectorError) {
-            let batch = lines
-            try await cancellable(interruption) { () async throws(ConnectorError) in try await send(batch, to: gate) }
-            sent += lines.count
-            lines = []
-            progress.show(sent)
+        while await interruption.cancelling({ await InputLines.areReady() }), interruption.exitStatus == nil,
+            let lines = try input.next()
+        {
+            for start in stride(from: 0, to: lines.count, by: Self.batchSize) {
+                let batch = Array(lines[start...].prefix(Self.batchSize))
+                try await cancellable(interruption) { () async throws(ConnectorError) in
+                    try await send(batch, to: gate)
+                }
+                sent += batch.count
+                progress.show(sent)
+            }
         }
-        while let line = readLine() {
-            number += 1
-            guard line.contains(where: { !$0.isWhitespace }) else { continue }
-            lines.append((number, line))
-            if lines.count == Self.batchSize { try await flush() }
-        }
-        try await flush()
         progress.end()
         return sent
     }
 
-    private func send(_ lines: [(number: Int, text: String)], to gate: GateClient) async throws(ConnectorError) {
+    private func send(_ lines: [InputLines.Line], to gate: GateClient) async throws(ConnectorError) {
         let failure = await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
             for line in lines {
                 group.addTask {

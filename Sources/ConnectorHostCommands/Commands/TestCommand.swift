@@ -21,7 +21,7 @@ struct TestCommand: AsyncParsableCommand {
             A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken. \
             Without --strict, that is level 5, for which no vendor need answer.
 
-            Exit status: 0 if the plugin has the level of --strict, 1 if not, 64 for wrong usage.
+            Exit status: 0 if the plugin has the level of --strict, 1 if not or if --certify cannot write, 64 for wrong usage.
 
             Examples:
               connector-host test librates.so
@@ -127,9 +127,10 @@ struct TestCommand: AsyncParsableCommand {
         while true {
             let stamp = FileIdentity(path: path)
             let report = await session.run()
-            show(report, output)
+            let failure = certify ? certificateFailure(of: report) : nil
+            show(report, failure, output)
             if !watch {
-                guard report.isPassed else { throw ExitStatus.failed }
+                guard report.isPassed, failure == nil else { throw ExitStatus.failed }
                 return
             }
             await ConformanceSubject.change(of: path, since: stamp)
@@ -141,15 +142,22 @@ struct TestCommand: AsyncParsableCommand {
         OutputOptions(isJSON: format == .json).report([error])
     }
 
-    /// Shows the report, and writes the certificate if it was asked for.
-    private func show(_ report: ConformanceReport, _ output: Output) {
-        let document = ConformanceDocument(report: report, again: rerunArguments, command: plugin)
+    /// Shows the report, and why there is no certificate.
+    private func show(_ report: ConformanceReport, _ failure: ConnectorError?, _ output: Output) {
+        let document = ConformanceDocument(report: report, again: rerunArguments, command: plugin, failure: failure)
         switch format {
         case .text, .json: output.write(document)
         case .tap: StandardStream.output.write(document.tap)
         case .junit: StandardStream.output.write(document.junit)
         }
-        guard certify, report.level > 0, let sha256 = report.sha256, let plugin = report.plugin else { return }
+        if let failure, format != .json { fail(failure) }
+    }
+
+    /// Writes the certificate, unless there is no level to certify.
+    ///
+    /// - Returns: The error if it could not be written.
+    private func certificateFailure(of report: ConformanceReport) -> ConnectorError? {
+        guard report.level > 0, let sha256 = report.sha256, let plugin = report.plugin else { return nil }
         let certificate = ConformanceCertificate(
             file: report.path.lastPathComponent,
             plugin: plugin,
@@ -159,8 +167,9 @@ struct TestCommand: AsyncParsableCommand {
         )
         do throws(ConnectorError) {
             try certificate.write(beside: report.path)
+            return nil
         } catch {
-            fail(error)
+            return error
         }
     }
 

@@ -24,6 +24,8 @@ struct ConformanceDocument: Document {
     var again: [String]
     /// The plugin, as it was named.
     var command: String
+    /// Why the certificate could not be written; nil if nothing went wrong.
+    var failure: ConnectorError?
 
     /// A check that takes longer gets a warning.
     private static let slow: Duration = .seconds(5)
@@ -115,6 +117,7 @@ struct ConformanceDocument: Document {
         object["plugin"] = report.plugin.map(JSONValue.string)
         object["sha256"] = report.sha256.map(JSONValue.string)
         object["rules"] = .array(report.results.map(json))
+        object["errors"] = failure.map { [$0.json] }
         return .object(object)
     }
 

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -11,25 +12,31 @@ internal import Synchronization
 
 /// Detects writes to this process's standard output.
 enum StandardOutput {
-    /// Serializes watches, because the process has one standard output.
-    private static let mutex = AsyncLock()
+    /// The end of the last watch: the process has one standard output, so each watch waits for the one before.
+    private static let last = Mutex<OneShot<Void>?>(nil)
 
     /// Runs something, and reports what it wrote to standard output. The text is forwarded afterwards.
     ///
     /// - Parameter report: Gets the beginning of the text, if there is one.
     static func watched(_ report: (String) -> Void, body: () async -> Void) async {
-        await mutex.lock()
-        defer { mutex.unlock() }
+        let end = OneShot<Void>()
+        let previous = last.withLock { last in
+            defer { last = end }
+            return last
+        }
+        await previous?.wait()
+        defer { end.send() }
         guard let file = unsafe tmpfile() else { return await body() }
         defer { unsafe fclose(file) }
         let watched = unsafe fileno(file)
         fflush(nil)
         let original = dup(STDOUT_FILENO)
-        guard original >= 0, dup2(watched, STDOUT_FILENO) >= 0 else { return await body() }
+        guard original >= 0 else { return await body() }
+        defer { close(original) }
+        guard dup2(watched, STDOUT_FILENO) >= 0 else { return await body() }
         await body()
         fflush(nil)
         dup2(original, STDOUT_FILENO)
-        close(original)
         let text = content(of: watched)
         guard !text.isEmpty else { return }
         unsafe text.withUnsafeBytes { bytes in _ = unsafe write(STDOUT_FILENO, bytes.baseAddress, bytes.count) }
@@ -47,40 +54,5 @@ enum StandardOutput {
             text += block.prefix(count)
         }
         return text
-    }
-}
-
-/// A lock that admits one task at a time.
-private final class AsyncLock: Sendable {
-    private struct State {
-        var isLocked = false
-        var line: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func lock() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.isLocked {
-                    state.line.append(continuation)
-                    return false
-                }
-                state.isLocked = true
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func unlock() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.line.isEmpty else {
-                state.isLocked = false
-                return nil
-            }
-            return state.line.removeFirst()
-        }
-        next?.resume()
     }
 }

@@ -105,7 +105,10 @@ package struct CallFrame: ~Copyable {
     package mutating func set(_ value: CallValue, for location: CallLayout.Location) {
         guard let argument = location.argument else { return }
         if case .bytes(let bytes) = value { return setBytes(bytes, of: location.type, at: argument) }
-        if case .none = value { return unsafe setPointer(nil, at: argument) }
+        if case .none = value {
+            if location.role == .buffer { setLength(0, of: location.type, at: argument) }
+            return unsafe setPointer(nil, at: argument)
+        }
         unsafe Self.store(value, as: location.type, to: slots + location.offset)
         if let storage = location.storage { unsafe setPointer(slots + storage, at: argument) }
     }
@@ -154,6 +157,11 @@ package struct CallFrame: ~Copyable {
         unsafe copy.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
         unsafe keep(copy, at: argument)
         unsafe setPointer(copy, at: argument)
+        setLength(count, of: type, at: argument)
+    }
+
+    /// Stores the length of bytes in the argument after their address; a `cstring` has none.
+    private func setLength(_ count: Int, of type: ValueType, at argument: Int) {
         switch type {
         case .cstring: break
         case .bytes32: set(UInt32(truncatingIfNeeded: count), at: argument + 1)

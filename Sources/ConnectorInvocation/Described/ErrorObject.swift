@@ -31,7 +31,7 @@ package enum ErrorObject {
     @usableFromInline
     @inline(never)
     package static func read(
-        _ error: UnsafeMutablePointer<connector_error>,
+        _ error: UnsafePointer<connector_error>,
         _ status: Int32,
         _ name: String
     ) -> Failure {

@@ -66,12 +66,6 @@ final class Forwarder: Sendable {
         self.call = call
     }
 
-    /// What the functions of an instance forward to; nil for an instance of this process.
-    static func behind(_ instance: PluginInstance) -> Forwarder? {
-        guard instance.isForwarding, let pointer = unsafe instance.pointer else { return nil }
-        return unsafe Unmanaged<Forwarder>.fromOpaque(pointer).takeUnretainedValue()
-    }
-
     /// Calls an operation, and blocks the thread until it has an answer: for as long as a call by name waits by default.
     func answer(_ name: String, _ arguments: CallArguments) -> Result<CallResult, ConnectorError> {
         let answer = Monitor<Result<CallResult, ConnectorError>?>(nil)

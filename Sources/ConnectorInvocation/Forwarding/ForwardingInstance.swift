@@ -9,11 +9,8 @@ package import ConnectorManifest
 /// What typed and prepared calls use of an instance that is elsewhere: functions with the C types of the manifest's signatures, which
 /// forward each call.
 package final class ForwardingInstance: Sendable {
-    /// The instance that typed and prepared calls are lent. It has no life cycle: that belongs to the one that it forwards to. Valid as
-    /// long as this object.
+    /// The instance that typed and prepared calls are lent. It has no life cycle: that belongs to the one that it forwards to.
     package let instance: PluginInstance
-    /// The functions refer to it without retaining it.
-    private let forwarder: Forwarder
 
     /// Makes the functions.
     ///
@@ -64,7 +61,7 @@ package final class ForwardingInstance: Sendable {
                 unsafe Unmanaged<Forwarder>.fromOpaque(instance).takeUnretainedValue().cancel(operation)
             }
         )
-        forwarder = Forwarder(
+        let forwarder = Forwarder(
             environment,
             owner: context.owner,
             routes: routes,
@@ -72,9 +69,9 @@ package final class ForwardingInstance: Sendable {
             batch: batch,
             call
         )
-        instance = unsafe PluginInstance(
+        instance = PluginInstance(
             forwarding: plugin,
-            to: Unmanaged.passUnretained(forwarder).toOpaque(),
+            to: forwarder,
             environment: environment,
             context: context,
             services: services

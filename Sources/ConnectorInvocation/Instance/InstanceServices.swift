@@ -25,6 +25,6 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// - Returns: The event that the last callback into the plugin has returned; nil if none is running.
     func stop() -> OneShot<Void>?
 
-    /// Frees the tables, after the instance's `destroy` has returned.
+    /// Lets go of the tables, after the instance's `destroy` has returned: the plugin uses them no more.
     func invalidate()
 }

@@ -226,7 +226,7 @@ extension PluginInstance: Channel {
 
     /// Completes a call that the plugin refused.
     package func refuse(_ id: UInt64, _ status: Int32, _ error: UnsafePointer<connector_error>, _ name: String) {
-        let failure = unsafe ConnectorError(status: status, error: error.pointee, attempting: name)
+        let failure = unsafe ErrorObject.read(error, status, name).error
         guard operations.complete(id, owner: context.owner, .failure(failure)) == .unknown else { return }
         context.misbehaved("refused \(name) after completing it")
     }

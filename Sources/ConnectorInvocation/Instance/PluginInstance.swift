@@ -26,8 +26,8 @@ package final class PluginInstance: @unchecked Sendable {
     package let services: any InstanceServices
     /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
-    /// Whether its functions forward each call to an instance elsewhere.
-    package let isForwarding: Bool
+    /// What its functions forward each call to, whose address is ``pointer``; nil for a plugin of this process.
+    let forwarder: Forwarder?
 
     /// Admits one call at a time; nil unless the plugin is `serial`.
     package let serialGate: SerialGate?
@@ -97,15 +97,15 @@ package final class PluginInstance: @unchecked Sendable {
         let object = plugin.table == nil ? (try? JSONValue(parsing: configuration))?.object : nil
         self.foreign = Mutex(ForeignState(configuration: object ?? JSONObject()))
         unsafe self.pointer = pointer
-        isForwarding = false
+        forwarder = nil
     }
 
     /// Creates an instance of functions that forward calls to one elsewhere, which has the life cycle and keeps the order of calls.
     ///
-    /// - Parameter pointer: What the functions receive as their instance.
-    package init(
+    /// - Parameter forwarder: What the functions receive as their instance.
+    init(
         forwarding plugin: Plugin,
-        to pointer: UnsafeMutableRawPointer,
+        to forwarder: Forwarder,
         environment: CallEnvironment,
         context: HostContext,
         services: any InstanceServices
@@ -118,8 +118,8 @@ package final class PluginInstance: @unchecked Sendable {
         threads = CallThreads(environment.workers)
         cancelThreads = CallThreads(environment.cancelThreads, limit: 4)
         foreign = Mutex(ForeignState(configuration: JSONObject()))
-        unsafe self.pointer = pointer
-        isForwarding = true
+        unsafe pointer = Unmanaged.passUnretained(forwarder).toOpaque()
+        self.forwarder = forwarder
     }
 
     /// Starts a phase. The plugin completes the operation; the host does if the plugin refuses or lacks the function.

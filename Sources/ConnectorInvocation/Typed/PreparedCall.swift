@@ -207,7 +207,7 @@ public struct PreparedCall: ~Copyable {
     ) throws(ConnectorError) -> Int {
         let operation = operation
         // With a circuit breaker, each call asks whether it may be made.
-        guard count > 1, watched == nil, let forwarder = Forwarder.behind(instance),
+        guard count > 1, watched == nil, let forwarder = instance.forwarder,
             let route = forwarder.routes[operation.operation.symbol]
         else { return 0 }
         unsafe state.pointee.isAnswered = false

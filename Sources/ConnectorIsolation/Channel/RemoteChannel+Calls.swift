@@ -74,6 +74,12 @@ extension RemoteChannel {
         _ trace: TraceContext,
         _ payload: [UInt8]
     ) {
+        guard payload.count <= FrameHeader.limit else {
+            let limit = "\(FrameHeader.limit >> 20) MiB"
+            let error = ConnectorError(.tooLarge, "\(name): the arguments have more than \(limit) together")
+            environment.operations.complete(id, owner: context.owner, .failure(error))
+            return
+        }
         let number = state.withLock { state -> UInt32? in
             guard !state.isOver else { return nil }
             state.pending[id] = Pending(name: name, message: nil, trace: trace)

@@ -41,12 +41,12 @@ extension RemoteServices {
         answer(token, status)
     }
 
-    /// Reads or writes the storage, on a thread that may block: files are synchronised.
+    /// Reads or writes the storage.
     func store(_ kind: MessageKind, _ message: inout MessageReader) throws(ConnectorError) {
         let token = try message.integer(UInt64.self)
         let key = try message.data()
         let value = kind == .storageSet ? try message.data() : []
-        run { [self] in
+        let hasRoom = store(holding: key.count + value.count + 1024) { [self] in
             guard let table = unsafe table("storage/1", as: connector_storage.self) else {
                 return answer(token, Int32(CONNECTOR_DENIED))
             }
@@ -79,6 +79,7 @@ extension RemoteServices {
                 unsafe answer(token, status, error: error, bytes)
             }
         }
+        if !hasRoom { answer(token, Int32(CONNECTOR_RATE_LIMITED)) }
     }
 
     // The functions of the tables, whose headers forbid null: the services refuse it with a status.

@@ -14,10 +14,17 @@ internal import Synchronization
 final class RemoteServices: Sendable {
     let services: any InstanceServices
     private let environment: CallEnvironment
+    /// Where the storage is read and written: files are synchronised, and one plugin may hold one thread of the host with that.
+    private let storing: CallThreads
     private let state = Mutex(State())
+
+    /// How many bytes of requests may wait for the storage, whose file has at most half of that.
+    private static let storingLimit = 16 << 20
 
     private struct State: Sendable {
         var link: (runner: Runner, number: UInt32)?
+        /// What the requests that wait for the storage hold, in bytes.
+        var storing = 0
         /// The host's numbers of requests and calls of gates, by the runner's.
         var numbers: [UInt64: UInt64] = [:]
     }
@@ -25,6 +32,7 @@ final class RemoteServices: Sendable {
     init(_ services: any InstanceServices, _ environment: CallEnvironment) {
         self.services = services
         self.environment = environment
+        storing = CallThreads(environment.workers, limit: 1)
     }
 
     /// Says where answers go.
@@ -125,6 +133,21 @@ final class RemoteServices: Sendable {
         remaining == .max ? UInt64.max : environment.clock.deadline(after: remaining)
     }
 
-    /// Runs work that may block on a thread of the host.
-    func run(_ job: @escaping @Sendable () -> Void) { environment.workers.run(job) }
+    /// Runs a request to the storage after those that came before it.
+    ///
+    /// - Parameter size: What it holds meanwhile, in bytes.
+    /// - Returns: False if too much waits already.
+    func store(holding size: Int, _ job: @escaping @Sendable () -> Void) -> Bool {
+        let hasRoom = state.withLock { state in
+            guard size <= Self.storingLimit - state.storing else { return false }
+            state.storing += size
+            return true
+        }
+        guard hasRoom else { return false }
+        storing.run { [self] in
+            job()
+            state.withLock { $0.storing -= size }
+        }
+        return true
+    }
 }

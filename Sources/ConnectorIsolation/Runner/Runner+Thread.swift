@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CConnector
 internal import CRunner
 internal import ConnectorBase
 internal import ConnectorPlatform
@@ -83,6 +84,8 @@ extension Runner {
     func take(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .ready:
+            // Once: what a runner proves of its sandbox, it proves before there is a plugin.
+            guard greeting.withLock({ $0 == nil }) else { throw MessageReader.malformed }
             var message = MessageReader(frame.payload)
             let other = try Handshake(&message)
             if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
@@ -102,6 +105,9 @@ extension Runner {
             var message = MessageReader(frame.payload)
             let fault = try message.text()
             state.withLock { state in
+                // The same for every connector of the runner.
+                guard !state.isWeakened else { return }
+                state.isWeakened = true
                 state.evidence += "; \(fault.prefix(256))"
                 state.isSandboxWhole = false
             }
@@ -114,8 +120,25 @@ extension Runner {
                 throw RingMemory.corrupt
             }
         default:
-            let client = state.withLock { $0.clients[frame.instance] }
-            client?.receive(frame)
+            guard let client = state.withLock({ $0.clients[frame.instance] }) else { return try refuse(frame) }
+            client.receive(frame)
+        }
+    }
+
+    /// Answers an instance that the host has given up: its plugin must not wait for ever, and is destroyed once nothing more comes.
+    private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
+        switch frame.kind {
+        case .stop: send(.stopped, instance: frame.instance, [])
+        case .emit, .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall,
+            .gateBound:
+            var message = MessageReader(frame.payload)
+            var answer = MessageWriter()
+            answer.put(try message.integer(UInt64.self))
+            answer.put(Int32(CONNECTOR_NOT_OPEN))
+            unsafe ServiceError.put(nil, to: &answer)
+            answer.put([UInt8]())
+            send(.answer, instance: frame.instance, answer.bytes)
+        default: break
         }
     }
 

@@ -59,6 +59,8 @@ package final class Runner: Sendable {
         var reason: String?
         var evidence = ""
         var isSandboxWhole = false
+        /// Whether the runner has said that the second stage of its sandbox is missing.
+        var isWeakened = false
         /// The answer that a runner owes.
         var ping: UInt64 = 0
         var pong: UInt64 = 0

@@ -22,6 +22,10 @@ package struct CodeLocations {
     private static let compressedFlag: UInt64 = 0x800
     /// `SHT_SYMTAB`: all symbols, also those that are not exported.
     private static let symbolSection: UInt32 = 2
+    /// The most source files to name: a plugin has a few, and headers are the rest.
+    private static let sourceLimit = 256
+    /// The most bytes of paths to read for them: many units name the same files.
+    private static let pathLimit = 1 << 20
 
     /// Creates a resolver for an image.
     package init(_ image: ELFImage) {
@@ -83,12 +87,17 @@ package struct CodeLocations {
         return found
     }
 
-    /// The source files that the image was compiled from, each once, as far as the debugging information names them.
+    /// The first source files that the image was compiled from, each once, as far as the debugging information names them.
     package func sourceFiles() -> [String] {
         var seen: Set<String> = []
         var files: [String] = []
+        var budget = Self.pathLimit
         forEachUnit { unit in
-            files += unit.paths.filter { seen.insert($0).inserted }
+            for path in unit.paths {
+                budget -= 1 + (path?.utf8.count ?? 0)
+                if let path, seen.insert(path).inserted { files.append(path) }
+                guard budget > 0, files.count < Self.sourceLimit else { return false }
+            }
             return true
         }
         return files

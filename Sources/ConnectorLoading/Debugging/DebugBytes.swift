@@ -78,12 +78,15 @@ struct DebugBytes {
         }
     }
 
-    /// Reads a text up to its NUL, cut if it is longer than any path.
-    mutating func text() -> String {
-        let start = offset
-        while offset < end, bytes[offset] != 0 { offset += 1 }
-        let text = String(decoding: bytes[start..<min(offset, start + 4096)], as: UTF8.self)
-        skip(1)
-        return text
+    /// The text that begins here, cut if it is longer than any path.
+    var text: String {
+        String(decoding: bytes[offset..<end].prefix(4096).prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// Advances past a text and its NUL, and returns its position.
+    mutating func skipText() -> DebugBytes {
+        let start = self
+        skip(UInt64(bytes[offset..<end].prefix { $0 != 0 }.count) + 1)
+        return start
     }
 }

@@ -24,8 +24,9 @@ struct LineProgram {
     private let lineBase: Int64
     private let lineRange: UInt64
     private let operandCounts: [UInt64]
-    private var directories: [String] = []
-    private var files: [(name: String, directory: UInt64)] = []
+    /// The names, which are read when they are needed: they may all be the same long text.
+    private var directories: [DebugBytes] = []
+    private var files: [(name: DebugBytes, directory: UInt64)] = []
 
     /// The most files to read of a unit; real units have far fewer.
     private static let fileLimit = 65_536
@@ -60,16 +61,16 @@ struct LineProgram {
 
     /// Reads the lists of versions 2 to 4, each terminated by an empty name.
     private mutating func readLists(_ unit: inout DebugBytes) -> Bool {
-        directories = [""]
-        files = [("", 0)]
+        directories = [DebugBytes([])]
+        files = [(DebugBytes([]), 0)]
         while unit.remaining > 0, directories.count < Self.fileLimit {
-            let name = unit.text()
-            if name.isEmpty { break }
+            let name = unit.skipText()
+            if name.text.isEmpty { break }
             directories.append(name)
         }
         while unit.remaining > 0, files.count < Self.fileLimit {
-            let name = unit.text()
-            if name.isEmpty { break }
+            let name = unit.skipText()
+            if name.text.isEmpty { break }
             files.append((name, unit.unsigned()))
             _ = (unit.unsigned(), unit.unsigned())
         }
@@ -90,13 +91,13 @@ struct LineProgram {
         _ unit: inout DebugBytes,
         _ texts: Texts,
         _ offsetSize: Int
-    ) -> [(name: String, directory: UInt64)]? {
+    ) -> [(name: DebugBytes, directory: UInt64)]? {
         let format = (0..<unit.number(1)).map { _ in (content: unit.unsigned(), form: unit.unsigned()) }
         let count = unit.unsigned()
         guard count <= UInt64(fileLimit), count == 0 || !format.isEmpty else { return nil }
-        var entries: [(name: String, directory: UInt64)] = []
+        var entries: [(name: DebugBytes, directory: UInt64)] = []
         for _ in 0..<count {
-            var entry = (name: "", directory: UInt64(0))
+            var entry = (name: DebugBytes([]), directory: UInt64(0))
             for (content, form) in format {
                 guard let value = value(form, &unit, texts, offsetSize) else { return nil }
                 switch (content, value) {
@@ -112,7 +113,7 @@ struct LineProgram {
     }
 
     private enum Value {
-        case text(String)
+        case text(DebugBytes)
         case number(UInt64)
         case other
     }
@@ -120,11 +121,10 @@ struct LineProgram {
     /// Reads a value in one of the forms that compilers use here; nil for any other form.
     private static func value(_ form: UInt64, _ unit: inout DebugBytes, _ texts: Texts, _ offsetSize: Int) -> Value? {
         switch form {
-        case 0x08: return .text(unit.text())
+        case 0x08: return .text(unit.skipText())
         case 0x1F, 0x0E:
             let place = unit.number(offsetSize)
-            var text = (form == 0x1F ? texts.lines : texts.strings).moved(to: place)
-            return .text(text.text())
+            return .text((form == 0x1F ? texts.lines : texts.strings).moved(to: place))
         case 0x0B: return .number(unit.number(1))
         case 0x05: return .number(unit.number(2))
         case 0x06: return .number(unit.number(4))
@@ -138,8 +138,8 @@ struct LineProgram {
         return .other
     }
 
-    /// The paths of the unit's files.
-    var paths: [String] { files.indices.compactMap(path(ofFile:)) }
+    /// The paths of the unit's files; nil for a file without a name.
+    var paths: some Sequence<String?> { files.indices.lazy.map(path(ofFile:)) }
 
     /// The path of a row's file; nil if the unit has no file of that number.
     func path(of row: Row) -> String? {
@@ -148,12 +148,13 @@ struct LineProgram {
 
     private func path(ofFile index: Int) -> String? {
         guard files.indices.contains(index) else { return nil }
-        let (name, directory) = files[index]
+        let name = files[index].name.text
         guard !name.isEmpty else { return nil }
-        guard !name.hasPrefix("/"), let place = Int(exactly: directory), directories.indices.contains(place),
-            !directories[place].isEmpty
+        guard !name.hasPrefix("/"), let place = Int(exactly: files[index].directory),
+            directories.indices.contains(place)
         else { return name }
-        return "\(directories[place])/\(name)"
+        let directory = directories[place].text
+        return directory.isEmpty ? name : "\(directory)/\(name)"
     }
 
     // MARK: Lines

@@ -15,20 +15,22 @@ struct ManifestSource {
     private let offsets: [Int]
 
     private static let macro = Array("CONNECTOR_MANIFEST".utf8)
-    /// Sources larger than this, in bytes, are not read.
-    private static let sizeLimit = 4 << 20
-    /// The most sources to open: a plugin has a few, and headers are the rest.
-    private static let fileLimit = 256
+    /// The most bytes of sources to read.
+    private static let sizeLimit = 16 << 20
+    /// The most uses of the macro to examine in a source.
+    private static let useLimit = 8
 
     /// Finds the source of a manifest; nil if there is none that still holds it.
     ///
     /// Opens the files that the image names, and blocks meanwhile.
     init?(of text: [UInt8], in image: ELFImage) {
-        for file in CodeLocations(image).sourceFiles().prefix(Self.fileLimit) where file.hasPrefix("/") {
-            guard let bytes = try? ImageBytes(path: file, limit: Self.sizeLimit),
-                let source = bytes.copy(at: 0, count: bytes.count),
-                let offsets = Self.offsets(of: text, in: source)
+        var budget = Self.sizeLimit
+        for file in CodeLocations(image).sourceFiles() where file.hasPrefix("/") {
+            guard let bytes = try? ImageBytes(path: file, limit: budget),
+                let source = bytes.copy(at: 0, count: bytes.count)
             else { continue }
+            budget -= source.count
+            guard let offsets = Self.offsets(of: text, in: source) else { continue }
             self.file = file
             self.source = source
             self.offsets = offsets
@@ -45,7 +47,8 @@ struct ManifestSource {
 
     private static func offsets(of text: [UInt8], in source: [UInt8]) -> [Int]? {
         var start = 0
-        while let name = source[start...].firstRange(of: macro) {
+        for _ in 0..<useLimit {
+            guard let name = source[start...].firstRange(of: macro) else { break }
             start = name.upperBound
             let open = skipBlanks(source, start)
             guard open < source.count, source[open] == UInt8(ascii: "(") else { continue }

@@ -57,7 +57,7 @@ package struct NewDependencies {
     }
 
     /// Whether a library that an image needs may be beside its file. Most images have none, and cost some look-ups of names.
-    private static func mayHaveLibrariesBeside(_ image: ELFImage, _ dynamic: DynamicSection) -> Bool {
+    static func mayHaveLibrariesBeside(_ image: ELFImage, _ dynamic: DynamicSection) -> Bool {
         let needed = image.neededLibraries(dynamic)
         let origin = image.bytes.path.rootedPath.parentPath
         let lists = [dynamic.runpath, dynamic.rpath].compactMap { $0.flatMap { image.string(dynamic, at: $0) } }

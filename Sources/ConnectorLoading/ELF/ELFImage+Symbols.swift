@@ -140,8 +140,32 @@ extension ELFImage {
                 return min(section.size / 24, limit)
             }
         }
+        if let count = dynamic.gnuHash.flatMap(symbolCount(gnuHash:)) { return min(count, limit) }
         guard let strings = dynamic.strings, strings > start else { return limit }
         return min((strings - start) / 24, limit)
+    }
+
+    /// The number of symbols up to the last one in the GNU hash table, after which there are none; nil if the table does not tell.
+    private func symbolCount(gnuHash table: Int) -> Int? {
+        guard let bucketCount = bytes.integer(at: table, as: UInt32.self),
+            let firstSymbol = bytes.integer(at: table + 4, as: UInt32.self),
+            let filterCount = bytes.integer(at: table + 8, as: UInt32.self)
+        else { return nil }
+        let buckets = table + 16 + Int(filterCount) * 8
+        let chains = buckets + Int(bucketCount) * 4
+        var last: UInt32 = 0
+        for index in 0..<Int(bucketCount) {
+            guard let symbol = bytes.integer(at: buckets + index * 4, as: UInt32.self) else { return nil }
+            last = max(last, symbol)
+        }
+        // An empty table begins after the last symbol, but GNU ld always writes 1.
+        guard last > 0 else { return firstSymbol > 1 ? Int(firstSymbol) : nil }
+        guard last >= firstSymbol else { return nil }
+        while last < .max, let link = bytes.integer(at: chains + Int(last - firstSymbol) * 4, as: UInt32.self) {
+            last += 1
+            if link & 1 == 1 { return Int(last) }
+        }
+        return nil
     }
 
     /// The maximum number of required symbols to examine, and of bytes in their names in total.

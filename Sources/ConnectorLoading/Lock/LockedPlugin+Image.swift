@@ -70,13 +70,18 @@ extension LockedPlugin {
 }
 
 extension PluginImage {
-    /// The libraries that the image brings along beside it, which are copied and loaded with it.
+    /// The libraries that the image brings along beside it, which are copied and loaded with it, be it here or in another process.
     var librariesBeside: [ImageBytes] {
         #if os(Linux)
             guard let dynamic = DynamicSection(self) else { return [] }
-            return DependencyClosure(of: self, dynamic).members.dropFirst().compactMap { member in
-                member.isRelativeToOrigin ? member.contents?.image.bytes : nil
+            var members = DependencyClosure(of: self, dynamic).members.filter(\.isRelativeToOrigin)
+            // Another process does not have the libraries that this one has loaded.
+            if NewDependencies.mayHaveLibrariesBeside(self, dynamic) {
+                let known = Set(members.map(\.path))
+                let beside = DependencyClosure(of: self, dynamic, elsewhere: true).beside
+                members += beside.filter { !known.contains($0.path) }
             }
+            return members.compactMap { $0.contents?.image.bytes }
         #else
             return []
         #endif

@@ -53,7 +53,10 @@ extension ImageSoundness {
                 }
             case ELFConstant.headers:
                 try checkPlace(of: segment, "the program headers")
-                guard segment.offset == image.segmentTable else { throw damaged("its program headers are displaced") }
+                // The linker takes their number from the ELF header, whatever the segment's size.
+                guard segment.offset == image.segmentTable,
+                    offset(of: segment.address, image.segments.count * 56) == segment.offset
+                else { throw damaged("its program headers are displaced") }
             case ELFConstant.note, ELFConstant.property: try checkPlace(of: segment, "its notes")
             case ELFConstant.unwindIndex: try checkPlace(of: segment, "the index for unwinding")
             case ELFConstant.threadLocal:
@@ -83,7 +86,9 @@ extension ImageSoundness {
     }
 
     private func checkThreadLocal(_ segment: ELFImage.Segment) throws(ConnectorError) {
-        guard segment.alignment & (segment.alignment &- 1) == 0, segment.alignment <= Self.page,
+        // The linker divides by the alignment.
+        guard segment.alignment > 0 || segment.memorySize == 0,
+            segment.alignment & (segment.alignment &- 1) == 0, segment.alignment <= Self.page,
             segment.memorySize <= Self.threadLocalLimit, UInt64(segment.size) <= segment.memorySize,
             segment.size == 0 || offset(of: segment.address, segment.size) == segment.offset
         else { throw damaged("its thread-local variables lie outside the mapped segments, or are too large") }

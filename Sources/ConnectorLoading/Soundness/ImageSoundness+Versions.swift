@@ -8,11 +8,13 @@ extension ImageSoundness {
     ///
     /// - Returns: The highest version index; nil if the image has no versions.
     func checkVersions() throws(ConnectorError) -> UInt16? {
-        guard dynamic[.versionNeeds] != nil || dynamic[.versionDefinitions] != nil else { return nil }
-        guard dynamic[.versionSymbols] != nil,
-            try table(.versionSymbols, size: symbolCount * 2, "the versions of its symbols") != nil
-        else { throw damaged("its symbols have no versions") }
-        return max(try lastNeededVersion(), try lastDefinedVersion(), 1)
+        let hasVersions = dynamic[.versionNeeds] != nil || dynamic[.versionDefinitions] != nil
+        guard hasVersions || dynamic[.versionSymbols] != nil else { return nil }
+        guard try table(.versionSymbols, size: symbolCount * 2, "the versions of its symbols") != nil else {
+            throw damaged("its symbols have no versions")
+        }
+        // Without needed or defined versions, the linker has no table in which to look up an index, not even 1.
+        return hasVersions ? max(try lastNeededVersion(), try lastDefinedVersion(), 1) : 0
     }
 
     private func lastNeededVersion() throws(ConnectorError) -> UInt16 {

@@ -31,7 +31,7 @@ struct RelocationWrites {
         // Segments may be far apart, so words beyond the file's size are not tracked.
         let words = min(range.upperBound - range.lowerBound, UInt64(soundness.image.bytes.count)) / 512 + 1
         written = Array(repeating: 0, count: Int(words))
-        jumps = Array(repeating: 0, count: dynamic[.jumpRelocations] == nil ? 0 : soundness.symbolCount / 64 + 1)
+        jumps = Array(repeating: 0, count: soundness.symbolCount / 64 + 1)
         for (tag, size) in [(DynamicTag.initializers, DynamicTag.initializersSize), (.finalizers, .finalizersSize)] {
             guard let start = dynamic[tag], let size = dynamic.size(size) else { continue }
             guard start % 8 == 0, size % 8 == 0, size / 8 <= Self.initializerLimit,

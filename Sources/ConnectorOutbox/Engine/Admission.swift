@@ -19,16 +19,16 @@ package struct Admission: Sendable {
 
     /// Events that made room for others.
     package struct Dropped: Sendable, Hashable {
-        /// How many.
-        package var count: Int
+        /// Their ids.
+        package var ids: [String]
         /// The bytes of their payloads.
         package var bytes: Int
         /// When the oldest event was sent that waits still, the new ones aside.
         package var oldest: Timestamp?
 
-        /// Counts events that made room.
-        package init(count: Int, bytes: Int, oldest: Timestamp?) {
-            (self.count, self.bytes, self.oldest) = (count, bytes, oldest)
+        /// Lists events that made room.
+        package init(ids: [String], bytes: Int, oldest: Timestamp?) {
+            (self.ids, self.bytes, self.oldest) = (ids, bytes, oldest)
         }
     }
 }

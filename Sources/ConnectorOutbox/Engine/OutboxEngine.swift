@@ -64,8 +64,8 @@ package protocol OutboxEngine: Sendable {
 
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
     ///
-    /// - Returns: How many were dropped.
-    func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int
+    /// - Returns: The ids of those that were dropped.
+    func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String]
 
     /// Counts events of a connector as dropped that found no room.
     ///
@@ -87,6 +87,9 @@ package protocol OutboxEngine: Sendable {
     ///
     /// - Returns: How many.
     func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int
+
+    /// Which of some events were dropped, as far as that is known: their ids, by connector.
+    func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>]
 
     /// Gives a connector another path, with everything that is stored for it, in one step.
     ///
@@ -116,6 +119,9 @@ extension OutboxEngine {
         to targets: [String],
         within bounds: [String: QueueBound]
     ) async throws(ConnectorError) -> Admission? { nil }
+
+    /// Returns nothing: right for engines that do not remember it.
+    package func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>] { [:] }
 
     /// Returns false: right for engines whose connectors are set up beforehand.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }

@@ -35,4 +35,15 @@ public struct DeliveryChange: Sendable {
         self.state = state
         self.error = error
     }
+
+    /// Describes that a connector does not get the event any more.
+    static func dropped(at connector: String) -> Self {
+        let error = ConnectorError(
+            .failed,
+            "the event was dropped, to make room in a full outbox or by an operator",
+            fix: "if the outbox was full, raise \"maxBytes\" or change \"whenFull\" of \"outbox\"",
+            connector: connector
+        )
+        return Self(connector, .dropped, error: error)
+    }
 }

@@ -25,6 +25,9 @@ final class ReceiptSubscriptions: Sendable {
     /// Whether there are no subscriptions.
     var isEmpty: Bool { state.withLock(\.subscribers.isEmpty) }
 
+    /// The events that are subscribed to.
+    var ids: Set<String> { state.withLock { Set($0.subscribers.keys) } }
+
     /// Calls a function for every change of an event from now on, on the thread of the change.
     ///
     /// - Parameter end: Called when the outbox closes.

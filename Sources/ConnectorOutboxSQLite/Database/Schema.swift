@@ -7,7 +7,7 @@
 /// bits, plus its sequence number, which increases across all routes. So the events of a route are adjacent in order of
 /// arrival, storing an event is one insertion however many connectors receive it, and the progress of a connector is one
 /// position for each route: the cursor. Every event up to a cursor is delivered or dropped, except those in `retries` and
-/// `dead`; events beyond it in `skipped` were dropped.
+/// `dead`; events in `skipped` were dropped, whether they are beyond it or not.
 enum Schema {
     /// The version that this code reads and writes.
     static let version: Int64 = 4

@@ -212,10 +212,14 @@ extension SQLiteEngine {
             unsafe unlink(copy)
             throw error
         }
-        // link(2) fails if another process has created the file, which rename(2) would replace.
-        guard unsafe link(copy, path) == 0 else { return copy }
-        unsafe unlink(copy)
-        return nil
+        return try withLock(of: directory(of: path)) { () throws(Database.Failure) in
+            // The log of the removed file is not the copy's, but would be read into it.
+            if !isPresent(path) { for suffix in suffixes.dropFirst() { unsafe unlink(path + suffix) } }
+            // link(2) fails if another process has created the file, which rename(2) would replace.
+            guard unsafe link(copy, path) == 0 else { return copy }
+            unsafe unlink(copy)
+            return nil
+        }
     }
 
     /// Synchronises a file or a directory to the disk.

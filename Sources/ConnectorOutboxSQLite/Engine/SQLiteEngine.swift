@@ -156,8 +156,12 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.rewind(target, now: now) }
     }
 
-    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> Int {
-        try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).count }
+    package func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
+        try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).ids }
+    }
+
+    package func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>] {
+        try await query { tables throws(Database.Failure) in try tables.dropped(among: ids) }
     }
 
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {

@@ -55,10 +55,11 @@ final class PageScan {
 
     /// Calls a body with every item that can be identified.
     func forEachRow(_ body: (Found) throws(Database.Failure) -> Void) throws(Database.Failure) {
-        let last = max(pageCount, logged.keys.max() ?? 0)
-        guard last > 0 else { return }
-        budget = 2 * (last + logged.count)
-        for number in 1...last {
+        // Only the pages that exist: a damaged log may name any number.
+        let beyond = logged.keys.filter { $0 > pageCount }.sorted()
+        budget = 2 * (pageCount + logged.count)
+        for index in 0..<pageCount + beyond.count {
+            let number = index < pageCount ? index + 1 : beyond[index - pageCount]
             guard let page = page(number) else { continue }
             for found in rows(of: page, from: number == 1 ? 100 : 0) { try body(found) }
         }

@@ -64,11 +64,11 @@ extension OutboxTables {
                 try countDropped(events.count, of: target)
                 admission.targets.removeAll { $0 == target }
             } else {
-                let (count, bytes) = try dropOldest(over, of: target)
+                let (ids, bytes) = try dropOldest(over, of: target)
                 let oldest = try self.target(target).flatMap { target throws(Database.Failure) in
                     try oldestFresh(target)
                 }
-                admission.dropped[target] = Admission.Dropped(count: count, bytes: bytes, oldest: oldest)
+                admission.dropped[target] = Admission.Dropped(ids: ids, bytes: bytes, oldest: oldest)
             }
         }
         let isApplied = admission.targets.isEmpty ? [] : try append(events, to: admission.targets)
@@ -89,13 +89,13 @@ extension OutboxTables {
     /// Drops the oldest events of a connector until their payloads add up to some bytes: first those never attempted, by position,
     /// then those waiting for a retry. Reads no payload, and no other event.
     ///
-    /// - Returns: The number of dropped events, and the size of their payloads.
-    func dropOldest(_ bytes: Int, of path: String) throws(Database.Failure) -> (count: Int, bytes: Int) {
-        guard let target = try target(path) else { return (0, 0) }
-        var dropped = (count: 0, bytes: 0)
+    /// - Returns: The ids of the dropped events, and the size of their payloads.
+    func dropOldest(_ bytes: Int, of path: String) throws(Database.Failure) -> (ids: [String], bytes: Int) {
+        guard let target = try target(path) else { return ([], 0) }
+        var dropped = (ids: [String](), bytes: 0)
         var cursors = try cursors(of: target)
-        while dropped.bytes < bytes, let reference = try oldest(target, &cursors), try drop(reference) {
-            dropped.count += 1
+        while dropped.bytes < bytes, let (reference, id) = try oldest(target, &cursors), try drop(reference) {
+            dropped.ids.append(id)
             dropped.bytes += Int(reference.bytes)
         }
         try passDropped(target)
@@ -105,11 +105,14 @@ extension OutboxTables {
     /// The oldest event of a connector that was never attempted; if there is none, the first waiting for a retry.
     ///
     /// - Parameter cursors: Where to start on each route; moved past the event.
-    private func oldest(_ target: Int64, _ cursors: inout [Cursor]) throws(Database.Failure) -> EventReference? {
-        var oldest: (reference: EventReference, index: Int)?
+    private func oldest(
+        _ target: Int64,
+        _ cursors: inout [Cursor]
+    ) throws(Database.Failure) -> (reference: EventReference, id: String)? {
+        var oldest: (reference: EventReference, id: String, index: Int)?
         let select = try statement(
             """
-            SELECT position, length(payload) FROM events WHERE position > ? AND position < ?
+            SELECT position, length(payload), id FROM events WHERE position > ? AND position < ?
             AND NOT EXISTS(SELECT 1 FROM skipped WHERE target = ? AND position = events.position)
             ORDER BY position LIMIT 1
             """
@@ -121,23 +124,24 @@ extension OutboxTables {
                 let reference = EventReference(target: target, position: position, bytes: try row.integer(1))
                 let number = Schema.sequence(of: position)
                 if number < oldest.map({ Schema.sequence(of: $0.reference.position) }) ?? .max {
-                    oldest = (reference, index)
+                    oldest = (reference, row.text(2), index)
                 }
             }
         }
         if let oldest {
             cursors[oldest.index].position = oldest.reference.position
-            return oldest.reference
+            return (oldest.reference, oldest.id)
         }
-        var retried: EventReference?
+        var retried: (reference: EventReference, id: String)?
         try statement(
             """
-            SELECT position, length(payload) FROM retries JOIN events USING(position) WHERE target = ?
+            SELECT position, length(payload), id FROM retries JOIN events USING(position) WHERE target = ?
             ORDER BY position LIMIT 1
             """
         ).run(.integer(target)) { row throws(Database.Failure) in
             let position = try row.integer(0, in: Schema.positions)
-            retried = EventReference(target: target, position: position, bytes: try row.integer(1))
+            let reference = EventReference(target: target, position: position, bytes: try row.integer(1))
+            retried = (reference, row.text(2))
         }
         return retried
     }
@@ -152,7 +156,15 @@ extension OutboxTables {
         try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(values)
         let isRetried = database.changes > 0
         let isListed = isDead || isRetried
-        if !isListed {
+        if isListed {
+            // So that it does not count as delivered for as long as it is remembered.
+            try statement(
+                """
+                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors JOIN routes USING(route)
+                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits) AND collected < ?2
+                """
+            ).run(values)
+        } else {
             try statement(
                 """
                 INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors

@@ -86,6 +86,8 @@ extension OutboxTables {
     ) throws(Database.Failure) -> [OutboxBatch.Entry] {
         let select = try statement(Self.selectEvents)
         var lists: [[OutboxBatch.Entry]] = []
+        // The first event that did not fit: none may overtake it, whatever route it is on.
+        var end = Int64.max
         for cursor in try cursors(of: target) {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
             var builder = BatchBuilder(limits: limits)
@@ -98,12 +100,12 @@ extension OutboxTables {
                 builder.add(try entry(row, attempts: 0))
             }
             if !builder.entries.isEmpty { lists.append(builder.entries) }
-            isFull = isFull || builder.isFull
+            end = min(end, builder.refused ?? .max)
         }
+        isFull = end < .max
         guard lists.count > 1 else { return lists.first ?? [] }
         var builder = BatchBuilder(limits: limits)
-        for entry in lists.joined().sorted(by: { Schema.sequence(of: $0.position) < Schema.sequence(of: $1.position) })
-        {
+        for entry in lists.joined().sorted(by: { $0.sequence < $1.sequence }).prefix(while: { $0.sequence < end }) {
             builder.add(entry)
         }
         isFull = isFull || builder.isFull
@@ -130,21 +132,29 @@ extension OutboxTables {
         let limits: BatchLimits
         var entries: [OutboxBatch.Entry] = []
         private var bytes = 0
-        private(set) var isFull = false
+        /// The sequence number of the first entry that did not fit; nil while all have.
+        private(set) var refused: Int64?
+        var isFull: Bool { refused != nil }
 
         init(limits: BatchLimits) {
             self.limits = limits
         }
 
         mutating func add(_ entry: OutboxBatch.Entry) {
+            guard !isFull else { return }
             bytes += entry.event.payload.count + 1
-            isFull =
-                isFull || entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
+            let isTooMuch =
+                entries.count >= limits.count || !entries.isEmpty && bytes > limits.bytes
                 || entries.first.map { first in
                     first.isDamaged != entry.isDamaged
                         || !first.isDamaged && first.event.kind.capability != entry.event.kind.capability
                 } ?? false
-            if !isFull { entries.append(entry) }
+            if isTooMuch { refused = entry.sequence } else { entries.append(entry) }
         }
     }
+}
+
+extension OutboxBatch.Entry {
+    /// The event's sequence number, by which the events of all routes are in order of arrival.
+    fileprivate var sequence: Int64 { Schema.sequence(of: position) }
 }

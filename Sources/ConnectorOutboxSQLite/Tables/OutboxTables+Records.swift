@@ -30,8 +30,8 @@ extension OutboxTables {
                     "SELECT min(created) FROM retries JOIN events USING(position) WHERE target = ?"
                 ).integer(.integer(target), in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
             }
-            queue.queued += beyond.count
-            queue.bytes += beyond.bytes
+            queue.queued = Self.sum(queue.queued, beyond.count)
+            queue.bytes = Self.sum(queue.bytes, beyond.bytes)
             if let oldest = try oldestFresh(target) {
                 queue.oldest = min(queue.oldest ?? oldest, oldest)
             }
@@ -52,18 +52,21 @@ extension OutboxTables {
             FROM cursors JOIN routes USING(route) WHERE target = ?
             """
         ).run(.integer(target)) { row throws(Database.Failure) in
-            sums.count += max(0, Int(try row.integer(0) - row.integer(1)))
-            sums.bytes += max(0, Int(try row.integer(2) - row.integer(3)))
+            sums.count = Self.sum(sums.count, max(0, Int(try row.integer(0) - row.integer(1))))
+            sums.bytes = Self.sum(sums.bytes, max(0, Int(try row.integer(2) - row.integer(3))))
         }
         return sums
     }
+
+    /// Adds two counts, stopping at the largest, so that further sums cannot overflow either.
+    private static func sum(_ count: Int, _ other: Int) -> Int { min(count + other, Int(Schema.counts.upperBound)) }
 
     /// The size of a connector's waiting events, including those waiting for a retry. Reads only counters.
     func waitingBytes(_ path: String) throws(Database.Failure) -> Int {
         try flushCounters()
         guard let target = try target(path) else { return 0 }
         let retried = try statement("SELECT retried_bytes FROM targets WHERE target = ?").integer(.integer(target))
-        return try beyondCursors(target).bytes + Int(retried ?? 0)
+        return Self.sum(try beyondCursors(target).bytes, Int(retried ?? 0))
     }
 
     // MARK: Records
@@ -191,6 +194,20 @@ extension OutboxTables {
             )
         }
         return records
+    }
+
+    /// Which of some events connectors have dropped, and are not forgotten yet: their ids, by connector.
+    func dropped(among ids: Set<String>) throws(Database.Failure) -> [String: Set<String>] {
+        var dropped: [String: Set<String>] = [:]
+        try statement(
+            """
+            SELECT path, id FROM events CROSS JOIN targets CROSS JOIN skipped USING(target, position)
+            WHERE id IN (SELECT value FROM json_each(?))
+            """
+        ).run(.text(Self.list(ids.sorted()))) { row in
+            dropped[row.text(0), default: []].insert(row.text(1))
+        }
+        return dropped
     }
 
     /// An event at a connector.

@@ -2126,8 +2126,8 @@ CONNECTOR_END_DECLS
  *
  * The host follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 unchanged. For another
  * scheme, host or port it drops Authorization, Cookie and every header with a secret, and never sends a body with a
- * secret. It decompresses responses. It sets Host, Content-Length and the other headers of the connection, and drops a
- * plugin's values for them.
+ * secret. It decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets
+ * Host, Content-Length and the other headers of the connection, and drops a plugin's values for them.
  *
  * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache, and
  * may answer from there, with the header Age, or ask the server only whether they still hold. A request's own
@@ -2251,7 +2251,7 @@ typedef struct connector_http_receiver {
     void *CONNECTOR_NULLABLE user;
     /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: any time. */
     uint64_t silence_ns;
-    /** For a request whose body comes in parts: runs after each `write` but the last, unless the request has ended. */
+    /** For a request whose body comes in parts: runs after each `write` but the last, unless the rest is not sent. */
     connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;
 
@@ -2280,8 +2280,9 @@ typedef struct connector_http {
      * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
      * unless the plugin sets it). The first part comes unasked, every other one after a `resume`; meanwhile the host
-     * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends with the first
-     * part, and begins again with each part of a body that was sent. An older host does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends once the response
+     * has begun and the body of the request is sent; until then it begins again with each part of either. An older host
+     * does not have this function: check CONNECTOR_HAS_FIELD. [any]
      */
     int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -2299,8 +2300,9 @@ typedef struct connector_http {
      * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies. The
      * first may be written as soon as `stream` has returned, each other after `room`; a part before that is
      * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server may
-     * answer before the last part: the rest is then not sent. After the end of the request: CONNECTOR_UNKNOWN_OPERATION. A
-     * redirect that would need the body again is CONNECTOR_PROTOCOL. [any]
+     * answer before the last part: the rest is not sent after a whole response, nor once one has begun that is no success
+     * (2xx). After a redirect and the end of the request: CONNECTOR_UNKNOWN_OPERATION. A redirect that would need the body
+     * again is CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
                                        const uint8_t *CONNECTOR_NULLABLE part_borrowed, uint64_t length,

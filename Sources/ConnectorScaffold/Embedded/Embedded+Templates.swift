@@ -30,14 +30,14 @@ $(image): $(sources) $(wildcard src/*.h generated/connector/*.h generated/connec
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
-	sh generated/check $(HOST) $(image)
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -f $(image)
@@ -67,13 +67,13 @@ CONNECTOR_MANIFEST({
 });
 
 /* One gate. It is never changed after `create`, so that any thread may read it. */
-typedef struct @SNAKE@ {
+typedef struct adapter {
     connector_gate gate;
     char endpoint[512];
-} @SNAKE@;
+} adapter;
 
 /* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
-static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, const char *method, connector_text *url,
+static int32_t ask(const adapter *self, const connector_call *call_borrowed, const char *method, connector_text *url,
                    const char *type, const void *body, uint64_t length, connector_exchange exchange,
                    connector_error *error) {
     const connector_http_header headers[] = {
@@ -105,7 +105,7 @@ static void account_answered(const connector_exchange *exchange, const connector
 
 /* Asks for something that needs the key, changes nothing and costs nothing. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
-    const @SNAKE@ *self = instance;
+    const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
     connector_text_put(&url, self->endpoint);
@@ -141,7 +141,7 @@ static void answered(const connector_exchange *exchange, const connector_http_re
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {
     const connector_json config = connector_json_parse(config_borrowed, config_length);
-    @SNAKE@ *self = calloc(1, sizeof *self);
+    adapter *self = calloc(1, sizeof *self);
     int32_t status;
     if (self == NULL) return connector_fail(error, CONNECTOR_FAILED, "out of memory");
     status = connector_gate_create(&self->gate, host, "@NAME@", error);
@@ -559,14 +559,14 @@ $(image): $(sources) $(wildcard src/*.hpp generated/connector/*.hpp generated/co
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
-	sh generated/check $(HOST) $(image)
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -f $(image)
@@ -602,12 +602,12 @@ using connector::Response;
 using connector::Text;
 
 /* One gate. It is never changed after `create`, so that any thread may read it. */
-class @SNAKE@ {
+class Adapter {
 public:
-    static connector::Result<std::unique_ptr<@SNAKE@>> create(connector::Host host, connector::Json config) {
+    static connector::Result<std::unique_ptr<Adapter>> create(connector::Host host, connector::Json config) {
         auto endpoint = config["endpoint"].string();
         if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is not a string"};
-        return std::unique_ptr<@SNAKE@>(new @SNAKE@(host, *endpoint));
+        return std::unique_ptr<Adapter>(new Adapter(host, *endpoint));
     }
 
     /* Asks for something that needs the key, changes nothing and costs nothing. */
@@ -662,7 +662,7 @@ public:
     static void bytes(Call call, Response response) { call.complete(response.body()); }
 
 private:
-    @SNAKE@(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
+    Adapter(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
 
     static connector::Error not_json() {
         return {CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON"};
@@ -678,7 +678,7 @@ private:
 
 @OPERATIONS@
 
-CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)
+CONNECTOR_ENTRY(@SNAKE@_plugin, Adapter)
 
 """##,
 "rust/@NAME@.manifest.json": ##"""
@@ -738,22 +738,22 @@ all: $(image)
 
 $(image): Cargo.toml @NAME@.manifest.json $(wildcard src/*.rs src/*/*.rs generated/connector/src/*.rs)
 	$(cargo) build --quiet --offline --release
-	cp $(CARGO_TARGET_DIR)/release/lib@SNAKE@.so $@.new
+	cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
 	$(cargo) test --quiet --offline
-	sh generated/check $(HOST) $(image)
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -rf $(image) $(CARGO_TARGET_DIR)
+	rm -rf $(image) "$(CARGO_TARGET_DIR)"
 
 """##,
 "rust/src/lib.rs": ##"""
@@ -762,14 +762,14 @@ clean:
 use connector::{secret, Error, Evidence, Host, Json, Plugin, Request, Response, Url};
 
 /// One gate.
-struct @TYPE@ {
+struct Adapter {
     host: Host,
     endpoint: String,
 }
 
-impl Plugin for @TYPE@ {
+impl Plugin for Adapter {
     fn create(host: Host, configuration: &Json) -> Result<Self, Error> {
-        Ok(@TYPE@ { host, endpoint: configuration.text("endpoint")? })
+        Ok(Adapter { host, endpoint: configuration.text("endpoint")? })
     }
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
@@ -783,7 +783,7 @@ impl Plugin for @TYPE@ {
     }
 }
 
-impl @TYPE@ {
+impl Adapter {
 @OPERATIONS@
 
     /// Asks for JSON; nothing is null. A web page is no answer.
@@ -803,7 +803,7 @@ impl @TYPE@ {
 }
 
 connector::plugin! {
-    type: @TYPE@,
+    type: Adapter,
     manifest: include_str!("../@NAME@.manifest.json"),
     entry: @SNAKE@_plugin,
     operations: {
@@ -842,7 +842,7 @@ let package = Package(
             plugins: [.plugin(name: "ConnectorManifestPlugin", package: "connector-kit")]
         ),
         .testTarget(
-            name: "@TYPE@Tests",
+            name: "AdapterTests",
             dependencies: [
                 "@NAME@", .product(name: "ConnectorKit", package: "connector-kit"),
                 .product(name: "ConnectorManifest", package: "connector-kit"),
@@ -859,7 +859,7 @@ let package = Package(
     "version": "0.1.0",
     "abi": [1, 1],
     "entry": "@SNAKE@_plugin",
-    "swiftType": "@TYPE@",
+    "swiftType": "Adapter",
     "language": "swift",
     "documentation": "What this plugin connects to.",
     "services": {"required": ["http/1", "clock/1"]},
@@ -874,12 +874,12 @@ let package = Package(
 }
 
 """##,
-"swift/Sources/@NAME@/@TYPE@.swift": ##"""
+"swift/Sources/@NAME@/Adapter.swift": ##"""
 import ConnectorKit
 import ConnectorManifest
 
 /// One gate.
-struct @TYPE@: Plugin {
+struct Adapter: Plugin {
     /// What proves that the vendor answered. A status alone proves nothing: a captive portal says 200, too.
     private static let account = VendorAnswer(
         "@NAME@",
@@ -931,15 +931,15 @@ struct @TYPE@: Plugin {
 }
 
 """##,
-"swift/Tests/@TYPE@Tests/@TYPE@Tests.swift": ##"""
+"swift/Tests/AdapterTests/AdapterTests.swift": ##"""
 import ConnectorKit
 import ConnectorManifest
 import Testing
 
-@testable import @SNAKE@
+@testable import `@SNAKE@`
 
 /// The plugin, with one answer in place of the vendor.
-@Suite struct @TYPE@Tests {
+@Suite struct AdapterTests {
     private struct Vendor: HTTPService {
         let status: Int
         let body: String
@@ -949,9 +949,9 @@ import Testing
         }
     }
 
-    private func plugin(_ status: Int, _ body: String) throws -> @TYPE@ {
+    private func plugin(_ status: Int, _ body: String) throws -> Adapter {
         let configuration = PluginConfiguration(["endpoint": "@URL@", "apiKey": "{{secret:apiKey}}"])
-        return try @TYPE@(configuration: configuration, host: Host(http: Vendor(status: status, body: body)))
+        return try Adapter(configuration: configuration, host: Host(http: Vendor(status: status, body: body)))
     }
 
     @Test func `the gate opens on the account`() async throws {
@@ -977,23 +977,23 @@ swift := env -u MAKEFLAGS swift
 all: $(image)
 
 $(image): Package.swift $(wildcard Sources/@NAME@/*)
-	$(swift) build --scratch-path $(SCRATCH)
-	cp $(SCRATCH)/debug/lib@NAME@.so $@.new
+	$(swift) build --scratch-path "$(SCRATCH)"
+	cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
-	$(swift) test --scratch-path $(SCRATCH)
-	sh generated/check $(HOST) $(image)
+	$(swift) test --scratch-path "$(SCRATCH)"
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -rf $(image) $(SCRATCH)
+	rm -rf $(image) "$(SCRATCH)"
 
 """##,
     ]

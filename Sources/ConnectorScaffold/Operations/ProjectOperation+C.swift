@@ -10,7 +10,7 @@ extension ProjectOperation {
     /// - Parameter plugin: The plugin's name as an identifier.
     func c(_ plugin: String) -> String {
         var lines = [
-            "/* \(documentation) */", prototype(plugin) + " {", "    const \(plugin) *self = instance;",
+            "/* \(documentation) */", prototype(plugin) + " {", "    const adapter *self = instance;",
             "    const connector_exchange exchange = {NULL, 0, answered, \"\(resultName)\"};",
             "    connector_text url = {NULL, 0, 0, 0};", "    connector_text_put(&url, self->endpoint);",
             "    connector_text_put(&url, \"/\(name)\");",
@@ -33,11 +33,11 @@ extension ProjectOperation {
 
     /// The function in C++.
     ///
-    /// - Parameter plugin: The plugin's class.
+    /// - Parameter plugin: The plugin's name as an identifier.
     func cpp(_ plugin: String) -> String {
         var lines = [
             "/* \(documentation) */", prototype(plugin) + " {",
-            "    return connector::perform<\(plugin)>(instance, call_borrowed, error, [&](\(plugin) &self, Call call) {",
+            "    return connector::perform<Adapter>(instance, call_borrowed, error, [&](Adapter &self, Call call) {",
             "        Text url = self.url(\"/\(name)\");",
         ]
         lines += query.map { parameter in
@@ -52,7 +52,7 @@ extension ProjectOperation {
             "{\"\(contentType ?? "")\", {\(Self.text($0)), static_cast<std::size_t>(\($0.name)_length)}}"
         }
         lines += [
-            "        self.ask(std::move(call), \"\(method)\", std::move(url), \(body ?? "{}"), \(plugin)::\(resultName));",
+            "        self.ask(std::move(call), \"\(method)\", std::move(url), \(body ?? "{}"), Adapter::\(resultName));",
             "    });", "}",
         ]
         return lines.joined(separator: "\n")

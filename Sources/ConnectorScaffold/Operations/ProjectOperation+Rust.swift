@@ -33,13 +33,11 @@ extension ProjectOperation {
 
     /// The line of `connector::plugin!` in Rust.
     ///
-    /// - Parameters:
-    ///   - plugin: The plugin's name as an identifier.
-    ///   - type: Its type.
-    func rustExport(_ plugin: String, type: String) -> String {
+    /// - Parameter plugin: The plugin's name as an identifier.
+    func rustExport(_ plugin: String) -> String {
         let parameters = parameters.map { "\($0.name): \(Self.rustType($0))" }.joined(separator: ", ")
         let result = result.map { " -> \(Self.rustType($0))" } ?? ""
-        return "async fn \(plugin)_\(name)(\(parameters))\(result) = \(type)::\(snakeName);"
+        return "async fn \(plugin)_\(name)(\(parameters))\(result) = Adapter::\(snakeName);"
     }
 
     private static func rustType(_ type: ValueType) -> String {

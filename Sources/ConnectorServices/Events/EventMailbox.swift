@@ -1,22 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import DequeModule
 internal import Synchronization
 
 /// The queue of events for one listener. Beyond its capacity, the oldest events are dropped and counted.
 package final class EventMailbox: Sendable {
-    /// A waiting listener, with an id by which cancellation finds it.
-    private struct Waiter {
-        let id: UInt64
-        let continuation: CheckedContinuation<ConnectorEvent?, Never>
-    }
-
     private struct State {
         var events = Deque<ConnectorEvent>()
         /// The number of events lost since the last one taken.
         var missed = 0
-        var waiters: [Waiter] = []
+        /// The listeners that wait, first come first; each gets an event, or nil at the end.
+        var waiters = Deque<OneShot<ConnectorEvent?>>()
         var isFinished = false
     }
 
@@ -30,9 +26,9 @@ package final class EventMailbox: Sendable {
 
     /// Adds an event.
     package func put(_ event: ConnectorEvent) {
-        let waiter = state.withLock { state -> Waiter? in
+        let waiter = state.withLock { state -> OneShot<ConnectorEvent?>? in
             guard !state.isFinished else { return nil }
-            if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+            if let waiter = state.waiters.popFirst() { return waiter }
             if state.events.count == capacity {
                 state.events.removeFirst()
                 state.missed += 1
@@ -40,7 +36,7 @@ package final class EventMailbox: Sendable {
             state.events.append(event)
             return nil
         }
-        waiter?.continuation.resume(returning: event)
+        waiter?.send(event)
     }
 
     /// Finishes the mailbox. Events already queued can still be taken.
@@ -50,33 +46,31 @@ package final class EventMailbox: Sendable {
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.continuation.resume(returning: nil) }
+        for waiter in waiters { waiter.send(nil) }
     }
 
     /// Awaits an event; nil at the end and when the task is cancelled.
     package func next() async -> ConnectorEvent? {
-        let id = ServiceIdentifier.next()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (isDecided, event) = state.withLock { state -> (Bool, ConnectorEvent?) in
-                    // A cancellation after this check finds the waiter already registered.
-                    if Task.isCancelled { return (true, nil) }
-                    if var event = state.events.popFirst() {
-                        event.missed = state.missed
-                        state.missed = 0
-                        return (true, event)
-                    }
-                    if state.isFinished { return (true, nil) }
-                    state.waiters.append(Waiter(id: id, continuation: continuation))
-                    return (false, nil)
-                }
-                if isDecided { continuation.resume(returning: event) }
+        if Task.isCancelled { return nil }
+        let waiter = OneShot<ConnectorEvent?>()
+        let event = state.withLock { state -> ConnectorEvent?? in
+            if var event = state.events.popFirst() {
+                event.missed = state.missed
+                state.missed = 0
+                return event
             }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
-            }
-            waiter?.continuation.resume(returning: nil)
+            if state.isFinished { return .some(nil) }
+            state.waiters.append(waiter)
+            return nil
         }
+        if let event { return event }
+        if let event = await waiter.waitUnlessCancelled() { return event }
+        let hasLeft = state.withLock { state in
+            guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
+            state.waiters.remove(at: index)
+            return true
+        }
+        // An event that was put at the same time is not lost.
+        return hasLeft ? nil : await waiter.wait()
     }
 }

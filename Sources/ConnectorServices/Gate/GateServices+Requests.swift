@@ -19,11 +19,13 @@ package struct RequestInFlight: Sendable {
     package var trace: TraceContext
     /// What records it; nil if the gate is not recorded.
     package var recorder: RequestRecorder?
-    /// The timer of the deadline; nil while the request is being started, and for a response in parts that has begun
-    /// and has no deadline.
+    /// The timer of the deadline; nil while the request is being started, and without a deadline once a response in parts has
+    /// begun and the body of the request is sent.
     package var timer: HostTimer?
-    /// Whether the deadline is the host's, for the beginning of a response in parts.
+    /// Whether the deadline is the host's, for the body of the request and the beginning of a response in parts.
     package var isTimedToBegin = false
+    /// Whether a response in parts has begun.
+    package var hasBegun = false
     /// The longest wait for a part in nanoseconds; 0 for any.
     package var silence: UInt64 = 0
     /// The timer of that wait.
@@ -80,7 +82,7 @@ extension GateServices {
             body = BodyParts(length: request.length, sending: record) { self.bodyHasProgressed(of: id, isLast: $0) }
         }
         let parts = silence.map { _ in
-            ResponseParts(limit: options.responseLimit) { part in
+            ResponseParts(limit: options.responseLimit, body: body) { part in
                 recorder?.parts?.add(part)
                 self.receivePart(id, part)
             }
@@ -174,25 +176,29 @@ extension GateServices {
 
     /// Tells the plugin of room for the next part of a body, and begins the host's own deadline again.
     private func bodyHasProgressed(of id: UInt64, isLast: Bool) {
-        let request = state.withLock { $0.requests[id] }
-        if let request, request.isTimedToBegin, let old = request.timer {
-            let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
-                self.completeRecorded(id, .failure(.timedOut("the server did not answer in time")), request.recorder)
-            }
-            // The response may have begun, or the request ended, meanwhile.
-            let isWanted = state.withLock { state in
-                guard state.requests[id]?.timer == old else { return false }
-                state.requests[id]?.timer = new
-                return true
-            }
-            host.clock.cancel(isWanted ? old : new)
-        }
+        renewTimer(of: id)
         guard !isLast else { return }
         let isIdle = state.withLock { state in
             guard let request = state.requests[id] else { return false }
             return state.queue { request.trace.run { request.callback.callRoom() } }
         }
         if isIdle { startCallbacks() }
+    }
+
+    /// Begins the host's own deadline again, or ends it once the body is sent and the response has begun.
+    private func renewTimer(of id: UInt64) {
+        guard let request = state.withLock({ $0.requests[id] }), request.isTimedToBegin else { return }
+        let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
+            self.completeRecorded(id, .failure(.timedOut("the server did not answer in time")), request.recorder)
+        }
+        let unwanted = state.withLock { state -> [HostTimer] in
+            // The deadline or the request may have ended meanwhile.
+            guard let request = state.requests[id], let old = request.timer else { return [new] }
+            let isOver = request.hasBegun && !request.exchange.isBodyOpen
+            state.requests[id]?.timer = isOver ? nil : new
+            return isOver ? [old, new] : [old]
+        }
+        for timer in unwanted { host.clock.cancel(timer) }
     }
 
     /// Asks for the next part of a response, and limits the wait for it.
@@ -220,15 +226,19 @@ extension GateServices {
     /// Delivers a part of a response, unless the request has completed.
     private func receivePart(_ id: UInt64, _ part: HTTPResponse) {
         if let refusal = refusal(by: part) { return completeRequest(id, .failure(refusal)) }
-        let (isIdle, timers) = state.withLock { state -> (Bool, [HostTimer?]) in
-            guard let request = state.requests[id] else { return (false, []) }
+        let (isIdle, timers, isBodyOpen) = state.withLock { state -> (Bool, [HostTimer?], Bool) in
+            guard let request = state.requests[id] else { return (false, [], false) }
             state.counters.bytesReceived += UInt64(part.body.count)
             state.requests[id]?.silenceTimer = nil
-            if request.isTimedToBegin { state.requests[id]?.timer = nil }
+            state.requests[id]?.hasBegun = true
+            let isBodyOpen = request.exchange.isBodyOpen
+            let isOver = request.isTimedToBegin && !isBodyOpen
+            if isOver { state.requests[id]?.timer = nil }
             let isIdle = state.queue { request.trace.run { request.callback.call(part: part) } }
-            return (isIdle, [request.silenceTimer, request.isTimedToBegin ? request.timer : nil])
+            return (isIdle, [request.silenceTimer, isOver ? request.timer : nil], isBodyOpen)
         }
         for case let timer? in timers { host.clock.cancel(timer) }
+        if isBodyOpen { renewTimer(of: id) }
         if isIdle { startCallbacks() }
     }
 

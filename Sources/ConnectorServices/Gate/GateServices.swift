@@ -11,10 +11,11 @@ package import Synchronization
 ///
 /// The life cycle: it is created before the instance; the plugin calls `table` any number of times;
 /// ``stopAndAwaitCallbacks()`` cancels timers and requests, and waits for every callback; the plugin's `destroy` runs;
-/// ``invalidate()`` frees the tables.
+/// ``invalidate()`` lets go of the tables.
 ///
 /// The tables' `context` points to this object, which retains itself with the first table and releases itself in
-/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it.
+/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it, and the tables live as long as this object: what
+/// carries out the requests of a plugin in another process may still hold both when the instance has ended.
 package final class GateServices: InstanceServices {
     /// The parts shared with other gates.
     package let host: HostServices
@@ -103,17 +104,18 @@ package final class GateServices: InstanceServices {
         }
     }
 
-    /// Frees the tables. Call it after the instance's `destroy` has returned, or never.
+    /// Hands out no table any more, and lets go of those that there are. Call it after the instance's `destroy` has returned, or never.
     package func invalidate() {
-        let tables = state.withLock { state in
+        let wasLent = state.withLock { state in
             state.isStopped = true
-            state.isInvalid = true
-            defer { state.tables = [:] }
-            return state.tables
+            defer { state.isInvalid = true }
+            return !state.isInvalid && !state.tables.isEmpty
         }
-        guard !tables.isEmpty else { return }
-        for table in tables.values { table.deallocate() }
-        unsafe Unmanaged.passUnretained(self).release()
+        if wasLent { unsafe Unmanaged.passUnretained(self).release() }
+    }
+
+    deinit {
+        for table in state.withLock(\.tables).values { table.deallocate() }
     }
 
     // MARK: Callbacks

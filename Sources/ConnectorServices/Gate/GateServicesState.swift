@@ -12,7 +12,7 @@ package struct GateServicesState {
     package var tables: [String: ServiceTable] = [:]
     /// Whether timers and requests are refused.
     package var isStopped = false
-    /// Whether the tables are freed.
+    /// Whether no table is handed out any more.
     package var isInvalid = false
 
     /// The host's services that the plugin requested during `create`.

@@ -11,6 +11,8 @@ package final class BodyParts: Sendable {
     private struct Part: Sendable {
         var bytes: [UInt8]
         var isLast: Bool
+        /// Whether it is the last part, or has the last bytes of a length that is known.
+        var completesBody: Bool
     }
 
     private struct State: Sendable {
@@ -21,6 +23,10 @@ package final class BodyParts: Sendable {
         /// Whether a part was written that is not sent yet.
         var isSending = false
         var hasLast = false
+        /// Bytes written.
+        var count: Int64 = 0
+        /// Whether all of the body was sent.
+        var isSent = false
         var isEnded = false
     }
 
@@ -34,7 +40,7 @@ package final class BodyParts: Sendable {
     package let length: Int64?
     private let sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?
     private let progress: @Sendable (_ isLast: Bool) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Creates the body of one request.
     ///
@@ -49,28 +55,34 @@ package final class BodyParts: Sendable {
         self.length = length
         self.sending = sending
         self.progress = progress
+        state = Mutex(State(isSent: length == 0))
     }
 
     /// Sends a part, or keeps it until the connection is there. Any thread may call this.
     ///
     /// - Throws: `misuse` while another part is on its way, and after the last.
     package func write(_ bytes: [UInt8], isLast: Bool) throws(ServiceFailure) {
-        let part = Part(bytes: bytes, isLast: isLast)
-        let connection = try state.withLock { state throws(ServiceFailure) -> Connection? in
+        let (part, connection) = try state.withLock { state throws(ServiceFailure) -> (Part, Connection?) in
             if state.isEnded { throw .ended }
             if state.hasLast { throw .misuse("a part of the body comes after the last one") }
             if state.isSending { throw .misuse("a part of the body comes before the host has room for it") }
             state.isSending = true
             state.hasLast = isLast
+            state.count &+= Int64(bytes.count)
+            let part = Part(bytes: bytes, isLast: isLast, completesBody: isLast || state.count == length)
             // Before it is sent: the response to it may come at once.
             sending?(bytes, isLast)
             if state.connection == nil { state.first = part }
-            return state.connection
+            return (part, state.connection)
         }
         if let connection { send(part, connection) }
     }
 
-    /// Refuses further parts, and gives up the one on its way. Idempotent; any thread may call this.
+    /// Whether parts of the body are still to be sent.
+    package var isOpen: Bool { state.withLock { !$0.isEnded && !$0.isSent } }
+
+    /// Refuses further parts, and gives up the one on its way, so that a request fails whose body is not sent. Idempotent; any thread
+    /// may call this.
     package func end() {
         let connection = state.withLock { state in
             state.isEnded = true
@@ -114,9 +126,10 @@ package final class BodyParts: Sendable {
     private func hasSent(_ part: Part, _ connection: Connection) {
         let isEnded = state.withLock { state in
             state.isSending = false
+            if part.completesBody { state.isSent = true }
             return state.isEnded
         }
-        if part.isLast { connection.isComplete.succeed() }
+        if part.completesBody { connection.isComplete.succeed() }
         if !isEnded { progress(part.isLast) }
     }
 }

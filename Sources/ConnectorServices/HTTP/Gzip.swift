@@ -44,11 +44,10 @@ package enum Gzip {
 }
 
 extension HTTPResponse {
-    /// The content coding to decode; nil if the body has none that the host knows.
+    /// The content coding to decode; nil if the body has none that the host knows, or is a part of one (206).
     package var contentCoding: ContentCoding? {
-        guard !body.isEmpty, let coding = headers["Content-Encoding"].flatMap(ContentCoding.init(name:)) else {
-            return nil
-        }
+        guard status != 206, !body.isEmpty, let name = headers["Content-Encoding"] else { return nil }
+        let coding = ContentCoding(name: name)
         return coding == .identity ? nil : coding
     }
 

@@ -36,7 +36,7 @@ package struct HTTPCache: Sendable {
         var lastUse: UInt64
 
         func matches(_ request: OutgoingRequest) -> Bool {
-            selecting.allSatisfy { request.headers.list($0.name).joined(separator: ",") == $0.value }
+            selecting.allSatisfy { request.headers.values($0.name) == $0.value }
         }
 
         /// Seconds since the server made the response.
@@ -112,7 +112,7 @@ package struct HTTPCache: Sendable {
         uses += 1
         let entry = Entry(
             response: response,
-            selecting: vary.map { HTTPField(name: $0, value: request.headers.list($0).joined(separator: ",")) },
+            selecting: vary.map { HTTPField(name: $0, value: request.headers.values($0)) },
             storedAt: now,
             initialAge: response.age(wallTime: wallTime),
             lifetime: lifetime,
@@ -211,6 +211,11 @@ extension HTTPResponse {
 }
 
 extension HTTPFields {
+    /// The values of all fields of a name, as one.
+    fileprivate func values(_ name: String) -> String {
+        filter { $0.isNamed(name) }.map(\.value).joined(separator: ",")
+    }
+
     /// The elements of a list that may be spread over fields (RFC 9110, section 5.6.1), in lower case.
     fileprivate func list(_ name: String) -> [String] {
         filter { $0.isNamed(name) }.flatMap { $0.value.split(separator: ",") }

@@ -90,10 +90,14 @@ package final class HTTPExchange: Sendable {
             state.isCancelled = true
             return state.task
         }
-        task?.cancel()
+        // Before the task, which would drop the promise of a part that waits for room.
         body?.end()
+        task?.cancel()
         parts?.end()
     }
+
+    /// Whether parts of the request's body are still to be sent.
+    var isBodyOpen: Bool { body?.isOpen ?? false }
 
     /// Sends the next part of the body.
     func write(_ part: [UInt8], isLast: Bool) throws(ServiceFailure) {
@@ -140,7 +144,8 @@ package final class HTTPExchange: Sendable {
         _ end: @escaping @Sendable (Outcome) -> Void
     ) {
         do throws(ServiceFailure) {
-            let reply = HTTPResponse(try result.get())
+            // A response can be complete although the request has failed: its body was not needed to the end.
+            let reply = if let reply = parts?.takeComplete() { reply } else { HTTPResponse(try result.get()) }
             state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
             guard let location = reply.redirect else { return take(reply, end) }
             let limit = transport.options.redirectLimit
@@ -151,6 +156,8 @@ package final class HTTPExchange: Sendable {
                 state.redirects += 1
                 state.request = try state.request.redirected(status: reply.status, to: location)
             }
+            // No redirect needs the rest of it.
+            body?.end()
             send(end)
         } catch {
             finish(.failure(error), end)

@@ -45,11 +45,11 @@ package enum HTTPTarget {
                 text = prefix + directory + reference
             }
         }
-        guard text.utf8.count <= 8192, var url = URLParts(escapingSpace(text)), isPlain(host: url.host) else {
+        guard text.utf8.count <= 8192, var url = URLParts(escaping(text)), isPlain(host: url.host) else {
             throw .violation("the server redirects to something that is not an http or https URL")
         }
         url.user = nil
-        url.rest = normalized(url.rest)
+        url.rest = withoutDotSegments(normalized(url.rest))
         return url
     }
 
@@ -71,10 +71,27 @@ package enum HTTPTarget {
         host.utf8.allSatisfy { $0.isLowercaseLetter || $0.isDigit || "-._:".utf8.contains($0) }
     }
 
-    /// Escapes spaces, which servers send in Location although they must not.
-    private static func escapingSpace(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: " ")) else { return text }
-        return text.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+    /// Escapes spaces and characters beyond ASCII, which servers send in Location although they must not.
+    private static func escaping(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if byte == 0x20 || byte >= 0x7F { bytes.append(percentEscaping: byte) } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Removes the segments "." and ".." from the path of a normalized path and query: RFC 3986, section 5.2.4.
+    private static func withoutDotSegments(_ rest: String) -> String {
+        let path = rest.prefix { $0 != "?" }
+        var segments: [Substring] = []
+        var isDirectory = false
+        for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            isDirectory = segment == "." || segment == ".."
+            if segment == ".." { _ = segments.popLast() }
+            if !isDirectory { segments.append(segment) }
+        }
+        if isDirectory { segments.append("") }
+        return "/" + segments.joined(separator: "/") + rest[path.endIndex...]
     }
 
     /// Path and query, percent-encoded by RFC 3986, without the fragment, which is never sent.

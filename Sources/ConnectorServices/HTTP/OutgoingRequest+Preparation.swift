@@ -30,7 +30,8 @@ extension OutgoingRequest {
             headers.append("User-Agent", options.userAgent ?? "connector-host")
         }
         if headers["Accept-Encoding"] == nil {
-            headers.append("Accept-Encoding", coding)
+            // A part of a compressed body cannot be decompressed.
+            headers.append("Accept-Encoding", headers["Range"] == nil ? coding : "identity")
         }
         isBodyInParts = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0
         guard !isBodyInParts || request.flags & CONNECTOR_HTTP_GZIP_BODY == 0 else {

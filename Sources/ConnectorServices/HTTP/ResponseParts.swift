@@ -11,6 +11,9 @@ internal import Synchronization
 ///
 /// At most one part is kept; the connection is not read meanwhile, so that the server waits. Bodies of redirects are
 /// dropped.
+///
+/// The client does not report the end of a response that comes before the end of the request's body. So the bytes of the response
+/// are counted, and the last one ends the body: the client's task fails, and ``takeComplete()`` has the response.
 package final class ResponseParts: Sendable {
     /// What to do with bytes of a body.
     private enum Step {
@@ -28,6 +31,8 @@ package final class ResponseParts: Sendable {
     private struct State: Sendable {
         /// The response without its body.
         var head = HTTPResponse(status: 0)
+        /// Bytes of the body that have not been taken yet; nil if the response does not say how many it has.
+        var rest: UInt64?
         /// Bytes of a redirect's body.
         var dropped = 0
         /// Whether the next part is asked for.
@@ -37,6 +42,7 @@ package final class ResponseParts: Sendable {
     }
 
     private let limit: Int
+    private let body: BodyParts?
     private let deliver: @Sendable (HTTPResponse) -> Void
     private let state = Mutex(State())
 
@@ -44,9 +50,11 @@ package final class ResponseParts: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The most bytes of a redirect's body.
+    ///   - body: The body of the request, if it comes in parts.
     ///   - deliver: Called with each part, one at a time, on any thread: the first is the response without its body.
-    package init(limit: Int, deliver: @escaping @Sendable (HTTPResponse) -> Void) {
+    package init(limit: Int, body: BodyParts?, deliver: @escaping @Sendable (HTTPResponse) -> Void) {
         self.limit = limit
+        self.body = body
         self.deliver = deliver
     }
 
@@ -62,6 +70,24 @@ package final class ResponseParts: Sendable {
         // Before the connection is read again, so that parts stay in order.
         deliver(kept.part)
         kept.isTaken.succeed()
+    }
+
+    /// The response without its body, once all of the body was taken; nil before, and for each response after the first call.
+    func takeComplete() -> HTTPResponse? {
+        state.withLock { state in
+            guard state.rest == 0 else { return nil }
+            state.rest = nil
+            return state.head
+        }
+    }
+
+    /// Counts bytes that were taken, and ends the request's body with the last one.
+    private func count(_ taken: Int) {
+        let isComplete = state.withLock { state in
+            state.rest = state.rest.map { $0 - min($0, UInt64(taken)) }
+            return state.rest == 0
+        }
+        if isComplete { body?.end() }
     }
 
     /// Drops what is kept, and refuses what comes. Idempotent; any thread may call this.
@@ -83,9 +109,11 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let reply = HTTPResponse(head)
         let mustDeliver = state.withLock { state in
             state.head = reply
+            state.rest = [204, 304].contains(reply.status) ? 0 : reply.headers["Content-Length"].flatMap { UInt64($0) }
             return !state.isEnded && reply.redirect == nil
         }
         if mustDeliver { deliver(reply) }
+        count(0)
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
@@ -96,6 +124,7 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let bytes = Array(buffer.readableBytesView)
         guard !bytes.isEmpty else { return task.eventLoop.makeSucceededVoidFuture() }
         let isTaken = task.eventLoop.makePromise(of: Void.self)
+        isTaken.futureResult.whenSuccess { self.count(bytes.count) }
         let step = state.withLock { state -> Step in
             if state.isEnded { return .refuse(HTTPClientError.cancelled) }
             if state.head.redirect != nil {

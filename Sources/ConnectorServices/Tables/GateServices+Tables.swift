@@ -20,8 +20,9 @@ extension GateServices {
     package func table(named id: String) -> UnsafeRawPointer? {
         guard declares(id) else { return nil }
         let address = state.withLock { state -> UInt? in
+            guard !state.isInvalid else { return nil }
             if let table = state.tables[id] { return table.address }
-            guard !state.isInvalid, let table = makeTable(id) else { return nil }
+            guard let table = makeTable(id) else { return nil }
             // Balanced in `invalidate`.
             if state.tables.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
             state.tables[id] = table

@@ -149,7 +149,9 @@ package enum HTTPTable {
         _ pointer: UnsafePointer<connector_http_receiver>?
     ) throws(ServiceFailure) -> (callback: RequestCallback, silence: UInt64) {
         guard let pointer = unsafe pointer else { throw .misuse("the receiver is null") }
-        guard unsafe Int(pointer.pointee.struct_size) >= MemoryLayout<connector_http_receiver>.size else {
+        // The field `room` came later: an older plugin's receiver ends before it.
+        let size = unsafe Int(pointer.pointee.struct_size)
+        guard let old = unsafe MemoryLayout<connector_http_receiver>.offset(of: \.room), size >= old else {
             throw .misuse("the receiver's struct_size is too small for version 1")
         }
         // C may pass null in spite of the header.
@@ -160,8 +162,9 @@ package enum HTTPTable {
         guard let part = unsafe functions.0, let done = unsafe functions.1 else {
             throw .misuse("the receiver has a null function")
         }
-        let receiver = unsafe pointer.pointee
-        return unsafe (RequestCallback(done, part: part, room: receiver.room, user: receiver.user), receiver.silence_ns)
+        let room = unsafe size >= MemoryLayout<connector_http_receiver>.size ? pointer.pointee.room : nil
+        let callback = unsafe RequestCallback(done, part: part, room: room, user: pointer.pointee.user)
+        return unsafe (callback, pointer.pointee.silence_ns)
     }
 
     private static func copy(

@@ -34,7 +34,10 @@ final class RunnerInstance: CalledGate {
         var calls: [UInt64: Task<Void, Never>] = [:]
         /// The phases that the host awaits: its ids, and those of this process.
         var phases: [UInt64: UInt64] = [:]
-        var isDisposed = false
+        /// Whether `create` has ended.
+        var isMade = false
+        /// What runs when the instance is destroyed, if the host has given it up before `create` has ended.
+        var whenDestroyed: (@Sendable () -> Void)?
     }
 
     init(
@@ -95,15 +98,9 @@ final class RunnerInstance: CalledGate {
                 context: context,
                 services: services
             )
-            let isDisposed = state.withLock { state in
+            state.withLock { state in
                 state.instance = instance
                 state.seat = rundown.lead(to: instance)
-                return state.isDisposed
-            }
-            // The host has stopped waiting.
-            guard !isDisposed else {
-                _ = instance.dispose()
-                return
             }
             message.put(instance.canProbe)
             message.put(instance.canClose)
@@ -113,6 +110,11 @@ final class RunnerInstance: CalledGate {
             error.put(to: &message)
             socket.send(.refused, instance: number, message)
         }
+        let whenDestroyed = state.withLock { state in
+            state.isMade = true
+            return state.whenDestroyed.take()
+        }
+        if let whenDestroyed { destroy(then: whenDestroyed) }
     }
 
     private func load(_ image: Int32?, _ libraries: [InstanceTable.SealedLibrary]) throws(ConnectorError) -> Plugin {
@@ -239,22 +241,32 @@ final class RunnerInstance: CalledGate {
         if let phase, let instance { _ = instance.giveUp(phase, ConnectorError(.cancelled, "the host gave it up")) }
     }
 
-    /// Destroys the instance, once no code of the plugin runs any more.
+    /// Destroys the instance, once no code of the plugin runs any more; or gives back what was lent to a plugin that has none.
     ///
     /// - Parameter done: Runs when it is destroyed.
     func dispose(then done: @escaping @Sendable () -> Void) {
-        let (instance, seat) = state.withLock { state in
-            state.isDisposed = true
-            return (state.instance, state.seat.take())
+        let isMade = state.withLock { state in
+            if !state.isMade { state.whenDestroyed = done }
+            return state.isMade
         }
-        guard let instance else { return done() }
+        if isMade { destroy(then: done) }
+    }
+
+    private func destroy(then done: @escaping @Sendable () -> Void) {
+        let (instance, seat) = state.withLock { ($0.instance, $0.seat.take()) }
         rundown.shut()
         Task(executorPreference: environment.gateThreads) { [self] in
             if let seat {
                 await rundown.emptied(seat).wait()
                 rundown.vacate(seat)
             }
-            await instance.dispose().wait()
+            if let instance {
+                await instance.dispose().wait()
+            } else {
+                await services.stop()?.wait()
+                services.invalidate()
+                context.giveBack()
+            }
             done()
         }
     }

@@ -14,7 +14,8 @@ internal import Synchronization
 /// The sandbox of this runner, which is inside from the beginning.
 final class RunnerSandbox: Sendable {
     private let sandbox: Sandbox
-    private let isNarrow = Atomic<Bool>(false)
+    /// What came of the second stage; nil before it.
+    private let narrowed = Mutex<SandboxOutcome?>(nil)
     private let isOn: Bool
     /// What holds, as one line.
     let evidence: String
@@ -46,10 +47,14 @@ final class RunnerSandbox: Sendable {
 
     /// The second stage, once: when a plugin is open. It is a filter over the first one, which stays if this one cannot be put on.
     ///
-    /// - Returns: Why it could not be put on; nil if it is.
+    /// - Returns: Why it could not be put on, now or for an earlier plugin; nil if it is.
     func narrow() -> String? {
-        guard isOn, !isNarrow.exchange(true, ordering: .relaxed) else { return nil }
-        let outcome = sandbox.narrow()
+        guard isOn else { return nil }
+        let outcome = narrowed.withLock { narrowed in
+            let outcome = narrowed ?? sandbox.narrow()
+            narrowed = outcome
+            return outcome
+        }
         return outcome.holds ? nil : "no second stage (\(outcome.detail))"
     }
 

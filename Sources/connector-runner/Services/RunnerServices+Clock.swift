@@ -56,8 +56,11 @@ extension RunnerServices {
             return services.state.withLock { state in
                 guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
                 state.timers[id] = services.environment.clock.schedule(after: delay) {
-                    let isDue = services.state.withLock { $0.timers.removeValue(forKey: id) != nil }
-                    if isDue { services.deliver { trace.run { fire() } } }
+                    // Until its turn it may be cancelled, or the plugin destroyed.
+                    services.deliver {
+                        let isDue = services.state.withLock { $0.timers.removeValue(forKey: id) != nil }
+                        if isDue { trace.run { fire() } }
+                    }
                 }
                 return Int32(CONNECTOR_OK)
             }

@@ -115,6 +115,9 @@ final class RunnerServices: InstanceServices {
 
     /// Sends a request, and blocks the plugin's thread until the host has answered.
     func ask(_ kind: MessageKind, _ token: UInt64, _ message: MessageWriter) -> Answer {
+        guard message.bytes.count <= FrameHeader.limit else {
+            return Answer(status: Int32(CONNECTOR_TOO_LARGE), error: nil, value: [])
+        }
         let monitor = Monitor<Answer?>(nil)
         waiting.withLock { $0[token] = monitor }
         send(kind, message)

@@ -29,8 +29,10 @@ final class RunnerSocket: Sendable {
         writing.withLock { $0 = ring }
     }
 
-    /// Sends a message. One that cannot be sent has no reader: the process is about to end.
+    /// Sends a message. One that cannot be sent has no reader: the process is about to end. One that is too large for the host is
+    /// dropped; those that are answered were refused before.
     func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
+        guard message.bytes.count <= FrameHeader.limit else { return }
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)
         writing.withLock { ring in
             unsafe frame.withUnsafeBytes { bytes in

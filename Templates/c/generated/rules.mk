@@ -12,14 +12,14 @@ $(image): $(sources) $(wildcard src/*.h generated/connector/*.h generated/connec
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
-	sh generated/check $(HOST) $(image)
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
 	rm -f $(image)

@@ -21,13 +21,13 @@ CONNECTOR_MANIFEST({
 });
 
 /* One gate. It is never changed after `create`, so that any thread may read it. */
-typedef struct @SNAKE@ {
+typedef struct adapter {
     connector_gate gate;
     char endpoint[512];
-} @SNAKE@;
+} adapter;
 
 /* Sends a request with the key, which the host puts in as it sends the request. `type` is that of the body; null for none. */
-static int32_t ask(const @SNAKE@ *self, const connector_call *call_borrowed, const char *method, connector_text *url,
+static int32_t ask(const adapter *self, const connector_call *call_borrowed, const char *method, connector_text *url,
                    const char *type, const void *body, uint64_t length, connector_exchange exchange,
                    connector_error *error) {
     const connector_http_header headers[] = {
@@ -59,7 +59,7 @@ static void account_answered(const connector_exchange *exchange, const connector
 
 /* Asks for something that needs the key, changes nothing and costs nothing. */
 static int32_t open_gate(void *instance, const connector_call *call_borrowed, connector_error *error) {
-    const @SNAKE@ *self = instance;
+    const adapter *self = instance;
     const connector_exchange exchange = {NULL, 0, account_answered, ""};
     connector_text url = {NULL, 0, 0, 0};
     connector_text_put(&url, self->endpoint);
@@ -95,7 +95,7 @@ static void answered(const connector_exchange *exchange, const connector_http_re
 static int32_t create(const connector_host *host, const char *config_borrowed, uint64_t config_length,
                       void **instance_owned, connector_error *error) {
     const connector_json config = connector_json_parse(config_borrowed, config_length);
-    @SNAKE@ *self = calloc(1, sizeof *self);
+    adapter *self = calloc(1, sizeof *self);
     int32_t status;
     if (self == NULL) return connector_fail(error, CONNECTOR_FAILED, "out of memory");
     status = connector_gate_create(&self->gate, host, "@NAME@", error);

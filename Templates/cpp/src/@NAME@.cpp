@@ -27,12 +27,12 @@ using connector::Response;
 using connector::Text;
 
 /* One gate. It is never changed after `create`, so that any thread may read it. */
-class @SNAKE@ {
+class Adapter {
 public:
-    static connector::Result<std::unique_ptr<@SNAKE@>> create(connector::Host host, connector::Json config) {
+    static connector::Result<std::unique_ptr<Adapter>> create(connector::Host host, connector::Json config) {
         auto endpoint = config["endpoint"].string();
         if (!endpoint) return connector::Error{CONNECTOR_INVALID, "endpoint is not a string"};
-        return std::unique_ptr<@SNAKE@>(new @SNAKE@(host, *endpoint));
+        return std::unique_ptr<Adapter>(new Adapter(host, *endpoint));
     }
 
     /* Asks for something that needs the key, changes nothing and costs nothing. */
@@ -87,7 +87,7 @@ public:
     static void bytes(Call call, Response response) { call.complete(response.body()); }
 
 private:
-    @SNAKE@(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
+    Adapter(connector::Host host, std::string endpoint) : host(host), endpoint(std::move(endpoint)) {}
 
     static connector::Error not_json() {
         return {CONNECTOR_PROTOCOL, "the answer is not the vendor's: it is not JSON"};
@@ -103,4 +103,4 @@ private:
 
 @OPERATIONS@
 
-CONNECTOR_ENTRY(@SNAKE@_plugin, @SNAKE@)
+CONNECTOR_ENTRY(@SNAKE@_plugin, Adapter)

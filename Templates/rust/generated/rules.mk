@@ -10,19 +10,19 @@ all: $(image)
 
 $(image): Cargo.toml @NAME@.manifest.json $(wildcard src/*.rs src/*/*.rs generated/connector/src/*.rs)
 	$(cargo) build --quiet --offline --release
-	cp $(CARGO_TARGET_DIR)/release/lib@SNAKE@.so $@.new
+	cp "$(CARGO_TARGET_DIR)/release/lib@SNAKE@.so" $@.new
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
 	$(cargo) test --quiet --offline
-	sh generated/check $(HOST) $(image)
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -rf $(image) $(CARGO_TARGET_DIR)
+	rm -rf $(image) "$(CARGO_TARGET_DIR)"

@@ -3,14 +3,14 @@
 use connector::{secret, Error, Evidence, Host, Json, Plugin, Request, Response, Url};
 
 /// One gate.
-struct @TYPE@ {
+struct Adapter {
     host: Host,
     endpoint: String,
 }
 
-impl Plugin for @TYPE@ {
+impl Plugin for Adapter {
     fn create(host: Host, configuration: &Json) -> Result<Self, Error> {
-        Ok(@TYPE@ { host, endpoint: configuration.text("endpoint")? })
+        Ok(Adapter { host, endpoint: configuration.text("endpoint")? })
     }
 
     /// Asks for something that needs the key, changes nothing and costs nothing.
@@ -24,7 +24,7 @@ impl Plugin for @TYPE@ {
     }
 }
 
-impl @TYPE@ {
+impl Adapter {
 @OPERATIONS@
 
     /// Asks for JSON; nothing is null. A web page is no answer.
@@ -44,7 +44,7 @@ impl @TYPE@ {
 }
 
 connector::plugin! {
-    type: @TYPE@,
+    type: Adapter,
     manifest: include_str!("../@NAME@.manifest.json"),
     entry: @SNAKE@_plugin,
     operations: {

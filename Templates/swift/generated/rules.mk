@@ -8,20 +8,20 @@ swift := env -u MAKEFLAGS swift
 all: $(image)
 
 $(image): Package.swift $(wildcard Sources/@NAME@/*)
-	$(swift) build --scratch-path $(SCRATCH)
-	cp $(SCRATCH)/debug/lib@NAME@.so $@.new
+	$(swift) build --scratch-path "$(SCRATCH)"
+	cp "$(SCRATCH)/debug/lib@NAME@.so" $@.new
 	mv $@.new $@
 
 status: $(image)
-	$(HOST) status --simulate
+	"$(HOST)" status --simulate
 
 test: $(image)
-	$(swift) test --scratch-path $(SCRATCH)
-	sh generated/check $(HOST) $(image)
+	$(swift) test --scratch-path "$(SCRATCH)"
+	sh generated/check "$(HOST)" $(image)
 
 # The level of the rules that the plugin keeps, which connector-host shows as long as the image stays the same.
 certify: $(image)
-	$(HOST) test $(image) --answers answers.json --strict 10 --certify
+	"$(HOST)" test $(image) --answers answers.json --strict 10 --certify
 
 clean:
-	rm -rf $(image) $(SCRATCH)
+	rm -rf $(image) "$(SCRATCH)"

@@ -4,6 +4,7 @@
 import Testing
 
 @testable import ConnectorConsole
+@testable import ConnectorConsoleTerminal
 @testable import ConnectorConsoleWeb
 @testable import ConnectorHost
 
@@ -132,6 +133,21 @@ struct ChartTests {
         )
         #expect(markup.contains("class=\"line l1 g-bad\""), "each line has a shape of its own, too")
         #expect(markup.ranges(of: "<path").count == 3, "two lines, and the area below the first")
+    }
+
+    @Test(
+        arguments: [
+            (37.50000149011612, "38 ms"), (0, "0 ms"), (1.25, "1.25 ms"), (0.5, "0.5 ms"), (-0.05, "-0.05 ms"),
+            (-0.001, "0 ms"), (-37.5, "-38 ms"), (-12_345, "-12 k ms"), (2.5e6, "2 M ms"), (.nan, "?"),
+        ] as [(Double, String)]
+    )
+    func `a number has its unit and few digits, on a terminal as in a browser`(value: Double, text: String) {
+        let model = ChartModel([.init("p50", .good, [value])], every: .seconds(1), unit: "ms")
+        let component = ConsoleRegistry.standard.component("x", model)
+        #expect(ChartView(component).figure().text.contains("<b>\(text)</b>"))
+        let palette = TerminalPalette(isColoured: false, isUnicode: true)
+        let page = Page(Scene(Route(["x"]), "x", [component]), width: 80, palette)
+        #expect(page.lines.indices.contains { page.text(of: $0).text.hasSuffix(" \(text), at most \(text)") })
     }
 
     @Test(arguments: [[], [.nan], [.infinity, 1], [-5, -1], [1e300, 1e-300], [0]] as [[Double]])

@@ -180,7 +180,7 @@ struct PageTests {
     }
 
     @Test func `a console that is slow gets what leads from its version to the newest, and no more`() throws {
-        var page = LivePage()
+        var page = LivePage(canAct: true)
         var snapshot = Mock.snapshot(.gates)
         for number in 0..<20 {
             snapshot.report.gates[1].state = number.isMultiple(of: 2) ? .failed : .open
@@ -190,15 +190,13 @@ struct PageTests {
         let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot))
         #expect(!isOther, "nothing is new")
         let name: (Int) -> String = { "v\($0)" }
-        let (known, old) = (
-            page.frame(from: 18, canAct: true, name: name), page.frame(from: 1, canAct: true, name: name)
-        )
+        let (known, old) = (page.frame(from: 18, name: name), page.frame(from: 1, name: name))
         let (recent, forgotten) = (try #require(known), try #require(old))
         #expect(String(decoding: recent, as: UTF8.self).hasPrefix("id: v20\ndata: ["))
         #expect(
             recent.count < forgotten.count && String(decoding: forgotten, as: UTF8.self).contains("\"fill\",\"scene\"")
         )
-        let none = page.frame(from: 20, canAct: true, name: name)
+        let none = page.frame(from: 20, name: name)
         #expect(none == nil)
         #expect(forgotten.filter { $0 == UInt8(ascii: "\n") }.count == 3, "one event, on one line")
     }

@@ -169,6 +169,28 @@ struct WebServerTests {
         await console.stop()
     }
 
+    @Test func `what was called, and what came of it, is for those who may call`() async throws {
+        let console = try await ServedConsole(ServedConsole.host()) { options in
+            options.token = Secret("a token of those who may act")
+            options.readToken = Secret("a token of those who may read")
+        }
+        func ask(_ method: String, _ target: String, as token: String, body: String = "") async throws -> String {
+            try await console.ask(method, target, ["Authorization": "Bearer \(token)"], body: body)
+        }
+        let body = "at=%2Fgates%2Fa%2Foperations%2Fdeliver&f.events=%5B%22of+a+customer%22%5D"
+        #expect(try await ask("POST", "/-/call", as: "a token of those who may act", body: body).status == 200)
+        let page = "/gates/a/operations/deliver"
+        #expect(try await ask("GET", page, as: "a token of those who may act").contains("of a customer"))
+        let read = try await ask("GET", page, as: "a token of those who may read")
+        #expect(read.status == 200 && !read.contains("of a customer") && !read.contains("Last call"))
+        let live =
+            "GET /-/live?at=\(page) HTTP/1.1\r\nHost: \(console.authority)\r\n"
+            + "Authorization: Bearer a token of those who may read\r\n\r\n"
+        let streamed = try await RawConnection(port: console.port).send(live, until: "]\n\n")
+        #expect(streamed.contains("deliver") && !streamed.contains("of a customer"))
+        await console.stop()
+    }
+
     @Test func `who may read may not act through the API either`() async throws {
         let console = try await ServedConsole(ServedConsole.host()) { options in
             options.readToken = Secret("a token of those who may read")

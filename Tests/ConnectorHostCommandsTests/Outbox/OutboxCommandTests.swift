@@ -67,6 +67,51 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `lines of a pipe are stored as they come, and a signal ends the command with what came`() async throws {
+        let bench = try await OutboxWorkspace()
+        let pipe = "\(bench.workspace.path)/events"
+        #expect(shell("mkfifo '\(pipe)'") == 0)
+        // For writing, too: the command would otherwise not start before someone writes.
+        let writing = unsafe open(pipe, O_RDWR | O_CLOEXEC)
+        try #require(writing >= 0)
+        defer { close(writing) }
+        let command = try bench.send("segment", file: "events")
+        let text = Array(((1...3).map { OutboxWorkspace.line("m\($0)") }.joined() + "{\"event\":").utf8)
+        #expect(unsafe write(writing, text, text.count) == text.count)
+        while try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] != 3 {}
+        command.signal(SIGTERM)
+        let result = try await command.finish()
+        #expect(result.status == 143 && !result.error.contains("waiting for"), "\(result.error)")
+        #expect(try JSONValue(parsing: result.output)["sent"] == 3)
+        #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 3)
+        try await bench.sink.stop()
+    }
+
+    @Test(
+        arguments: [
+            (#"EVENT\r\n\n \r\nEVENT\r\n"#, 2, nil), (#"EVENT\nEVENT"#, 2, nil), ("", 0, nil),
+            (#"EVENT\n\n{"event":"\377"}\n"#, 1, "line 3 of standard input"),
+            (#"EVENT\n{"event":"#, 1, "line 2 of standard input"),
+        ] as [(String, Int64, String?)]
+    )
+    func `a line may end with a carriage return, the last one with the input, and each has to be JSON in UTF-8`(
+        _ format: String,
+        _ count: Int64,
+        _ error: String?
+    ) async throws {
+        let bench = try await OutboxWorkspace()
+        let text = format.replacing("EVENT", with: #"{"event":"e","userId":"u"}"#)
+        #expect(shell("printf '\(text)' > '\(bench.workspace.path)/events.jsonl'") == 0)
+        let result = try await bench.send("segment", file: "events.jsonl").finish()
+        #expect(result.status == (error == nil ? 0 : 1))
+        let document = try JSONValue(parsing: result.output)
+        #expect(document["sent"] == (error == nil ? .integer(count) : nil))
+        #expect(document["errors"]?[0]?["message"]?.string?.contains(error ?? "") == (error == nil ? nil : true))
+        let queued = try await bench.json("outbox")["outboxes"]?.array?.first?["queued"]
+        #expect(queued == (count == 0 ? nil : .integer(count)))
+        try await bench.sink.stop()
+    }
+
     @Test func `beside a host, what it does can be seen, dead letters replayed, and no second one runs`() async throws {
         let bench = try await OutboxWorkspace()
         let sink = bench.sink

@@ -172,6 +172,23 @@ import Testing
         #expect(error?.errors.first?.description == expected)
     }
 
+    @Test func `a place of what contains it is a fault of the file, also where a plugin uses it`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write(
+            "c.json",
+            """
+            {"version": 1, "connectors": [
+              {"name": "a", "plugin": "both", "with": {"a": "g"}},
+              {"name": "g", "connectors": [{"name": "x", "same": "g"}]}]}
+            """
+        )
+        let errors = #expect(throws: ConfigurationErrors.self) {
+            try Configuration.load(file: file) { _ in Self.manifest }
+        }
+        #expect(errors?.errors.first?.message.contains(#""same" names "g", which is a composite"#) == true)
+    }
+
     @Test func `connectors in Swift bind their uses, too`() throws {
         let configuration = try Configuration(
             connectors: [

@@ -28,7 +28,7 @@ import Testing
 
     private func open() throws {
         for time in 0..<2 { #expect(try call(away, at: UInt64(time)) == nil) }
-        #expect(try call(away, at: 2) == .opened)
+        #expect(try call(away, at: 2) == .opened(until: 12 * Self.second))
     }
 
     @Test func `failures in a row open it, and a trial call closes it`() throws {
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a trial that fails opens it again`() throws {
         try open()
-        #expect(try call(away, at: 12) == .opened)
+        #expect(try call(away, at: 12) == .opened(until: 22 * Self.second))
         #expect(state(at: 13) == .open)
         #expect(
             breaker.report(at: 13 * Self.second, Timestamp(nanoseconds: 0))?.nextTrialAt?.nanoseconds == 9 * Self.second
@@ -75,7 +75,7 @@ import Testing
         for _ in 0..<9 { try call(ConnectorError(.invalid, "no"), at: 0) }
         #expect(state(at: 0) == .closed)
         try open()
-        #expect(try call(ConnectorError(.cancelled, "no"), at: 12) == nil)
+        #expect(try call(ConnectorError(.cancelled, "no"), at: 12) == .halfOpened)
         #expect(state(at: 12) == .halfOpen)
         #expect(try call(nil, at: 12) == .closed)
     }
@@ -105,7 +105,7 @@ import Testing
         breaker.instanceChanged()
         let trial = try breaker.admit(at: 70 * Self.second)
         #expect(throws: ConnectorError.self) { try breaker.admit(at: 70 * Self.second) }
-        #expect(breaker.ended(trial, with: crash, at: 71 * Self.second) == nil)
+        #expect(breaker.ended(trial, with: crash, at: 71 * Self.second) == .halfOpened)
         #expect(breaker.lostRunner(crash, at: 71 * Self.second) == 6)
         let second = try breaker.admit(at: 140 * Self.second)
         #expect(breaker.ended(second, with: nil, at: 140 * Self.second) == .closed)

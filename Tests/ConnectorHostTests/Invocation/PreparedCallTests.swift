@@ -137,6 +137,19 @@ import Testing
         #expect(seen == ["----", "a-c-", "--c-"])
     }
 
+    @Test(arguments: [ValueType.string, .bytes, .json, .bytes32])
+    func `a parameter that is set to none has no length, either`(type: ValueType) throws {
+        let layout = try CallLayout(Signature(parsing: "(a: \(type)?) -> i64"))
+        let argument = try #require(unsafe layout.inputs.first?.argument)
+        let seen = CallFrame.with(layout) { frame in
+            [.bytes([1, 2, 3]), .none].map { (value: CallValue) in
+                frame.set([value])
+                return unsafe frame.slots.load(fromByteOffset: 8 * (argument + 1), as: UInt64.self)
+            }
+        }
+        #expect(seen == [3, 0])
+    }
+
     @Test(arguments: TestChannel.all)
     func `texts, buffers and owned results are those of the last call`(channel: TestChannel) async throws {
         let (_, values, _) = try await opened(channel)

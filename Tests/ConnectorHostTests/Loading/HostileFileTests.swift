@@ -76,6 +76,60 @@ import Testing
         }
     }
 
+    /// The source files of an image whose only unit has a folder and a file for each number below a count, with names that begin at
+    /// a multiple of some bytes in a text.
+    private func sourceFiles(_ count: Int, names: [UInt8], every distance: Int) throws -> [String] {
+        func number<Number: FixedWidthInteger>(_ value: Number) -> [UInt8] {
+            (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        // Each name is a `DW_LNCT_path` in the form `DW_FORM_line_strp`; the count is in LEB128.
+        let list: [UInt8] =
+            [1, 1, 0x1F, UInt8(count & 0x7F | 0x80), UInt8(count >> 7 & 0x7F | 0x80), UInt8(count >> 14)]
+            + (0..<count).flatMap { number(UInt32($0 * distance)) }
+        let header: [UInt8] = [1, 1, 1, 0xFB, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1] + list + list
+        let unit = number(5 as UInt16) + [8, 0] + number(UInt32(header.count)) + header
+        return try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                "void *made(void) { return 0; }",
+                into: directory,
+                as: "named",
+                flags: "-nostartfiles"
+            )
+            try Fixtures.write(number(UInt32(unit.count)) + unit, to: "\(directory)/lines")
+            try Fixtures.write(names, to: "\(directory)/names")
+            try #require(
+                Fixtures.run(
+                    "cd '\(directory)' && objcopy --add-section .debug_line=lines --add-section .debug_line_str=names libnamed.so"
+                ) == 0
+            )
+            return try CodeLocations(ELFImage(ImageBytes(path: path))).sourceFiles()
+        }
+    }
+
+    @Test(.enabled("objcopy adds sections") { Fixtures.has("objcopy") })
+    func `of many source files only some are told, and of long names only their beginnings`() throws {
+        let short = (0..<1000).flatMap { Array("/\($0 + 1000)\0".utf8) }
+        #expect(try sourceFiles(1000, names: short, every: 6).count == 256)
+        let long = try sourceFiles(65_536, names: Array(repeating: UInt8(ascii: "a"), count: 1 << 20), every: 8)
+        #expect(long.map(\.utf8.count) == [2 * 4096 + 1])
+    }
+
+    @Test func `a source with thousands of beginnings of a manifest is not read as often`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.compile(
+                "#include \"fixture.h\"\nCONNECTOR_MANIFEST({\"manifest\": 1, \"idd\": \"a\"});\n",
+                into: directory,
+                as: "begun",
+                flags: "-g"
+            )
+            func file() -> String? { PluginInspection(path: path).problems.compactMap(\.position?.file).first }
+            #expect(file() == "\(directory)/begun.c")
+            let beginnings = Array(repeating: "CONNECTOR_MANIFEST/*", count: 1 << 14).joined()
+            try Fixtures.write(Array(beginnings.utf8), to: "\(directory)/begun.c")
+            #expect(file() == path)
+        }
+    }
+
     @Test func `a folder whose name contains the word for the origin is replaced once`() {
         #expect(SearchPath.expand("$ORIGIN/lib", origin: "/a/$ORIGIN") == ("/a/$ORIGIN/lib", true))
         #expect(SearchPath.expand("${ORIGIN}:$X", origin: "/a/${ORIGIN}") == ("/a/${ORIGIN}:$X", true))

@@ -125,6 +125,35 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test func `a library beside the plugin is locked although this process has one of its name`() throws {
+            #expect(LoadedLibraries.current().contains { $0.answers(to: "libz.so.1") })
+            try Fixtures.withDirectory { directory in
+                let library = try Fixtures.compile(
+                    "__attribute__((visibility(\"default\"))) int bundled(void) { return 1; }\n",
+                    into: directory,
+                    as: "z",
+                    flags: "-Wl,-soname,libz.so.1"
+                )
+                #expect(Fixtures.run("mv '\(library)' '\(library).1'") == 0)
+                let path = try Fixtures.compile(
+                    "#include \"fixture.h\"\nCONNECTOR_MANIFEST(\(Fixtures.manifest("bundling", "1.0.0")));\n"
+                        + "FIXTURE_PLUGIN(fixture_open)\n",
+                    into: directory,
+                    as: "bundling",
+                    flags: "-Wl,--no-as-needed '\(library).1' -Wl,-rpath,'$ORIGIN'"
+                )
+                let candidate = try PluginCatalog.candidate(path: path)
+                let lock = try lock(candidate)
+                let entry = lock.entry(of: "bundling", candidate.manifest.version)
+                #expect(entry?.dependencies.map(\.name) == ["libz.so.1"])
+                let admission = PluginAdmission(lock: lock)
+                #expect(try PluginLoader().admitting(admission).seal(candidate).libraries.count == 1)
+                #expect(admission.problem(of: candidate) == nil)
+            }
+        }
+    #endif
+
     @Test func `a host reads the lock beside its file, and a damaged one is a fault of the file`() async throws {
         try await Fixtures.withDirectory { directory in
             _ = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")

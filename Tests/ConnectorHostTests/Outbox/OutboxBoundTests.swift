@@ -39,17 +39,51 @@ import Testing
         #expect(test.host.outbox(of: "gate")?.queued == 500, "the next host delivers them")
     }
 
+    /// An event for the operation `answer`, one for another operation, and one for `answer` again.
+    private func events(around operation: String, _ arguments: String, _ test: TestHost) -> [OutboxEvent] {
+        let answer = ("answer", #"{"value":1}"#)
+        return [answer, (operation, arguments), answer].enumerated().map { number, event in
+            OutboxEvent(
+                id: "event-\(number)",
+                kind: EventKind("calls/1", event.0),
+                createdAt: test.clock.wallTime(),
+                payload: Array(event.1.utf8)
+            )
+        }
+    }
+
+    @Test func `an event that is under way when its delivery is cancelled is delivered again`() async throws {
+        let test = try await TestHost.opened()
+        let node = try test.host.current.node("gate").node
+        let name = TestHost.unique()
+        let events = events(around: "begin", #"{"name":"\#(name)"}"#, test)
+        let delivery = Task { await node.deliver(events) }
+        try await TestHost.taken(name)
+        delivery.cancel()
+        let answers = try await delivery.value.get()
+        #expect(answers.map(\.outcome) == [.accepted, .retry, .retry])
+        #expect(answers[1].code == .cancelled)
+        await test.host.close()
+    }
+
+    /// Statuses of error.h: FAILED, UNSUPPORTED, CONFLICT and PROTOCOL, and INVALID and TOO_LARGE.
+    @Test(arguments: [(1, false), (3, false), (6, false), (13, false), (2, true), (12, true)])
+    func `of events that are delivered singly only one that is at fault is refused`(
+        _ status: Int,
+        isEventFault: Bool
+    ) async throws {
+        let test = try await TestHost.opened()
+        let node = try test.host.current.node("gate").node
+        let events = events(around: "refuse", #"{"status":\#(status)}"#, test)
+        let outcomes = try await node.deliver(events).get().map(\.outcome)
+        #expect(outcomes == (isEventFault ? [.accepted, .rejected, .accepted] : [.accepted, .retry, .retry]))
+        await test.host.close()
+    }
+
     @Test func `a cancelled delivery of single events ends before the next one`() async throws {
         let test = try await TestHost.opened()
         let node = try test.host.current.node("gate").node
-        let events = (0..<3).map { number in
-            OutboxEvent(
-                id: "event-\(number)",
-                kind: EventKind("calls/1", "answer"),
-                createdAt: test.clock.wallTime(),
-                payload: Array(#"{"value":1}"#.utf8)
-            )
-        }
+        let events = events(around: "answer", #"{"value":1}"#, test)
         let delivery = Task {
             while !Task.isCancelled { await Task.yield() }
             return await node.deliver(events)

@@ -6,6 +6,7 @@ import ConnectorManifest
 import Testing
 
 @testable import ConnectorHost
+@testable import ConnectorOutbox
 
 /// The outbox as an application meets it: clients, composites, receipts and the report.
 @Suite(.timeLimit(.minutes(5))) struct OutboxHostTests {
@@ -47,6 +48,48 @@ import Testing
         #expect(try await test.host.flush("vendors/a"))
         await test.host.close()
         #expect(test.host.outbox(of: "vendors/b")?.queued == 5, "what is left stays")
+    }
+
+    private static let breaker = #""probe": "off", "breaker": {"failures": 1, "probe": "10s"}"#
+
+    @Test func `what waits behind an open breaker is delivered once its time has come`() async throws {
+        let test = try await TestHost.opened(leaf("a", away: 1, settings: Self.breaker))
+        let outbox = test.host.outbox.outbox
+        func isPaused() -> Bool { if case .paused? = outbox.condition(of: "a") { true } else { false } }
+        let receipt = try await test.host.gate("a").send("place", ["order": ["n": 1]])
+        while !isPaused() { await Task.yield() }
+        test.clock.advance(by: .seconds(2))
+        while outbox.condition(of: "a") != .waitingForGate { await Task.yield() }
+        #expect(try test.gate("a").state == .degraded)
+        test.clock.advance(by: .seconds(8))
+        try await receipt.delivered()
+        #expect(try test.gate("a").breaker?.state == .closed)
+        await test.host.close()
+    }
+
+    @Test func `what waits for the end of a trial call is delivered even if that says nothing of the gate`()
+        async throws
+    {
+        let test = try await TestHost.opened(TestHost.leaf("gate", settings: Self.breaker))
+        let outbox = test.host.outbox.outbox
+        // CONNECTOR_UNAVAILABLE of error.h.
+        _ = try await failure { () throws(ConnectorError) in try await test.call("gate", "refuse", ["status": 8]) }
+        test.clock.advance(by: .seconds(10))
+        let name = TestHost.unique()
+        let trial = Task { try await failure { () throws(ConnectorError) in try await test.begin(name) } }
+        try await TestHost.taken(name)
+        let event = OutboxEvent(
+            id: "event",
+            kind: EventKind("calls/1", "answer"),
+            createdAt: test.clock.wallTime(),
+            payload: Array(#"{"value":1}"#.utf8)
+        )
+        _ = try await outbox.append([event], to: ["gate"])
+        while outbox.condition(of: "gate") != .waitingForGate { await Task.yield() }
+        trial.cancel()
+        #expect(try await trial.value.code == .cancelled)
+        while test.host.outbox(of: "gate")?.delivered != 1 { await Task.yield() }
+        await test.host.close()
     }
 
     @Test(arguments: ["first", "fastest"])

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorConfiguration
@@ -77,6 +78,23 @@ import Testing
         #expect(report["gate"]?.state == .open && report["gate"]?.generation == 3)
         #expect(report.configuration?.errors.first?.message.contains("the vendor has gone") == true)
         #expect(try await host.answer() == 1)
+        await host.close()
+    }
+
+    @Test func `a gate that goes back to an instance whose runner has ended has failed`() async throws {
+        let (workspace, host, _) = try await opened()
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        let gate = try #require(host.current.tree["gate"]?.gate)
+        let predecessor = try #require(gate.storage.withLock { $0.predecessor?.generation })
+        let loss = ConnectorError(.crashed, "the runner has ended")
+        predecessor.state.withLock { $0.loss = loss }
+        gate.lost(predecessor, loss)
+        #expect(gate.state == .open && gate.isOnTrial)
+        #expect(gate.rollBack(ConnectorError(.failed, "it does worse")))
+        #expect(gate.state == .failed)
+        let error = try await #require(throws: ConnectorError.self) { try await host.answer() }
+        #expect(error.code == .notOpen && error.cause == "the runner has ended")
         await host.close()
     }
 

@@ -6,8 +6,20 @@ import ConnectorTestSupport
 import Synchronization
 import Testing
 
+@testable import ConnectorInvocation
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
+
+/// The services of a plugin that has none.
+private final class NoServices: InstanceServices {
+    func table(named id: String) -> UnsafeRawPointer? { nil }
+    func isWaiting(for operation: UInt64) -> Bool { false }
+    func callBegins(_ trace: TraceContext) {}
+    func callEnds(_ operation: UInt64) {}
+    func cancelCalls(during operation: UInt64) {}
+    func stop() -> OneShot<Void>? { nil }
+    func invalidate() {}
+}
 
 /// Messages between this process and a real runner, through rings and through the socket alone.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
@@ -31,6 +43,16 @@ struct RunnerTransportTests {
         }
 
         func refused() async -> ConnectorError? { await refusal.wait() }
+    }
+
+    /// Hands on what a runner says of an instance.
+    private final class Listener: RunnerClient {
+        let path = "gate"
+        let kinds = AsyncStream.makeStream(of: MessageKind.self)
+
+        func receive(_ frame: consuming Frame) { kinds.continuation.yield(frame.kind) }
+        func runnerIsLost(_ end: RunnerEnd) {}
+        func runnerEnded(_ end: RunnerEnd, taken: UInt64) { kinds.continuation.finish() }
     }
 
     private static func runner(_ transport: RunnerTransport) throws -> Runner {
@@ -88,6 +110,69 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
+    @Test func `what was lent to an instance that was not made is given back`() async throws {
+        let runner = try Self.runner(.automatic)
+        let listener = Listener()
+        let number = try #require(runner.add(listener))
+        #expect(runner.send(.create, instance: number, Self.creation(1)) != nil)
+        #expect(runner.send(.dispose, instance: number, []) != nil)
+        var kinds = listener.kinds.stream.makeAsyncIterator()
+        #expect(await kinds.next() == .refused)
+        #expect(await kinds.next() == .stop)
+        #expect(runner.send(.stopped, instance: number, []) != nil)
+        #expect(await kinds.next() == .disposed)
+        runner.remove(number)
+        await runner.ended.wait()
+    }
+
+    @Test func `an instance that the host has given up gets its answers`() async throws {
+        let runner = try Self.runner(.automatic)
+        #expect(runner.hold())
+        let (lost, other) = (Listener(), Listener())
+        let number = try #require(runner.add(lost)), next = try #require(runner.add(other))
+        runner.remove(number)
+        // The runner asks for the instance's end, which only the thread of its messages can answer now.
+        #expect(runner.send(.create, instance: number, Self.creation(1)) != nil)
+        #expect(runner.send(.dispose, instance: number, []) != nil)
+        var token = MessageWriter()
+        token.put(UInt64(4711))
+        let payload = token.bytes
+        for kind: MessageKind in [.stop, .storageGet, .request, .gateCall, .created, .completed] {
+            try runner.take(Frame(kind: kind, instance: number, payload: payload, descriptor: nil))
+        }
+        #expect(throws: ConnectorError.self) {
+            try runner.take(Frame(kind: .emit, instance: number, payload: [1], descriptor: nil))
+        }
+        #expect(runner.send(.create, instance: next, Self.creation(1)) != nil)
+        var kinds = other.kinds.stream.makeAsyncIterator()
+        #expect(await kinds.next() == .refused)
+        runner.remove(next)
+        runner.release()
+        await runner.ended.wait()
+    }
+
+    @Test func `what waits for the storage is bounded`() async throws {
+        let workers = WorkerThreads()
+        let environment = CallEnvironment(
+            operations: .shared,
+            workers: workers,
+            gateThreads: workers,
+            cancelThreads: workers,
+            clock: SystemHostClock()
+        )
+        let services = RemoteServices(NoServices(), environment)
+        let mayLeave = Monitor(false), done = OneShot<Void>()
+        let isFirst = services.store(holding: 1 << 20) {
+            mayLeave.wait { $0 ? .proceed(()) : .wait(until: nil) }
+        }
+        #expect(isFirst)
+        #expect(services.store(holding: 15 << 20) { done.send() })
+        #expect(!services.store(holding: 1) {})
+        mayLeave.withLock { $0 = true }
+        mayLeave.signal()
+        await done.wait()
+    }
+
     @Test(arguments: [RunnerTransport.automatic, .socket])
     func `a runner that is killed while both sides wait is noticed`(_ transport: RunnerTransport) async throws {
         let runner = try Self.runner(transport)
@@ -105,9 +190,21 @@ struct RunnerTransportTests {
         let before = runner.evidence
         var message = MessageWriter()
         message.put("no second stage (the kernel refuses it)")
-        try runner.take(Frame(kind: .weakened, instance: 0, payload: message.bytes, descriptor: nil))
+        // Each connector of the runner says so.
+        for _ in 0..<3 { try runner.take(Frame(kind: .weakened, instance: 0, payload: message.bytes, descriptor: nil)) }
         #expect(runner.evidence == before + "; no second stage (the kernel refuses it)")
         #expect(!runner.isSandboxWhole)
+        // A plugin may write into the memory of the messages: what was proved before it came stays as it is.
+        message = MessageWriter()
+        Handshake.own.put(to: &message)
+        message.put(false)
+        message.put("all of it")
+        message.put(true)
+        let greeting = message.bytes
+        #expect(throws: ConnectorError.self) {
+            try runner.take(Frame(kind: .ready, instance: 0, payload: greeting, descriptor: nil))
+        }
+        #expect(!runner.isSandboxWhole && !runner.evidence.contains("all of it"))
         runner.release()
         await runner.ended.wait()
     }

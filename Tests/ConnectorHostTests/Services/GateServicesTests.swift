@@ -57,6 +57,15 @@ import Testing
         #expect(gate == nil)
     }
 
+    @Test func `whoever still holds the services when the instance ends may use its tables`() throws {
+        let gate = PluginSide().gate
+        let table = try unsafe #require(gate.table(named: "storage/1"))
+        gate.invalidate()
+        #expect(unsafe gate.table(named: "storage/1") == nil)
+        let context = unsafe table.assumingMemoryBound(to: connector_storage.self).pointee.context
+        #expect(unsafe context == Unmanaged.passUnretained(gate).toOpaque())
+    }
+
     @Test func `a request that is under way ends as cancelled when the gate closes`() async {
         let server = LoopbackServer { _ in .stall }
         defer { server.stop() }

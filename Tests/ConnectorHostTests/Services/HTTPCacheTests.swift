@@ -114,6 +114,16 @@ import Testing
         #expect(await plugin.request("GET", server.url(), fields: fields).text == "2")
     }
 
+    @Test(arguments: [("Acme", "acme"), ("a b", "ab"), ("a,b", "a,,b")])
+    func `a response that varies is for the same value, letter by letter`(_ value: String, _ other: String) async {
+        let server = Self.server([("Cache-Control", "max-age=60"), ("Vary", "Accept, X-Tenant")])
+        defer { server.stop() }
+        let plugin = plugin()
+        #expect(await plugin.request("GET", server.url(), fields: [("X-Tenant", value)]).text == "1")
+        #expect(await plugin.request("GET", server.url(), fields: [("x-tenant", value)]).text == "1")
+        #expect(await plugin.request("GET", server.url(), fields: [("X-Tenant", other)]).text == "2")
+    }
+
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
     func `a request that changes the resource drops what is stored`(_ method: String) async {
         let server = Self.server([("Cache-Control", "max-age=60")])

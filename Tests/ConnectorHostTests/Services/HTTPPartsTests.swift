@@ -197,6 +197,14 @@ import Testing
         line.send(nil)
     }
 
+    @Test func `a receiver without room is that of an older plugin`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let response = try PluginSide().stream("GET", server.url(), isOld: true)
+        #expect(await response.next()?.code == 200)
+        #expect(await response.part()?.status == CONNECTOR_OK)
+    }
+
     @Test func `a forbidden host is refused at once`() throws {
         do {
             _ = try PluginSide(egress: ["example.com"]).stream("GET", "http://127.0.0.1:1/")
@@ -273,6 +281,107 @@ import Testing
         #expect(first.status == expected)
         if status == 303 { #expect(server.requests.last?.line == "GET /new HTTP/1.1") }
         request.cancel()
+    }
+
+    /// A server that answers, whatever has come of the request, with the heads that a test sends, and keeps the connection open.
+    private static func hastyServer(_ heads: ScriptLine) -> LoopbackServer {
+        let hasAnswered = Atomic(false)
+        return LoopbackServer(readsRequests: false) { _ in
+            if hasAnswered.exchange(true, ordering: .relaxed) { return .stall }
+            return .written { write in
+                while let head = heads.next() { write(Array("HTTP/1.1 \(head)\r\n\r\n".utf8)) }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "401 No\r\nContent-Length: 0", "413 No\r\nContent-Length: 0", "200 OK\r\nContent-Length: 0", "204 OK",
+        ],
+        [UInt64.max, 6]
+    )
+    func `a whole answer ends the request before its body has ended`(_ head: String, _ length: UInt64) async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let request = try PluginSide().stream("PUT", server.url(), length: length)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send(head)
+        let first = try #require(await request.next())
+        #expect(!first.isDone && head.hasPrefix("\(first.code)"))
+        let end = try #require(await request.part())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == first.code)
+        #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+    }
+
+    @Test func `a redirect before the end of the body is followed without the rest`() async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        let other = LoopbackServer { _ in .response(200) }
+        defer {
+            heads.send(nil)
+            server.stop()
+            other.stop()
+        }
+        let request = try PluginSide().stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("303 Elsewhere\r\nLocation: \(other.url("/new"))\r\nContent-Length: 0")
+        #expect(await request.next()?.code == 200)
+        #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+        #expect(await request.part()?.isDone == true)
+        #expect(other.requests.first?.line == "GET /new HTTP/1.1")
+    }
+
+    @Test func `an answer whose end does not come before that of the body times out`() async throws {
+        let clock = ManualHostClock()
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("401 No\r\nTransfer-Encoding: chunked")
+        #expect(await request.next()?.code == 401)
+        clock.advance(by: .seconds(30))
+        #expect(await request.next()?.status == CONNECTOR_TIMED_OUT)
+    }
+
+    @Test func `the host's deadline ends with the body if the response has begun before`() async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("200 OK\r\nTransfer-Encoding: chunked")
+        #expect(await request.next()?.code == 200)
+        #expect(request.write("", isLast: true) == CONNECTOR_OK)
+        let known = try #require(plugin.gate.state.withLock { $0.requests[request.id] })
+        #expect(known.timer == nil)
+        request.cancel()
+        #expect(await request.next()?.status == CONNECTOR_CANCELLED)
+    }
+
+    @Test func `a body of a known length ends with its last byte`() async throws {
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url(), length: 3)
+        #expect(request.write("one") == CONNECTOR_OK)
+        #expect(await request.next()?.code == 200)
+        #expect(await request.part()?.status == CONNECTOR_OK)
     }
 
     @Test func `the host's deadline begins again with each part`() async throws {

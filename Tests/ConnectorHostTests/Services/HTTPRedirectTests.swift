@@ -131,6 +131,12 @@ import Testing
         ("https://user:word@b.example", "http://a.example/", "https://b.example/"),
         ("b:c", "http://a.example/x", nil),
         ("c", "http://[::1]:8080", "http://[::1]:8080/c"),
+        ("/wiki/Z\u{fc}rich?\u{e9}", "http://a.example/x", "http://a.example/wiki/Z%C3%BCrich?%C3%A9"),
+        ("http://z\u{fc}rich.example/", "http://a.example/x", nil),
+        ("../v2/x", "http://a.example/v1/a/b", "http://a.example/v1/v2/x"),
+        ("./../../g/.?x=/../y", "http://a.example/b/c/d/e", "http://a.example/b/g/?x=/../y"),
+        ("/../a/./b/..", "http://a.example/x", "http://a.example/a/"),
+        ("http://b.example/a//../.b/...", "http://a.example/x", "http://b.example/a/.b/..."),
     ])
     func `a reference is resolved against the URL it came from`(reference: String, base: String, expected: String?)
         throws

@@ -111,7 +111,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         let type = try #require(VendorCatalogue.types.first { $0.name == vendor })
         var texts = type.configuration(baseURL: "http://vendor.example")
         if vendor == "influxdb" { texts.merge(["username": "ada", "password": "right"]) { $1 } }
-        let http = try SimulatedHTTP(vendor, configuration: texts)
+        let http = try SimulatedHTTP(vendor, configuration: texts, isAccepted: vendor == "influxdb")
         var fields: JSONObject = [
             "environment": "test", "groupType": "company", "requestsPerSecond": 1, "cacheSize": 9, "launch": [:],
             "region": "us-east-1", "virtualHost": false, "minIdLength": 1, "groupKey": "company",

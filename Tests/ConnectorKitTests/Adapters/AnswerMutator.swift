@@ -97,8 +97,8 @@ struct AnswerMutator: Sendable {
         guard let colon = colons.randomElement(using: &random) else { return }
         let end = body[(colon + 1)...].firstIndex { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") } ?? body.count
         let values = [
-            "null", "true", "0", "-1", "1e999", "-1e-999", "99999999999999999999999", "9223372036854775807", "0.1",
-            "\"\"",
+            "null", "true", "0", "-1", "1e999", "-1e-999", "99999999999999999999999", "9223372036854775807",
+            "-9223372036854775808", "0.1", "\"\"", "\"9223372036854775807\"", "\"-9223372036854775808\"",
             "\"\\u0000\\u202e\"", "[]", "{}", "[[[]]]", "\"1e309\"",
         ]
         body.replaceSubrange((colon + 1)..<end, with: Array(pick(values).utf8))

@@ -128,6 +128,9 @@ internal import Testing
         arguments: [
             #"{"result": {"header": {"revision": "8"}, "canceled": true, "compact_revision": "90"}}"# + "\n",
             #"{"error": {"message": "the member is stopping"}}"# + "\n", "<html>\n", "{}\n", "\u{0}",
+            #"{"result": {"header": {"revision": "9223372036854775807"}}}"# + "\n",
+            #"{"result": {"header": {"revision": "8"}, "events": [{"kv": {"key": "YXBwL2E=", "mod_revision": "#
+                + #""9223372036854775807"}}]}}"# + "\n",
         ]
     )
     func `after an interruption the settings are read again, and what changed meanwhile is announced`(
@@ -148,16 +151,24 @@ internal import Testing
         #expect(http.paths.prefix(4) == ["/v3/kv/range", "/v3/watch", "/v3/kv/range", "/v3/kv/range"])
     }
 
-    @Test func `a user has a token, and a new one when it is refused`() async throws {
+    @Test(
+        arguments: [
+            (401, 16, "etcdserver: invalid auth token"), (400, 3, "etcdserver: revision of auth store is old"),
+            (500, 2, "auth: revision in header is old"),
+        ]
+    )
+    func `a user has a token, and a new one when it is refused`(_ status: Int, _ code: Int, _ words: String)
+        async throws
+    {
         let (old, new) = (#"{"token": "old.1"}"#, #"{"token": "new.2"}"#)
-        let refusal = #"{"error": "etcdserver: invalid auth token", "code": 16}"#
+        let refusal = #"{"error": "\#(words)", "code": \#(code)}"#
         let http = ScriptedHTTP(
             (200, old),
             (200, Self.empty),
-            (401, refusal),
+            (status, refusal),
             (200, new),
             (200, Self.empty),
-            (401, refusal),
+            (status, refusal),
             (400, #"{"message": "etcdserver: authentication failed, invalid user ID or password", "code": 3}"#)
         )
         let etcd = try etcd(http, ["username": "ann", "password": "{{secret:password}}"])
@@ -170,6 +181,15 @@ internal import Testing
         #expect(requests.first?.hasPlaceholdersInBody == true)
         #expect(requests.dropFirst().allSatisfy { !$0.hasPlaceholdersInBody || $0.url == requests[0].url })
         #expect(requests.map { $0.headers["Authorization"] } == [nil, "old.1", "old.1", nil, "new.2", "new.2", nil])
+    }
+
+    @Test func `a token that is refused even when it is new is unauthorized, and not tried again`() async throws {
+        let refusal = (400, #"{"message": "etcdserver: revision of auth store is old", "code": 3}"#)
+        let http = ScriptedHTTP((200, #"{"token": "new.1"}"#), refusal)
+        let etcd = try etcd(http, ["username": "ann", "password": "{{secret:password}}"])
+        let error = await #expect(throws: PluginError.self) { _ = try await etcd.settings() }
+        #expect(error?.status == .unauthorized && error?.isRetryable == false)
+        #expect(http.requests.count == 2)
     }
 
     @Test(
@@ -186,7 +206,8 @@ internal import Testing
 
     @Test(
         arguments: [
-            "<html>Log in</html>", "{}", #"{"header": {}}"#,
+            "<html>Log in</html>", "{}", #"{"header": {}}"#, #"{"header": {"revision": "-1"}}"#,
+            #"{"header": {"revision": "9223372036854775807"}}"#, #"{"header": {"revision": "-9223372036854775808"}}"#,
             #"{"header": {"revision": "1"}, "kvs": [{"key": "YXBwL2E=", "value": "*"}]}"#,
         ]
     )

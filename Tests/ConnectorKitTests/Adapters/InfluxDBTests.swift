@@ -33,6 +33,23 @@ internal import Testing
         #expect(line(.track(name, userId: "u")).hasPrefix("\(escaped),type=track "))
     }
 
+    @Test(arguments: [
+        ("end\\", "end_"), ("a\\,b", #"a_\,b"#), ("a\\=b", #"a_\=b"#), ("a\\ b", #"a_\ b"#), ("a\\\nb", #"a_\ b"#),
+        ("a\\b", #"a\b"#), ("a\\\\", #"a\_"#), ("#1", "#1"), ("a,b=c d", #"a\,b\=c\ d"#),
+    ])
+    func `a field's name ends where it should, whatever backslashes it has`(_ name: String, _ escaped: String) {
+        let properties = JSONObject([(name, .integer(1))])
+        #expect(
+            line(.track("E", properties, userId: "u"))
+                == #"E,type=track messageId="m",userId="u",\#(escaped)=1.0 1769851800000000001"#
+        )
+    }
+
+    @Test func `names that become the same are sent once`() {
+        let event = AnalyticsEvent.track("E", ["a\\": 1, "a_": 2], userId: "u")
+        #expect(line(event) == #"E,type=track messageId="m",userId="u",a_=1.0 1769851800000000001"#)
+    }
+
     @Test func `members within members are joined with dots, and nothing is sent twice`() {
         let event = AnalyticsEvent.track(
             "E",

@@ -4,16 +4,19 @@
 internal import ConnectorBase
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 internal import Testing
 
 @testable internal import matomo
 
 /// The adapter of Matomo.
 @Suite struct MatomoTests {
-    private func matomo(_ http: ScriptedHTTP, token: Bool = true) throws -> Matomo {
+    private func matomo(_ http: ScriptedHTTP, token: Bool = true, log: Log? = nil) throws -> Matomo {
         var fields: JSONObject = ["endpoint": "http://vendor.example/stats/", "siteId": "7"]
         if token { fields["token"] = "{{secret:token}}" }
-        return try Matomo(configuration: PluginConfiguration(fields), host: .scripted(http))
+        var host = Host.scripted(http)
+        if let log { host.log = log }
+        return try Matomo(configuration: PluginConfiguration(fields), host: host)
     }
 
     /// The items of a request of the batch.
@@ -75,6 +78,47 @@ internal import Testing
         #expect(http.requests.map { $0.jsonBody["requests"]?.array?.count } == [1, nil, 3])
         #expect(try items(http.requests[0])["idsite"] == "-1")
         #expect(http.requests[1].text == "token_auth={{secret:token}}" && http.requests[1].hasPlaceholdersInBody)
+    }
+
+    @Test func `a success that tracked nothing is repeated`() async throws {
+        let http = ScriptedHTTP(Self.refused, Self.site, Self.tracked(0))
+        let matomo = try matomo(http)
+        _ = try await matomo.open()
+        let answers = try await matomo.deliver([.track("a", userId: "u"), .track("b", userId: "u")])
+        #expect(answers.map(\.outcome) == [.retry, .retry] && answers[0].code == .unavailable)
+    }
+
+    @Test func `where only some were tracked nothing counts twice, and the log says how many are lost`() async throws {
+        let lost = Mutex<[JSONValue?]>([])
+        let log = Log(level: .warning) { _, _, fields in lost.withLock { $0.append(fields["lost"]) } }
+        let matomo = try matomo(ScriptedHTTP(Self.refused, Self.site, Self.tracked(2), Self.tracked(3)), log: log)
+        _ = try await matomo.open()
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        for _ in 0..<2 {
+            #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        }
+        #expect(lost.withLock(\.self) == [1])
+    }
+
+    @Test func `where one is invalid and none was tracked the others are sent again`() async throws {
+        let answer = #"{"status":"success","tracked":0,"invalid":1,"invalid_indices":[1]}"#
+        let http = ScriptedHTTP(Self.refused, Self.site, (200, answer), Self.tracked(2))
+        let matomo = try matomo(http)
+        _ = try await matomo.open()
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(http.requests.last?.jsonBody["requests"]?.array?.count == 2)
+    }
+
+    @Test(arguments: [Int64.min, .max])
+    func `an event has an answer, whatever counts come back`(_ count: Int64) async throws {
+        for answer in [
+            #"{"status":"success","tracked":\#(count),"invalid":\#(count),"invalid_indices":[\#(count)]}"#,
+            #"{"status":"success","tracked":1,"invalid":\#(count)}"#,
+        ] {
+            let event = AnalyticsEvent.track("a", userId: "u")
+            #expect(try await matomo(ScriptedHTTP((200, answer))).deliver([event]).count == 1)
+        }
     }
 
     @Test func `to others they go one by one, so that it is known which one is invalid`() async throws {

@@ -74,6 +74,17 @@ internal import Testing
     }
 
     @Test(arguments: [
+        (Int64.min, Duration.zero), (5, .zero), (1_769_851_860, .seconds(60)),
+        (.max, .seconds(Int64.max - 1_769_851_800)),
+    ])
+    func `a quota that is used up says when there is a new one`(_ reset: Int64, _ wait: Duration) async throws {
+        let body = #"{"status":{"code":402,"message":"quota exceeded"},"rate":{"reset":\#(reset)}}"#
+        let opencage = try opencage(ScriptedHTTP((402, body)))
+        let error = await #expect(throws: PluginError.self) { try await opencage.geocode(GeocodeRequest(.text("a"))) }
+        #expect(error?.retryAfter == wait)
+    }
+
+    @Test(arguments: [
         (200, "<html>"), (200, #"{"results":[{}],"status":{"code":200}}"#), (200, #"{"status":{"code":200}}"#),
     ])
     func `another answer is no answer`(_ http: Int, _ body: String) async throws {

@@ -10,7 +10,7 @@ internal import Testing
 /// The adapter of Parse Server.
 @Suite struct ParseTests {
     private func parse(
-        _ http: ScriptedHTTP,
+        _ http: some HTTPService,
         launch: JSONValue? = nil,
         launches: ParseLaunches = ParseLaunches()
     ) throws -> Parse {
@@ -18,7 +18,8 @@ internal import Testing
             "endpoint": "http://vendor.example/parse", "applicationId": "app", "clientKey": "{{secret:clientKey}}",
         ]
         fields["launch"] = launch
-        return try Parse(configuration: PluginConfiguration(fields), host: .scripted(http), launches: launches)
+        let host = Host(http: http, clock: StoppedClock())
+        return try Parse(configuration: PluginConfiguration(fields), host: host, launches: launches)
     }
 
     @Test func `the first operation reports the launch, opening and probing do not`() async throws {
@@ -104,7 +105,7 @@ internal import Testing
     }
 
     @Test func `filters and pages are in Parse's terms`() async throws {
-        let http = ScriptedHTTP((200, #"{"results":[{"objectId":"1"},{"objectId":"2"}]}"#))
+        let http = ScriptedHTTP((200, #"{"results":[{"objectId":"1"}],"count":5}"#))
         let query = try DatabaseQuery(
             json: [
                 "where": ["a": "x", "n": ["ge": 1, "lt": 5], "id": ["in": ["1", "2"]]], "sort": ["-n"], "limit": 1,
@@ -116,9 +117,46 @@ internal import Testing
         #expect(page.cursor == "4")
         let url = http.requests[0].url
         #expect(url.value(of: "where") == #"{"a":"x","n":{"$gte":1,"$lt":5},"objectId":{"$in":["1","2"]}}"#)
-        #expect(url.value(of: "order") == "-n")
-        #expect(url.value(of: "limit") == "2")
+        #expect(url.value(of: "order") == "-n,objectId")
+        #expect(url.value(of: "limit") == "1")
         #expect(url.value(of: "skip") == "3")
+        #expect(url.value(of: "count") == "1")
+    }
+
+    @Test(arguments: [
+        ([], "objectId"), ([DatabaseQuery.Order("n")], "n,objectId"),
+        ([.init("n"), .init("id", descending: true)], "n,-objectId"),
+    ])
+    func `no two records are equal in the order of pages`(_ sort: [DatabaseQuery.Order], _ order: String) {
+        #expect(ParseQuery.order(sort).joined(separator: ",") == order)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"results":[{"objectId":"1"}],"count":1}"#, nil), (#"{"results":[{"objectId":"1"}],"count":2}"#, "1"),
+            (#"{"results":[{"objectId":"1"}]}"#, "1"), (#"{"results":[],"count":9}"#, nil),
+            (#"{"results":[{"objectId":"1"}],"count":-9223372036854775808}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `a page is the last by the server's count, or because it is empty`(_ body: String, _ cursor: String?)
+        async throws
+    {
+        #expect(try await parse(ScriptedHTTP((200, body))).query(DatabaseQuery(), in: "C").cursor == cursor)
+    }
+
+    @Test func `all records come in pages, also from a server that returns fewer than it is asked for`() async throws {
+        let fields = ["applicationId": "app", "clientKey": "key", "maxLimit": "2"]
+        let http = try SimulatedHTTP("parse", configuration: fields, isAccepted: true)
+        let parse = try parse(http)
+        for _ in 0..<5 { _ = try await parse.create(["n": 1], in: "Things", id: nil) }
+        var query = DatabaseQuery(sort: [.init("n")], limit: 3)
+        var pages: [[String]] = []
+        repeat {
+            let page = try await parse.query(query, in: "Things")
+            pages.append(page.records.map(\.id))
+            query.cursor = page.cursor
+        } while query.cursor != nil && pages.count < 9
+        #expect(pages.map(\.count) == [2, 2, 1] && Set(pages.joined()).count == 5)
     }
 
     @Test(arguments: ["-1", "x", "99999999999999999999"])

@@ -67,6 +67,17 @@ internal import Testing
         )
     }
 
+    @Test func `a total that cannot grow stays at its end`() async throws {
+        let metrics = """
+            {"status":"success","data":[{"labels":{"job":"my shop"},"events_total":{"metrics":[
+                {"labels":{"event":"Order","type":"track"},"value":"18446744073709549568"}]}}]}
+            """
+        let http = ScriptedHTTP((200, metrics), (200, ""))
+        let events = (0..<2100).map { _ in AnalyticsEvent.track("Order", userId: "u") }
+        #expect(try await pushgateway(http).deliver(events).allSatisfy { $0.outcome == .accepted })
+        #expect(lines(http.requests.last) == [#"events_total{event="Order",type="track"} \#(UInt64.max)"#])
+    }
+
     @Test func `events beyond the counters that a group may have are rejected, the others are counted`() async throws {
         let http = ScriptedHTTP(
             [.response(HTTPResponse(status: 200, body: Array(Self.nothing.1.utf8)))]

@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import ConnectorSimulator
 internal import Testing
 
 @testable internal import s3
@@ -55,7 +56,10 @@ internal import Testing
     // MARK: Opening
 
     @Test func `credentials are proved only where a stranger is refused`() async throws {
-        for (answer, kind) in [(error(403, "AccessDenied"), Evidence.Kind.authenticated), (list([]), .reachable)] {
+        for (answer, kind) in [
+            (error(403, "AccessDenied"), Evidence.Kind.authenticated), ((401, ""), .authenticated),
+            (error(400, "InvalidArgument"), .authenticated), (list([]), .reachable),
+        ] {
             let http = http([list([]), answer])
             #expect(try await s3(http).open().map(\.kind) == [kind])
             #expect(http.requests.map(\.method) == [.get, .get])
@@ -66,6 +70,26 @@ internal import Testing
             )
             #expect(http.requests[1].headers["Authorization"] == nil)
         }
+    }
+
+    @Test func `a stranger who gets no answer, or another one, fails no opening`() async throws {
+        let listed = ScriptedHTTP.Answer.response(HTTPResponse(status: 200, body: Array(list([]).1.utf8)))
+        let late = ScriptedHTTP.Answer.failure(PluginError(.timedOut, "too late"))
+        for answer in [late, .response(HTTPResponse(status: 503)), .response(HTTPResponse(status: 404))] {
+            let http = ScriptedHTTP([listed, answer])
+            #expect(try await s3(http).open() == [.reachable("the bucket b is listed")])
+            #expect(http.requests.count == 2)
+        }
+    }
+
+    @Test func `a bucket of Cloudflare R2 opens`() async throws {
+        let fields = [
+            "region": "auto", "bucket": "demo", "accessKey": "demo-access-key", "secretKey": "demo-secret-key",
+        ]
+        let http = try SimulatedHTTP("s3", configuration: fields, isAccepted: true)
+        let s3 = try s3(http, ["region": "auto", "bucket": "demo"])
+        #expect(try await s3.open().map(\.kind) == [.authenticated])
+        #expect(http.received.map(\.status) == [200, 400])
     }
 
     @Test func `the host may name the bucket`() async throws {

@@ -32,11 +32,13 @@ final class SimulatedHTTP: HTTPService {
     /// Held while faults are in force, which are those of one request: Segment's adapter asks two things at once.
     private let exchange = Mutex(())
 
-    /// - Parameter configuration: The fields of the adapter, secrets included.
-    init(_ vendor: String, configuration: [String: String]) throws {
+    /// - Parameters:
+    ///   - configuration: The fields of the adapter, secrets included.
+    ///   - isAccepted: Whether the vendor accepts them in the place of its demonstration's.
+    init(_ vendor: String, configuration: [String: String], isAccepted: Bool = false) throws {
         var options = SimulatorOptions()
         options.vendors = [vendor]
-        if configuration["username"] != nil, vendor == "influxdb" { options.credentials = [vendor: [configuration]] }
+        if isAccepted { options.credentials = [vendor: [configuration]] }
         simulator = try Simulator(options)
         self.vendor = vendor
         self.configuration = configuration

@@ -51,7 +51,7 @@ internal import Testing
     // MARK: Opening
 
     @Test func `credentials are proved only where a stranger is refused`() async throws {
-        for (status, kind) in [(401, Evidence.Kind.authenticated), (207, .reachable)] {
+        for (status, kind) in [(401, Evidence.Kind.authenticated), (403, .authenticated), (207, .reachable)] {
             let http = http([found("/files/", collection), (status, multistatus(""))])
             #expect(try await webdav(http).open().map(\.kind) == [kind])
             #expect(http.requests.map(\.method) == [.propfind, .propfind])
@@ -64,6 +64,18 @@ internal import Testing
             host: .scripted(http([found("/files/", collection)]))
         )
         #expect(try await anybody.open().map(\.kind) == [.reachable])
+    }
+
+    @Test func `a stranger who gets no answer, or another one, fails no opening`() async throws {
+        let shown = ScriptedHTTP.Answer.response(
+            HTTPResponse(status: 207, body: Array(found("/files/", collection).1.utf8))
+        )
+        let late = ScriptedHTTP.Answer.failure(PluginError(.timedOut, "too late"))
+        for answer in [late, .response(HTTPResponse(status: 503)), .response(HTTPResponse(status: 404))] {
+            let http = ScriptedHTTP([shown, answer])
+            #expect(try await webdav(http).open() == [.reachable("the server shows the collection")])
+            #expect(http.requests.count == 2)
+        }
     }
 
     @Test(arguments: [

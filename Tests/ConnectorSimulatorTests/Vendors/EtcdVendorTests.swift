@@ -167,6 +167,24 @@ import Testing
         return found.map { $0["result"] ?? $0 }
     }
 
+    @Test(
+        arguments: [
+            ("etcdserver: revision of auth store is old", 400, 3), ("etcdserver: invalid auth token", 401, 16),
+        ]
+    )
+    func `a fault with the words of a refused token has their status and code`(
+        _ words: String,
+        _ status: Int,
+        _ code: Int64
+    ) throws {
+        let response = vendor.failure(status: nil, code: words, message: nil)
+        #expect(response.status == status)
+        #expect(
+            try JSONValue(parsing: response.body)
+                == ["error": .string(words), "code": .integer(code), "message": .string(words)]
+        )
+    }
+
     @Test func `a watch is told of the changes of its range, from a revision on, one message for each`() async throws {
         try put("app/a", "1")
         try put("app/a", "2")

@@ -100,6 +100,17 @@ import Testing
         #expect(google("address=paris&components=country:DE").json["status"] == "ZERO_RESULTS")
     }
 
+    @Test(arguments: ["52.5163e0,13.3777", "52.5163,1.33777E1", "5e-05,-5e-05"])
+    func `numbers with exponents are no point to Google, and text to OpenCage`(_ point: String) {
+        #expect(google("latlng=\(point)").json["status"] == "INVALID_REQUEST")
+        let opencage = OpenCageVendor.demo()
+        func found(_ query: String) -> Int? {
+            let target = "/geocode/v1/json?q=\(query)&key=0cdemokey0cdemokey0cdemokey0cdem"
+            return opencage.respond(to: .get(target)).json["results"]?.array?.count
+        }
+        #expect(found(point) == 0 && found("52.5163,13.3777") == 1)
+    }
+
     @Test func `Google refuses in the body`() {
         #expect(google("address=qqqq").json == ["results": [], "status": "ZERO_RESULTS"])
         let denied = google("address=paris", key: "other")

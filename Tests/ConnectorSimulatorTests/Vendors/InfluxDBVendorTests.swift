@@ -27,6 +27,11 @@ import Testing
         #expect(series?["values"] == [[1000, "a b", 3, true, "a \"b\", c", 0.5, "z"]])
     }
 
+    @Test func `a backslash in a field's name stays, unless it escapes what would end the name`() {
+        #expect(write(#"m a\b=1,c\,d=2,e\\f=3 1"#).status == 204)
+        #expect(query("SELECT * FROM m")["series"]?[0]?["columns"] == ["time", #"a\b"#, "c,d", #"e\\f"#])
+    }
+
     @Test func `times are read and written in the precision that is asked for`() {
         #expect(write("m v=1 2", "db=demo&precision=s").status == 204)
         #expect(write("m v=2").status == 204)
@@ -62,7 +67,8 @@ import Testing
         ("m", "missing fields"), ("m,t v=1", "missing tag value"), ("m v=", "missing field value"),
         ("m v=abc", "invalid number"), ("m v=1 abc", "bad timestamp"), ("m v=\"a", "unbalanced quotes"),
         (",t=a v=1", "missing measurement"), ("m v=1 99999999999999999999", "bad timestamp"),
-        ("m v=1x", "invalid number"),
+        ("m v=1x", "invalid number"), ("m v\\\\ =1", "invalid field format"), ("m v\\=1", "invalid field format"),
+        ("m v\\\\,w=1", "invalid field format"), ("m v\\\\=1 5", "invalid value: field-key=v\\\\=1"),
         ("m v=nan", "invalid number"), ("m v=99999999999999999999i", "unable to parse integer"),
     ])
     func `a line that cannot be read is refused in the server's words`(line: String, reason: String) {

@@ -25,6 +25,12 @@ import Testing
         #expect(batch(requests, token: "other")["invalid_indices"] == nil)
     }
 
+    @Test func `a lock that was not free in time is a success of none`() {
+        let response = server.failure(status: nil, code: "1205", message: nil)
+        #expect(response.status == 200)
+        #expect(response.json == ["status": "success", "tracked": 0, "invalid": 0])
+    }
+
     @Test func `what is older than a day, or says from where it came, needs a token`() {
         // Noon less a day, and a second more.
         let (old, new): (JSONValue, JSONValue) = (

@@ -94,6 +94,18 @@ import Testing
         #expect(Set(keys) == ["name", "objectId", "createdAt", "updatedAt"])
     }
 
+    @Test func `a server's maxLimit caps every query, and the count stays whole`() throws {
+        let set = ParseVendor.demoCredentials.merging(["maxLimit": "2"]) { $1 }
+        let parse = ParseVendor(credentials: AcceptedCredentials([set]))
+        for _ in 0..<3 {
+            #expect(parse.respond(to: .json("POST", "/parse/classes/Game", [:], headers: headers)).status == 201)
+        }
+        for (query, expected) in [("skip=0", 2), ("limit=9", 2), ("limit=1", 1)] {
+            let page = parse.respond(to: .get("/parse/classes/Game?count=1&\(query)", headers: headers)).json
+            #expect(page["results"]?.array?.count == expected && page["count"] == 3, "\(query)")
+        }
+    }
+
     @Test func `pointers are followed where that is asked for`() throws {
         let id = try create(["name": "ann"])
         let pointer: JSONValue = ["__type": "Pointer", "className": "Game", "objectId": .string(id)]

@@ -44,9 +44,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     init(_ object: JSONObject, codingPath: [any CodingKey]) {
         self.object = object
         self.codingPath = codingPath
-        index =
-            object.members.count > 16
-            ? Dictionary(object.members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }) : nil
+        index = object.index
     }
 
     var allKeys: [Key] { object.names.compactMap(Key.init(stringValue:)) }

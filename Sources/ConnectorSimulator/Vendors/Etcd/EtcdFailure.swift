@@ -17,6 +17,7 @@ struct EtcdFailure: Error {
     static let badCredentials = invalid("etcdserver: authentication failed, invalid user ID or password")
     static let noUser = invalid("etcdserver: user name is empty")
     static let badToken = EtcdFailure(code: 16, words: "etcdserver: invalid auth token")
+    static let oldToken = invalid("etcdserver: revision of auth store is old")
     static let authenticationIsOff = EtcdFailure(code: 9, words: "etcdserver: authentication is not enabled")
     static let compacted = EtcdFailure(code: 11, words: "etcdserver: mvcc: required revision has been compacted")
     static let future = EtcdFailure(code: 11, words: "etcdserver: mvcc: required revision is a future revision")

@@ -8,7 +8,8 @@ internal import Synchronization
 /// The JSON gateway of etcd 3.5: keys with revisions, transactions, watches and users' tokens.
 ///
 /// Sources: etcd.io/docs/v3.5/dev-guide/api_grpc_gateway and `rpc.proto`. There are no leases, no nested transactions and no
-/// administration; a request for them is not found.
+/// administration; a request for them is not found. A fault whose code is etcd's words about a token, such as
+/// `code=etcdserver: revision of auth store is old`, has the status that goes with them.
 package final class EtcdVendor: Vendor {
     package static let name = "etcd"
     package static let demoCredentials = ["username": "demo", "password": "demo-password"]
@@ -73,6 +74,9 @@ package final class EtcdVendor: Vendor {
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        for failure in [EtcdFailure.badToken, .oldToken] where failure.words == code {
+            return HTTPResponse(status: status ?? failure.status, json: failure.json)
+        }
         let status = status ?? 500
         let words = message ?? code ?? HTTPReason.text(of: status)
         let known = [400: 3, 401: 16, 403: 7, 404: 5, 429: 8, 503: 14] as [Int: Int64]

@@ -12,6 +12,12 @@ enum Degrees {
         return "\(scaled < 0 ? "-" : "")\(magnitude / 10_000_000).\(zeros)\(fraction)"
     }
 
+    /// Parses a number without an exponent from `-limit` to `limit`; `nil` for anything else.
+    static func parseDecimal(_ text: String?, limit: Double) -> Double? {
+        guard text?.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) != true else { return nil }
+        return parse(text, limit: limit)
+    }
+
     /// Parses a number from `-limit` to `limit`; `nil` for anything else.
     static func parse(_ text: String?, limit: Double) -> Double? {
         guard let text = text?.trimmingBlanks(), let number = Double(text), number.magnitude <= limit else {

@@ -63,11 +63,11 @@ package struct GoogleVendor: Vendor {
         return answer(matching)
     }
 
-    /// Finds places at a coordinate.
+    /// Finds places at a coordinate, whose numbers have no exponents.
     private func reverse(_ text: String) -> HTTPResponse {
         let parts = text.split(separator: ",").map { String($0) }
-        guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
-            let longitude = Degrees.parse(parts[1], limit: 180)
+        guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),
+            let longitude = Degrees.parseDecimal(parts[1], limit: 180)
         else {
             return answer("INVALID_REQUEST", httpStatus: 400, message: "Invalid request. Invalid 'latlng' parameter.")
         }

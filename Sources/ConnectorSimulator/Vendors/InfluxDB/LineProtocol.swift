@@ -84,8 +84,12 @@ struct LineProtocol {
         guard !rest.isEmpty else { throw Refusal(message: "missing fields") }
         var fields: [String: InfluxPoint.Field] = [:]
         repeat {
-            let key = token(until: ["=", ",", " "])
+            let key = token(until: ["=", ",", " "], isFieldKey: true)
             guard !key.isEmpty else { throw Refusal(message: "missing field key") }
+            // The server looks for the end of the key twice, and the second time such a backslash escapes the equals sign.
+            guard rest.first != "=" || key.last != "\\" else {
+                throw Refusal(message: "invalid value: field-key=\(key)\(rest.prefix { $0 != " " })")
+            }
             guard skip("=") else {
                 throw Refusal(message: fields.isEmpty ? "invalid field format" : "missing field value")
             }
@@ -145,16 +149,18 @@ struct LineProtocol {
         return time
     }
 
-    /// Reads a name up to one of `ends`; a backslash escapes a comma, a space and an equals sign.
-    private mutating func token(until ends: Set<Character>) -> String {
+    /// Reads a name up to one of `ends`; a backslash escapes a comma, a space and an equals sign. In the key of a field, it
+    /// makes any other character part of the key, too, and stays.
+    private mutating func token(until ends: Set<Character>, isFieldKey: Bool = false) -> String {
         var token = ""
         while let character = rest.first, !ends.contains(character) {
             rest = rest.dropFirst()
-            if character == "\\", let next = rest.first, next == "," || next == " " || next == "=" {
+            let next = character == "\\" ? rest.first : nil
+            let isEscape = next == "," || next == " " || next == "="
+            if !isEscape { token.append(character) }
+            if let next, isEscape || isFieldKey {
                 token.append(next)
                 rest = rest.dropFirst()
-            } else {
-                token.append(character)
             }
         }
         return token

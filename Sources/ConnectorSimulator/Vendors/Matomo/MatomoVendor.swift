@@ -8,11 +8,15 @@ internal import ConnectorHTTPServer
 ///
 /// A request is invalid if it is for another site, or if it is older than a day or has an address without a token. Of a batch the others are tracked;
 /// which ones are invalid is reported to superusers only; here the token is a superuser's. Without parameters the answer is a
-/// page. Source: Matomo's documentation of the API, and its tracker.
+/// page. A fault with `code=1205`, MySQL's code for a lock that was not free in time, answers a batch as the tracker does then: a
+/// success of none. Source: Matomo's documentation of the API, and its tracker.
 package struct MatomoVendor: Vendor {
     package static let name = "matomo"
     package static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
     package static let secretKeys = ["token"]
+
+    /// MySQL's error of a request that waited too long for a lock.
+    private static let lockWait = "1205"
 
     /// The sites and tokens that the vendor knows.
     private let credentials: AcceptedCredentials
@@ -94,6 +98,9 @@ package struct MatomoVendor: Vendor {
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
+        if code == Self.lockWait {
+            return HTTPResponse(status: status ?? 200, json: ["status": "success", "tracked": 0, "invalid": 0])
+        }
         var answer: JSONObject = ["status": "error", "tracked": 0, "invalid": 0]
         answer["message"] = (message ?? code).map { .string($0) }
         return HTTPResponse(status: status ?? 500, json: .object(answer))

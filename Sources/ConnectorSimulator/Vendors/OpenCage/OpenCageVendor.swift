@@ -44,11 +44,11 @@ package struct OpenCageVendor: Vendor {
         return answer(200, "OK", found.prefix(limit).map(Self.json))
     }
 
-    /// The coordinate that a query is, if it is one.
+    /// The coordinate that a query is, if it is one; a number with an exponent is text.
     private static func point(_ text: String) -> (latitude: Double, longitude: Double)? {
         let parts = text.split { $0 == "," || $0 == "+" || $0 == " " }.map { String($0) }
-        guard parts.count == 2, let latitude = Degrees.parse(parts[0], limit: 90),
-            let longitude = Degrees.parse(parts[1], limit: 180)
+        guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),
+            let longitude = Degrees.parseDecimal(parts[1], limit: 180)
         else { return nil }
         return (latitude, longitude)
     }

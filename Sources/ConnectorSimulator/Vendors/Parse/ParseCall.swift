@@ -15,6 +15,8 @@ struct ParseCall {
     var body: JSONObject
     /// The items of the query.
     var query = QueryItems(parsing: "")
+    /// The most objects that a query returns.
+    var maxLimit = Int.max
 
     /// The most calls in a batch.
     private static let batchLimit = 50
@@ -47,7 +49,7 @@ struct ParseCall {
         case "POST":
             let id = try store.create(body, of: name, now: now)
             return (201, ["objectId": .string(id), "createdAt": .string(now.description)])
-        case "GET": return (200, try ParseQuery(parameters()).run(on: name, in: store))
+        case "GET": return (200, try ParseQuery(parameters(), maxLimit: maxLimit).run(on: name, in: store))
         default: throw ParseFailure(code: 101, message: "Cannot \(method) /\(path.joined(separator: "/"))")
         }
     }
@@ -92,7 +94,8 @@ struct ParseCall {
                 method: request["method"]?.string?.uppercased() ?? "GET",
                 path: Array(components[root...]),
                 mount: mount,
-                body: request["body"]?.object ?? JSONObject()
+                body: request["body"]?.object ?? JSONObject(),
+                maxLimit: maxLimit
             )
             do {
                 answers.append(["success": try call.run(on: &store, now: now).document])

@@ -26,13 +26,15 @@ struct ParseQuery {
     private let projection: ParseProjection
 
     /// Parses the parameters, each a JSON value.
-    init(_ values: JSONObject) throws(ParseFailure) {
+    ///
+    /// - Parameter maxLimit: The most objects that the server returns, whatever the query asks for.
+    init(_ values: JSONObject, maxLimit: Int) throws(ParseFailure) {
         for name in values.names where !Self.parameters.contains(name) {
             throw .query("Invalid parameter for query: \(name)")
         }
         constraint = try ParseConstraint(values["where"])
         order = ParseProjection.names(values["order"])
-        limit = Int(clamping: max(0, Self.number(values["limit"]) ?? 100))
+        limit = min(Int(clamping: max(0, Self.number(values["limit"]) ?? 100)), maxLimit)
         skip = Int(clamping: max(0, Self.number(values["skip"]) ?? 0))
         isCounting = values["count"].map { $0 != .null && $0 != false && $0 != 0 && $0 != "0" && $0 != "" } ?? false
         projection = ParseProjection(values)

@@ -10,7 +10,8 @@ internal import Synchronization
 /// The mount path ends before the first component that belongs to the API, so `/parse/classes/Game` and
 /// `/v1/api/classes/Game` both work. A wrong application or key is refused with 403 `{"error":"unauthorized"}`; a call
 /// that needs the master key, with 403 and a message that says so. A repeated request id is refused with code 159, as
-/// with idempotency enabled. Source: Parse Server's sources and its REST guide.
+/// with idempotency enabled. The accepted credentials may have a `maxLimit`, which is the server's option of that name: no query
+/// returns more objects. Source: Parse Server's sources and its REST guide.
 package final class ParseVendor: Vendor {
     package static let name = "parse"
     package static let demoCredentials = [
@@ -74,6 +75,7 @@ package final class ParseVendor: Vendor {
         case let rights?: isMaster = rights
         }
         call.query = request.query
+        call.maxLimit = credentials.values(of: ["maxLimit"]).compactMap { Int($0) }.filter { $0 > 0 }.min() ?? .max
         for name in call.body.names where name.hasPrefix("_") && name.count > 1 { call.body[name] = nil }
         return answer(call, of: request, isMaster: isMaster)
     }

@@ -25,6 +25,8 @@ struct S3Failure: Error {
         "At least one of the pre-conditions you specified did not hold"
     )
     static let accessDenied = S3Failure(403, "AccessDenied", "Access Denied")
+    /// Cloudflare R2's refusal of a request without a signature.
+    static let noAuthorization = S3Failure(400, "InvalidArgument", "Authorization")
     static let methodNotAllowed = S3Failure(
         405,
         "MethodNotAllowed",

@@ -8,7 +8,8 @@ internal import Synchronization
 /// Amazon S3: objects, multipart uploads, lists in pages, copies, conditions, and signatures of version 4.
 ///
 /// The buckets named by the accepted credentials exist from the start. Where such credentials say that the host names the
-/// bucket, paths have none. A request may be of any age. Source: the API reference of Amazon S3.
+/// bucket, paths have none. Where they are for the region `auto`, which is Cloudflare R2's, a request without a signature is
+/// refused as R2 does. A request may be of any age. Source: the API reference of Amazon S3.
 package final class S3Vendor: Vendor {
     package static let name = "s3"
     package static let demoCredentials = [
@@ -49,6 +50,7 @@ package final class S3Vendor: Vendor {
 
     /// The credentials of a request, whose signature is theirs.
     private func authenticate(_ request: SimulatedRequest) throws(S3Failure) -> [String: String] {
+        if request.fields["Authorization"] == nil, credentials.accepts("region", "auto") { throw .noAuthorization }
         let authorization = try S3Authorization(request)
         let sets = credentials.sets.filter { $0["accessKey"] == authorization.accessKey }
         guard !sets.isEmpty else {

@@ -144,17 +144,20 @@ extension PluginSide {
     /// - Parameters:
     ///   - length: The length of a body that comes in parts, `.max` if it is not known; nil without one.
     ///   - silence: In nanoseconds; 0 for any.
+    ///   - isOld: Whether the plugin is older than the receiver's last field.
     func stream(
         _ method: String = "GET",
         _ url: String,
         length: UInt64? = nil,
         deadline: UInt64 = .max,
-        silence: UInt64 = 0
+        silence: UInt64 = 0,
+        isOld: Bool = false
     ) throws -> PartRecorder {
         let recorder = PartRecorder(self)
         var error = connector_error()
         error.struct_size = UInt32(MemoryLayout<connector_error>.size)
         var receiver = unsafe recorder.receiver(silence: silence)
+        if isOld { unsafe receiver.struct_size -= UInt32(MemoryLayout<connector_http_room?>.size) }
         let status = unsafe lend(method, url, [], [], 0, deadline) { request in
             guard let http = unsafe http else { return Int32(CONNECTOR_FAILED) }
             var request = unsafe request.pointee

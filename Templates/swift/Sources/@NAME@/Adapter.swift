@@ -2,7 +2,7 @@ import ConnectorKit
 import ConnectorManifest
 
 /// One gate.
-struct @TYPE@: Plugin {
+struct Adapter: Plugin {
     /// What proves that the vendor answered. A status alone proves nothing: a captive portal says 200, too.
     private static let account = VendorAnswer(
         "@NAME@",

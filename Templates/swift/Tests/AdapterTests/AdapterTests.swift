@@ -2,10 +2,10 @@ import ConnectorKit
 import ConnectorManifest
 import Testing
 
-@testable import @SNAKE@
+@testable import `@SNAKE@`
 
 /// The plugin, with one answer in place of the vendor.
-@Suite struct @TYPE@Tests {
+@Suite struct AdapterTests {
     private struct Vendor: HTTPService {
         let status: Int
         let body: String
@@ -15,9 +15,9 @@ import Testing
         }
     }
 
-    private func plugin(_ status: Int, _ body: String) throws -> @TYPE@ {
+    private func plugin(_ status: Int, _ body: String) throws -> Adapter {
         let configuration = PluginConfiguration(["endpoint": "@URL@", "apiKey": "{{secret:apiKey}}"])
-        return try @TYPE@(configuration: configuration, host: Host(http: Vendor(status: status, body: body)))
+        return try Adapter(configuration: configuration, host: Host(http: Vendor(status: status, body: body)))
     }
 
     @Test func `the gate opens on the account`() async throws {

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorTestSupport
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+
+#if os(Linux)
+    /// What is done to the process and its descriptors for the sake of a note about its end.
+    @Suite struct FatalSignalTests {
+        /// A program that puts a file in the place of every pipe, and then fails.
+        private static let program = """
+            #include <fatal_signal.h>
+            #include <fcntl.h>
+            #include <sys/stat.h>
+            #include <unistd.h>
+
+            int main(int count, char **arguments) {
+                struct stat status;
+                if (count != 3 || fatal_signal_install(arguments[1]) != 0) return 1;
+                int file = open(arguments[2], O_RDWR | O_CREAT, 0600);
+                if (file < 0) return 1;
+                for (int number = 3; number < 1024; number++) {
+                    if (fstat(number, &status) == 0 && S_ISFIFO(status.st_mode)) dup2(file, number);
+                }
+                *(volatile int *)8 = 0;
+                return 0;
+            }
+
+            """
+
+        @Test func `a file that has taken a descriptor of the handler gets nothing of the stack`() throws {
+            try Fixtures.withDirectory { directory in
+                let sources = "\(Fixtures.sources.parentPath.parentPath)/Sources/CFatalSignal"
+                try Fixtures.write(Array(Self.program.utf8), to: "\(directory)/program.c")
+                try #require(
+                    Fixtures.run(
+                        "cc -D_Nullable= -D_Nonnull= -I'\(sources)/include' -pthread '\(sources)'/*.c '\(directory)/program.c' -o '\(directory)/program'"
+                    ) == 0
+                )
+                let status = Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' file 2> said")
+                #expect(status == 128 + 11)
+                #expect(try Fixtures.bytes("\(directory)/file").isEmpty)
+                let note = String(decoding: try Fixtures.bytes("\(directory)/note"), as: UTF8.self)
+                #expect(note.contains(#""event": "SIGSEGV""#), "\(note)")
+            }
+        }
+
+        @Test func `a plugin is loaded that has the address of _exit in memory that is read-only`() async {
+            await #expect(processExitsWith: .success) {
+                try Fixtures.withDirectory { directory in
+                    let source = """
+                        #include "fixture.h"
+                        CONNECTOR_MANIFEST(\(Fixtures.manifest("reading", "1.0.0")));
+                        __asm__(".section .rodata\\n.balign 8\\n.quad _exit\\n.previous");
+                        FIXTURE_PLUGIN(fixture_open)
+                        """
+                    let path = try Fixtures.compile(
+                        source,
+                        into: directory,
+                        as: "reading",
+                        flags: "-Wl,-z,notext"
+                    )
+                    _ = try PluginLoader().load(PluginCatalog.candidate(path: path))
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+@testable import ConnectorOutbox
+
+/// What receipts tell of events that a queue has given up.
+@Suite(.timeLimit(.minutes(5))) struct DroppedReceiptTests {
+    private func receipt(_ number: Int, _ bench: Bench) -> Receipt {
+        Receipt(id: "event-\(number)", connectors: ["a"], outcomes: [], outbox: bench.outbox)
+    }
+
+    /// Expects that a receipt calls its event dropped.
+    private func expectDropped(_ number: Int, _ bench: Bench) async {
+        let error = await #expect(throws: ConnectorError.self) { try await receipt(number, bench).delivered() }
+        #expect(error?.code == .partial)
+        #expect(error?.outcomes.first?.error?.message.contains("dropped") == true)
+    }
+
+    @Test func `an event that made room in a full outbox was dropped, for who waits and for who asks later`()
+        async throws
+    {
+        var policy = DeliveryPolicy()
+        (policy.maximumBytes, policy.whenFull) = (250, .dropOldest)
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
+        var changes = receipt(1, bench).changes.makeAsyncIterator()
+        #expect(try await changes.next()?.state == .queued)
+        _ = try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"])
+        #expect(try await changes.next()?.state == .dropped)
+        #expect(try await changes.next() == nil)
+        await expectDropped(1, bench)
+        try await bench.outbox.start(isStored: true)
+        try await receipt(2, bench).delivered()
+        await bench.outbox.close()
+    }
+
+    @Test func `an event that an operator drops was dropped, whether it waited or was a dead letter`() async throws {
+        let bench = Bench()
+        bench.vendor.answers { .success($0.map { $0.id == "event-1" ? .rejected("never") : .accepted }) }
+        try await bench.outbox.start(isStored: true)
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        await bench.drained()
+        bench.vendor.isOpen = false
+        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
+        var changes = receipt(2, bench).changes.makeAsyncIterator()
+        #expect(try await changes.next()?.state == .queued)
+        #expect(try await bench.outbox.drop(RecordSelection()) == 2)
+        #expect(try await changes.next()?.state == .dropped)
+        for number in 1...2 { await expectDropped(number, bench) }
+        await bench.outbox.close()
+    }
+}

@@ -1,0 +1,67 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import ConnectorPlatform
+import Testing
+
+@testable import ConnectorOutbox
+
+/// Events follow the connectors that move, and reach no other.
+@Suite(.timeLimit(.minutes(5))) struct RetargetingTests {
+    /// A connector of the next configuration.
+    private func target(_ path: String, _ bench: Bench) -> Outbox.Target {
+        let vendor = bench.vendors[path] ?? Vendor()
+        return Outbox.Target(
+            path: path,
+            policy: bench.policy,
+            limits: BatchLimits(),
+            isUsable: { vendor.isOpen },
+            send: { await vendor.take($0) }
+        )
+    }
+
+    @Test(arguments: [1, 2])
+    func `the events of a connector that takes another's place wait until it is there`(first: Int) async throws {
+        let bench = Bench(["a", "b"])
+        bench.vendors["b"]?.isOpen = false
+        try await bench.outbox.start(isStored: true)
+        if first == 1 {
+            _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+            await bench.drained()
+        }
+        _ = try await bench.outbox.append(bench.events(2...4), to: ["b"])
+        await bench.outbox.move("b", to: "a", by: .max)
+        // Sent between the move and the new tree.
+        _ = try await bench.outbox.append(bench.events(5...5), to: ["b"])
+        #expect(bench.statistics("b").queued == 4 && bench.statistics().queued == 0)
+        #expect(bench.outbox.hasEvents(at: "a"))
+        let receipt = Receipt(id: "event-5", connectors: ["b"], outcomes: [], outbox: bench.outbox)
+        var changes = receipt.changes.makeAsyncIterator()
+        #expect(try await changes.next()?.state == .queued)
+        await bench.outbox.retarget([target("a", bench)], by: .max)
+        #expect(try await changes.next()?.state == .delivered)
+        await bench.drained()
+        #expect(bench.vendor.batches.flatMap(\.self) == (first...5).map { "event-\($0)" })
+        #expect(bench.vendors["b"]?.batches.isEmpty == true)
+        await bench.outbox.close()
+    }
+
+    @Test func `what a process moves that may not deliver yet follows once it may`() async throws {
+        let folder = try Folder()
+        let (first, second) = (Bench(folder: folder), Bench(["a", "b"], folder: folder))
+        first.vendor.isOpen = false
+        try await first.outbox.start(isStored: true)
+        _ = try await first.outbox.append(first.events(1...3), to: ["a"])
+        try await second.outbox.start(isStored: true)
+        await second.outbox.move("a", to: "b", by: .max)
+        await second.outbox.retarget([target("b", second)], by: .max)
+        #expect(second.statistics().queued == 3)
+        await first.outbox.close()
+        await second.clock.advance(toTimerAfter: .seconds(1))
+        if second.statistics("b").delivered < 3 { await second.until { second.statistics("b").delivered == 3 } }
+        #expect(second.vendors["b"]?.batches == [["event-1", "event-2", "event-3"]])
+        #expect(second.vendor.batches.isEmpty)
+        await second.outbox.close()
+    }
+}
