@@ -522,6 +522,9 @@ if let sanitizer {
             (target.swiftSettings ?? [])
             + [.unsafeFlags(["-sanitize=\(sanitizer)", "-whole-module-optimization", "-num-threads", "2"])]
         target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=\(sanitizer)"])]
-        target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+        let linker = "\(Context.packageDirectory)/Tests/Sanitizers/own-first"
+        target.linkerSettings =
+            (target.linkerSettings ?? [])
+            + [.unsafeFlags(["-sanitize=\(sanitizer)", "-Xclang-linker", "--ld-path=\(linker)"])]
     }
 }

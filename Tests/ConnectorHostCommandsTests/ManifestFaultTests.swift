@@ -67,20 +67,22 @@ import Testing
         try workspace.write(mistake.manifest, to: "P/tool.connector.json")
         try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])
         let place = "P/tool.connector.json:\(mistake.place): "
+        var program = workspace.program
+        program.file = Program.pathAlone
         for arguments in [["status"], ["validate"], ["inspect", "P/tool.connector.json"], ["plugins"]] {
-            let child = try workspace.program.start(arguments)
+            let child = try program.start(arguments)
             let result = try await child.finish()
             let text = result.output + result.error
             #expect(text.contains(place), "\(arguments): \(text)")
             for words in mistake.words { #expect(text.contains(words), "\(arguments): \(text)") }
             #expect((result.status == 0) == (arguments[0] == "plugins"))
         }
-        let document = try JSONValue(parsing: try await workspace.program.run("status", "--json").output)
+        let document = try JSONValue(parsing: try await program.run("status", "--json").output)
         let error = document["gates"]?[0]?["error"]
         #expect(error?["file"]?.string?.hasSuffix("P/tool.connector.json") == true, "\(document)")
         #expect(error?["line"] == 2)
         for command in [["call", "tool", "f"], ["operations", "tool"]] {
-            let result = try await workspace.program.start(command).finish()
+            let result = try await program.start(command).finish()
             #expect(result.status == 1)
             #expect(
                 result.error.contains(place) && result.error.contains("manifest]")

@@ -14,6 +14,8 @@ import Testing
 struct Program: Sendable {
     /// The working directory of the child.
     var directory: String
+    /// The program's file.
+    var file = Self.path
     /// The child's whole environment; no colour, English in UTF-8, unless a test says otherwise.
     var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"]
 
@@ -48,8 +50,11 @@ struct Program: Sendable {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }()
 
-    /// Where the program is: in a folder without the adapters' images, which it would search, and read, at each start.
-    static let path: String = {
+    /// Where the program is, beside the images of all adapters.
+    static let path = "\(buildDirectory)/connector-host"
+
+    /// The program in a folder of its own: `plugins` examines every image beside it, which takes seconds.
+    static let pathAlone: String = {
         let directory = "\(buildDirectory)/bin"
         unsafe mkdir(directory, 0o755)
         for name in ["connector-host", "connector-runner"] {
@@ -69,6 +74,6 @@ struct Program: Sendable {
 
     /// Starts the program, for tests that talk to it while it runs.
     func start(_ arguments: [String]) throws -> Child {
-        try Child(start: Self.path, arguments, self)
+        try Child(start: file, arguments, self)
     }
 }
