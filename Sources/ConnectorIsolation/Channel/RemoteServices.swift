@@ -120,12 +120,7 @@ final class RemoteServices: Sendable {
 
     /// Answers a request that waits.
     func answer(_ token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>?, _ value: [UInt8] = []) {
-        var message = MessageWriter()
-        message.put(token)
-        message.put(status)
-        unsafe ServiceError.put(status == Int32(CONNECTOR_OK) ? nil : error, to: &message)
-        message.put(value)
-        send(.answer, message)
+        unsafe send(.answer, MessageWriter(answering: token, status, error: error, value))
     }
 
     /// A deadline of the host's clock for one that the runner says as time that remains.

@@ -31,3 +31,17 @@ package enum ServiceError {
         return error
     }
 }
+
+extension MessageWriter {
+    /// Writes the answer to a request of a plugin that waits for it.
+    ///
+    /// - Parameter error: What went wrong; it counts unless the status is CONNECTOR_OK.
+    init(answering token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>? = nil, _ value: [UInt8] = [])
+    {
+        self.init()
+        put(token)
+        put(status)
+        unsafe ServiceError.put(status == Int32(CONNECTOR_OK) ? nil : error, to: &self)
+        put(value)
+    }
+}

@@ -132,11 +132,8 @@ extension Runner {
         case .emit, .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall,
             .gateBound:
             var message = MessageReader(frame.payload)
-            var answer = MessageWriter()
-            answer.put(try message.integer(UInt64.self))
-            answer.put(Int32(CONNECTOR_NOT_OPEN))
-            unsafe ServiceError.put(nil, to: &answer)
-            answer.put([UInt8]())
+            let token = try message.integer(UInt64.self)
+            let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))
             send(.answer, instance: frame.instance, answer.bytes)
         default: break
         }

@@ -56,14 +56,7 @@ struct Program: Sendable {
     /// The program in a folder of its own: `plugins` examines every image beside it, which takes seconds.
     static let pathAlone: String = {
         let directory = "\(buildDirectory)/bin"
-        unsafe mkdir(directory, 0o755)
-        for name in ["connector-host", "connector-runner"] {
-            // Renamed into place: another process of tests may do the same now. Both links are left if they are to one file.
-            let new = "\(directory)/\(name).\(getpid())"
-            unsafe link("\(buildDirectory)/\(name)", new)
-            unsafe rename(new, "\(directory)/\(name)")
-            unsafe unlink(new)
-        }
+        shell("mkdir -p '\(directory)' && ln -f '\(path)' '\(directory)/'")
         return "\(directory)/connector-host"
     }()
 
