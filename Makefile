@@ -113,22 +113,25 @@ examples: plugins
 	    scripts/check-project $$language files/1 $(PROGRAM) || exit 1; \
 	done
 	@! grep -e argument-parser Examples/*/Package.resolved
-	@scripts/run-example .build-example/debug
+	@scripts/run-example $(or $(SCRATCH),.build-example)/debug
 
 # One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
 # those of the console tmux and Chromium. Without these, the tests are skipped.
 test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
-# Most of the time tests wait for processes, servers and clocks: so these run beside each other, and beside the compiler.
+# Most of the time tests wait for processes, servers and clocks: so these run beside each other, and beside the compiler of the examples.
+# With SCRATCH=.build the examples take what is compiled of the dependencies there, after all that needs the rest of it.
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \
-	    "$(TESTS) --skip '^ConnectorHostTests\.'" \
-	    "$(TESTS) --skip '^(?!ConnectorHostTests\.)' && $(ISOLATED_TESTS)" \
-	    '$(MAKE) --no-print-directory examples'
+	    "$(TESTS) --filter '^ConnectorHostCommandsTests\.'" \
+	    "$(TESTS) --filter '^ConnectorHostTests\.' && $(ISOLATED_TESTS)" \
+	    "$(TESTS) --skip '^ConnectorHost(Commands)?Tests\.'" \
+	    $(if $(SCRATCH),,'$(MAKE) --no-print-directory examples')
 	@Tests/Browser/run short
 	@$(MAKE) --no-print-directory -s check-install
+	@$(if $(SCRATCH),$(MAKE) --no-print-directory examples)
 
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.

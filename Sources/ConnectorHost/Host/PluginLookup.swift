@@ -63,12 +63,14 @@ package struct PluginLookup: Sendable {
     }
 
     /// Uses the given images or sidecars instead of searching; connectors name them by id.
-    package init(files: [String]) {
+    ///
+    /// - Parameter entry: Examines a file.
+    package init(files: [String], entry: (_ path: String) -> PluginEntry = { PluginCatalog.entry(path: $0) }) {
         named = PluginCatalog(directories: [])
         bundled = BundledPlugins(directories: [], requiresTrust: false)
         paths = PathPlugins()
         for file in files {
-            let entry = PluginCatalog.entry(path: file)
+            let entry = entry(file)
             guard let id = entry.id else { continue }
             filed.append(entry)
             let missing = ConnectorError(.unknownPlugin, "\(file) is not usable")

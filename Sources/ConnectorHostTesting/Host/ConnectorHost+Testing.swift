@@ -4,10 +4,25 @@
 public import ConnectorBase
 internal import ConnectorConfiguration
 public import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorPlatform
 public import Logging
+internal import Synchronization
 
 extension ConnectorHost {
+    /// What the files of plugins say, by path: of an image that is as it was, the manifest is read once for all hosts of the tests.
+    private static let examined = Mutex<[String: PluginEntry]>([:])
+
+    private static func examine(_ files: [String]) -> PluginLookup {
+        examined.withLock { examined in
+            PluginLookup(files: files) { file in
+                let entry = PluginCatalog.entry(path: file, after: examined[file])
+                examined[file] = entry
+                return entry
+            }
+        }
+    }
+
     private static let isolation = ProcessEnvironment.variables["CONNECTOR_TESTING_ISOLATION"]
 
     /// Creates a host that reads no files except the plugins', with a clock that the test moves.
@@ -58,7 +73,7 @@ extension ConnectorHost {
         let environment = Configuration.Environment(environment)
         let configuration = try Configuration(parsing: text, environment: environment)
             .appending(added, environment: environment)
-        let lookup = PluginLookup(files: plugins)
+        let lookup = examine(plugins)
         let clock = clock ?? ManualHostClock()
         var options = Options(
             environment: environment,
@@ -84,7 +99,7 @@ extension ConnectorHost {
             _,
             substitute throws(ConfigurationErrors) in
             // The files may have changed since.
-            let lookup = PluginLookup(files: plugins).substituting(substitute)
+            let lookup = examine(plugins).substituting(substitute)
             let resolved = try configuration.resolved(
                 environment: environment,
                 simulation: standIns.isEmpty ? nil : SimulationRequest(paths: Set(standIns.keys)),

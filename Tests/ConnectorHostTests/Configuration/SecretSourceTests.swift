@@ -232,7 +232,7 @@ import Testing
 
     // MARK: Snapshots
 
-    @Test func `ten thousand rotations yield no mixed pair`() throws {
+    @Test func `rotations at any moment yield no mixed pair`() throws {
         try Fixtures.withDirectory { directory in
             let rotation = try SecretRotation(directory)
             let resolved = try resolved(
@@ -243,7 +243,7 @@ import Testing
             let isDone = Atomic(false)
             let thread = HostThread.start("rotation") {
                 do {
-                    while rotation.rotations < 10_000 { try rotation.rotate() }
+                    while rotation.rotations < 2000 { try rotation.rotate() }
                 } catch {
                     failure.withLock { $0 = error }
                 }
@@ -259,7 +259,7 @@ import Testing
             #expect(failure.withLock { $0 } == nil)
             #expect(snapshots > 0)
             let last = resolved.renew("a", .files).first?.secrets.values.map { $0.reveal() }
-            #expect(last == ["secret-10000", "secret-10000"])
+            #expect(last == ["secret-2000", "secret-2000"])
         }
     }
 }

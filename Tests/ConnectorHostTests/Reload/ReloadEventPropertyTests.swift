@@ -89,7 +89,7 @@ import Testing
         return taken
     }
 
-    @Test(arguments: 1...20)
+    @Test(arguments: 1...10)
     func `a host that was reloaded delivers what a fresh one does, and before it what waited`(_ seed: UInt64)
         async throws
     {

@@ -35,7 +35,7 @@ import Testing
         report.gates.map { "\($0.path) \($0.state) \($0.target) \($0.policy ?? "") \($0.isRequired) \($0.isReady)" }
     }
 
-    @Test(arguments: 1...30)
+    @Test(arguments: 1...15)
     func `a host that was reloaded equals a fresh one, and what was kept kept its instance`(_ seed: UInt64) async throws
     {
         var random = SeededGenerator(seed: seed)

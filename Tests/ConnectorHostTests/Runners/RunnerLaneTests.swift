@@ -75,7 +75,7 @@ struct RunnerLaneTests {
 
     @Test func `megabytes go there and back`() async throws {
         let test = try await opened("values")
-        let bytes = (0..<20 << 20).map { UInt8(truncatingIfNeeded: $0 &* 131) }
+        let bytes = (0..<5 << 20).map { UInt8(truncatingIfNeeded: $0 &* 131) }
         let back = try await test.host.gate("gate").withPrepared("reverse") { reverse throws(ConnectorError) in
             try reverse.set(bytes, at: 0)
             try reverse()
