@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 extension WebConsole {
     /// The address that a server listens on.
     public struct Address: Sendable, Hashable {
@@ -48,6 +50,6 @@ extension WebConsole {
         var isAny: Bool { ["0.0.0.0", "::"].contains(host) }
 
         /// The authority component of its URLs.
-        func authority(port: Int) -> String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+        func authority(port: Int) -> String { "\(URLParts.bracketed(host)):\(port)" }
     }
 }

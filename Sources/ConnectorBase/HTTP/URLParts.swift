@@ -66,8 +66,15 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
     /// The port to connect to.
     public var effectivePort: UInt16 { port ?? (scheme == "https" ? 443 : 80) }
 
-    /// The URL as text.
-    public var description: String {
-        "\(scheme)://\(user.map { "\($0)@" } ?? "")\(host.contains(":") ? "[\(host)]" : host)\(port.map { ":\($0)" } ?? "")\(rest)"
+    /// The host, with the port if the URL has one.
+    package var authority: String {
+        let host = Self.bracketed(host)
+        return port.map { "\(host):\($0)" } ?? host
     }
+
+    /// A host as URLs have it: an IPv6 address in brackets.
+    package static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+
+    /// The URL as text.
+    public var description: String { "\(scheme)://\(user.map { "\($0)@" } ?? "")\(authority)\(rest)" }
 }

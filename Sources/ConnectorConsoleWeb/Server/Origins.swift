@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The host names that requests to the console may use.
 ///
 /// A page of another site can make a browser send requests here, also through its own domain name resolved to this machine (DNS
@@ -17,7 +19,7 @@ struct Origins: Sendable {
         if address.isLoopback { hosts += ["localhost", "127.0.0.1", "::1"] }
         var authorities: Set<String> = []
         for host in hosts {
-            let host = host.contains(":") ? "[\(host)]" : host
+            let host = URLParts.bracketed(host)
             authorities.insert("\(host):\(port)")
             // Browsers omit the default port of the scheme.
             if port == (isSecure ? 443 : 80) { authorities.insert(host) }

@@ -89,14 +89,19 @@ struct HostOutbox: Sendable {
             guard let policy = node.delivery, let reference = try? NodeReference(node.path, in: current) else {
                 return nil
             }
-            return Outbox.Target(
-                path: node.path,
-                policy: policy,
-                limits: node.batchLimits,
-                isUsable: { (try? reference.node.isUsable) ?? false },
-                send: { events in await Self.send(events, to: reference) }
-            )
+            return target(node, policy, reference)
         }
+    }
+
+    /// A connector that the outbox sends events to.
+    private static func target(_ node: Node, _ policy: DeliveryPolicy, _ reference: NodeReference) -> Outbox.Target {
+        Outbox.Target(
+            path: node.path,
+            policy: policy,
+            limits: node.batchLimits,
+            isUsable: { (try? reference.node.isUsable) ?? false },
+            send: { events in await Self.send(events, to: reference) }
+        )
     }
 
     /// Prepares servers for the connectors of a tree that receive events and did not before, before the tree is published.
@@ -122,15 +127,7 @@ struct HostOutbox: Sendable {
         for path in outbox.targetPaths.subtracting(known) where outbox.hasEvents(at: path) {
             guard let node = tree[path], node.path == path, let reference = try? NodeReference(path, in: current)
             else { continue }
-            targets.append(
-                Outbox.Target(
-                    path: path,
-                    policy: DeliveryPolicy(),
-                    limits: node.batchLimits,
-                    isUsable: { (try? reference.node.isUsable) ?? false },
-                    send: { events in await Self.send(events, to: reference) }
-                )
-            )
+            targets.append(Self.target(node, DeliveryPolicy(), reference))
         }
         await outbox.retarget(targets, by: deadline)
     }

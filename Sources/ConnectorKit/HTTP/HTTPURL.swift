@@ -66,9 +66,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Scheme, host and port: `https://example.com`.
     public var origin: String {
-        guard let parts = URLParts(base) else { return base }
-        let host = parts.host.contains(":") ? "[\(parts.host)]" : parts.host
-        return "\(parts.scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
+        URLParts(base).map { "\($0.scheme)://\($0.authority)" } ?? base
     }
 
     private func adding(_ item: String) -> HTTPURL {

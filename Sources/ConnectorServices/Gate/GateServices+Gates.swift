@@ -81,7 +81,7 @@ extension GateServices {
         // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
         let (call, isIdle) = state.withLock { state -> (UsedGateCallInFlight?, Bool) in
             guard let call = state.calls.removeValue(forKey: id) else { return (nil, false) }
-            return (call, state.queue { call.trace.run { call.callback.call(result) } })
+            return (call, state.callbacks.append { call.trace.run { call.callback.call(result) } })
         }
         guard let call else { return }
         call.task?.cancel()

@@ -160,7 +160,7 @@ extension GateServices {
             case .success(let reply): state.counters.lastStatus = UInt32(clamping: reply.status)
             case .failure: state.counters.failures += 1
             }
-            return (request, state.queue { request.end(result) })
+            return (request, state.callbacks.append { request.end(result) })
         }
         guard let request else { return }
         for case let timer? in [request.timer, request.silenceTimer] { host.clock.cancel(timer) }
@@ -180,7 +180,7 @@ extension GateServices {
         guard !isLast else { return }
         let isIdle = state.withLock { state in
             guard let request = state.requests[id] else { return false }
-            return state.queue { request.trace.run { request.callback.callRoom() } }
+            return state.callbacks.append { request.trace.run { request.callback.callRoom() } }
         }
         if isIdle { startCallbacks() }
     }
@@ -234,7 +234,7 @@ extension GateServices {
             let isBodyOpen = request.exchange.isBodyOpen
             let isOver = request.isTimedToBegin && !isBodyOpen
             if isOver { state.requests[id]?.timer = nil }
-            let isIdle = state.queue { request.trace.run { request.callback.call(part: part) } }
+            let isIdle = state.callbacks.append { request.trace.run { request.callback.call(part: part) } }
             return (isIdle, [request.silenceTimer, isOver ? request.timer : nil], isBodyOpen)
         }
         for case let timer? in timers { host.clock.cancel(timer) }

@@ -17,16 +17,13 @@ package struct GateTimer: Sendable {
 }
 
 extension GateServices {
-    /// The maximum number of pending timers of one gate.
-    package static let timerLimit = 1 << 16
-
     /// Schedules a callback under an existing id.
     package func startTimer(_ id: UInt64, after delay: UInt64, _ callback: TimerCallback) -> Int32 {
         guard host.clock.prepare() else { return Int32(CONNECTOR_UNAVAILABLE) }
         let trace = TraceContext.current
         let refusal = state.withLock { state -> Int32? in
             guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
-            guard state.timers.count < Self.timerLimit else { return Int32(CONNECTOR_TOO_LARGE) }
+            guard state.timers.count < TimerCallback.limit else { return Int32(CONNECTOR_TOO_LARGE) }
             state.timers[id] = GateTimer(timer: nil, callback: callback, trace: trace)
             return nil
         }

@@ -56,14 +56,14 @@ package final class GateServices: InstanceServices {
     /// Whether a request, timer or callback is pending that may complete an operation.
     package func isWaiting(for operation: UInt64) -> Bool {
         state.withLock { state in
-            state.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
+            state.callbacks.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
                 || state.requests.values.contains { $0.trace.mayComplete(operation) }
                 || state.calls.values.contains { $0.outer.map { $0 == operation } ?? true }
         }
     }
 
     /// Whether a callback runs inside the plugin.
-    package var isInCallback: Bool { state.withLock(\.isInCallback) }
+    package var isInCallback: Bool { state.withLock(\.callbacks.isInCallback) }
 
     /// The gate's stored values.
     package var storage: GateStorage { host.storage(of: context.path, logger: context.logger) }
@@ -97,7 +97,7 @@ package final class GateServices: InstanceServices {
         for request in requests { completeRequest(request, .failure(.cancelled("the gate is closing"))) }
         for call in calls { completeCall(call, .failure(.cancelled("the gate is closing"))) }
         return state.withLock { state in
-            guard state.isDelivering else { return nil }
+            guard state.callbacks.isDelivering else { return nil }
             let quiet = OneShot<Void>()
             state.waiters.append(quiet)
             return quiet
@@ -122,10 +122,10 @@ package final class GateServices: InstanceServices {
 
     /// Queues a callback into the plugin. A gate's callbacks run one at a time, in order, on a worker thread.
     package func deliver(_ callback: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.queue(callback) }) { startCallbacks() }
+        if state.withLock({ $0.callbacks.append(callback) }) { startCallbacks() }
     }
 
-    /// Starts a thread for the queued callbacks. Call it if ``GateServicesState/queue(_:)`` returned true.
+    /// Starts a thread for the queued callbacks. Call it if ``CallbackQueue/append(_:)`` returned true.
     package func startCallbacks() {
         host.callbacks.run { self.runCallbacks() }
     }

@@ -4,7 +4,6 @@
 package import ConnectorBase
 package import ConnectorInvocation
 internal import ConnectorManifest
-package import DequeModule
 
 /// The mutable state of one gate's services, behind one lock.
 package struct GateServicesState {
@@ -22,12 +21,8 @@ package struct GateServicesState {
     /// Whether `create` has returned.
     private var isCreated = false
 
-    /// The callbacks queued behind the running one.
-    package var callbacks = Deque<@Sendable () -> Void>()
-    /// Whether a thread is running callbacks, or is about to.
-    package var isDelivering = false
-    /// Whether a callback runs inside the plugin.
-    package var isInCallback = false
+    /// The callbacks into the plugin.
+    package var callbacks = CallbackQueue()
     /// The waiters for the last callback's return.
     package var waiters: [OneShot<Void>] = []
 
@@ -63,23 +58,10 @@ package struct GateServicesState {
         return undeclared.filter(surveyed.contains).sorted()
     }
 
-    /// Queues a callback, which counts as pending until it has returned.
-    ///
-    /// - Returns: Whether the caller must start the thread that runs callbacks.
-    package mutating func queue(_ callback: @escaping @Sendable () -> Void) -> Bool {
-        callbacks.append(callback)
-        defer { isDelivering = true }
-        return !isDelivering
-    }
-
-    /// The next callback; if the queue is empty, the waiters to resume.
+    /// The next callback; if there is none, the waiters to resume.
     package mutating func nextCallback() -> (callback: (@Sendable () -> Void)?, waiters: [OneShot<Void>]) {
-        if let callback = callbacks.popFirst() {
-            isInCallback = true
-            return (callback, [])
-        }
-        isInCallback = false
-        isDelivering = false
+        let callback = callbacks.next()
+        guard callback == nil else { return (callback, []) }
         defer { waiters = [] }
         return (nil, waiters)
     }

@@ -31,11 +31,3 @@ package struct EgressList: Sendable {
         )
     }
 }
-
-extension URLParts {
-    /// The host, with the port if the URL has one.
-    package var authority: String {
-        let host = host.contains(":") ? "[\(host)]" : host
-        return port.map { "\(host):\($0)" } ?? host
-    }
-}

@@ -29,7 +29,7 @@ package struct HTTPProxy: Sendable, Hashable {
     }
 
     /// The host and port, without credentials.
-    package var name: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    package var name: String { "\(URLParts.bracketed(host)):\(port)" }
 }
 
 extension HTTPProxy: CustomStringConvertible {

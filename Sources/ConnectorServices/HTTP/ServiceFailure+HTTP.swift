@@ -43,7 +43,7 @@ extension ServiceFailure {
     ///   - proxy: The request's proxy, which failures before the tunnel are attributed to.
     ///   - limit: The maximum size of the response, in bytes.
     package init(_ error: any Error, url: URLParts, proxy: HTTPProxy?, limit: Int) {
-        let target = "\(url.host.contains(":") ? "[\(url.host)]" : url.host):\(url.effectivePort)"
+        let target = "\(URLParts.bracketed(url.host)):\(url.effectivePort)"
         let place = proxy.map { "\(target) through \($0)" } ?? target
         self =
             switch error {

@@ -29,37 +29,27 @@ extension RunnerServices {
         SystemTime.monotonic()
     }
 
-    /// The callback of a timer, which crosses threads. `user` belongs to the plugin.
-    @safe
-    private struct Fire: Sendable {
-        nonisolated(unsafe) let function: @convention(c) (UnsafeMutableRawPointer?) -> Void
-        nonisolated(unsafe) let user: UnsafeMutableRawPointer?
-
-        func callAsFunction() {
-            unsafe PluginCode.running(unsafeBitCast(function, to: UnsafeRawPointer.self)) { unsafe function(user) }
-        }
-    }
-
     private static let startTimer:
         @convention(c) (
-            UnsafeMutableRawPointer?, UInt64, (@convention(c) (UnsafeMutableRawPointer?) -> Void)?,
-            UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?
-        ) -> Int32 = { context, delay, function, user, timer in
-            guard let services = unsafe at(context), let function = unsafe function, let timer = unsafe timer else {
+            UnsafeMutableRawPointer?, UInt64, TimerCallback.Fire?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<UInt64>?
+        ) -> Int32 = { context, delay, fire, user, timer in
+            guard let services = unsafe at(context), let fire = unsafe fire, let timer = unsafe timer else {
                 return Int32(CONNECTOR_MISUSE)
             }
             let id = services.token()
             unsafe timer.pointee = id
-            let fire = unsafe Fire(function: function, user: user)
+            let callback = unsafe TimerCallback(fire, user: user)
             guard services.environment.clock.prepare() else { return Int32(CONNECTOR_UNAVAILABLE) }
             let trace = TraceContext.current
             return services.state.withLock { state in
                 guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
+                guard state.timers.count < TimerCallback.limit else { return Int32(CONNECTOR_TOO_LARGE) }
                 state.timers[id] = services.environment.clock.schedule(after: delay) {
                     // Until its turn it may be cancelled, or the plugin destroyed.
                     services.deliver {
                         let isDue = services.state.withLock { $0.timers.removeValue(forKey: id) != nil }
-                        if isDue { trace.run { fire() } }
+                        if isDue { trace.run { callback.call() } }
                     }
                 }
                 return Int32(CONNECTOR_OK)

@@ -46,8 +46,7 @@ final class RunnerServices: InstanceServices {
         var requests: [UInt64: PluginRequest] = [:]
         var calls: [UInt64: PluginGateCall] = [:]
         var timers: [UInt64: HostTimer] = [:]
-        var callbacks: [@Sendable () -> Void] = []
-        var isDelivering = false
+        var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
     }
 
@@ -150,22 +149,12 @@ final class RunnerServices: InstanceServices {
 
     /// Queues a callback into the plugin.
     func deliver(_ callback: @escaping @Sendable () -> Void) {
-        let isFirst = state.withLock { state in
-            state.callbacks.append(callback)
-            defer { state.isDelivering = true }
-            return !state.isDelivering
-        }
+        let isFirst = state.withLock { $0.callbacks.append(callback) }
         if isFirst { environment.workers.run { self.runCallbacks() } }
     }
 
     private func runCallbacks() {
-        while let callback = state.withLock({ state -> (@Sendable () -> Void)? in
-            guard !state.callbacks.isEmpty else {
-                state.isDelivering = false
-                return nil
-            }
-            return state.callbacks.removeFirst()
-        }) { callback() }
+        while let callback = state.withLock({ $0.callbacks.next() }) { callback() }
         checkDrained()
     }
 
@@ -185,7 +174,7 @@ final class RunnerServices: InstanceServices {
     }
 
     private func checkDrained() {
-        let drained = state.withLock { $0.isQuiet && !$0.isDelivering ? $0.drained : nil }
+        let drained = state.withLock { $0.isQuiet && !$0.callbacks.isDelivering ? $0.drained : nil }
         drained?.send(())
     }
 

@@ -91,7 +91,7 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 0)
         #expect(try await TestHost.finish(name) == 100)
         #expect(try test.gate("gate").misbehaviourCount == 1)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `every caller resumes when the gate closes, also those in line at a serial one`() async throws {
@@ -118,7 +118,7 @@ import Testing
         await closing
         await callers
         #expect(codes.values == Array(repeating: .notOpen, count: 8))
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `a plugin that never completes close is closed at the deadline`() async throws {
@@ -158,7 +158,7 @@ import Testing
             #expect(gate.report.evidence.isEmpty)
         }
         #expect(gate.report.misbehaviourCount == 0)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `a gate that was closed while it opened can be opened again, and the first attempt is forgotten`()

@@ -141,7 +141,7 @@ import Testing
         let report = try await test.host.retry("gate")
         #expect(report["gate"]?.state == .open)
         #expect(report["gate"]?.nextAttemptAt == nil)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `opening during an outage does not end the healing`() async throws {

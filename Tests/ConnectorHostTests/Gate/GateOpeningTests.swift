@@ -66,7 +66,7 @@ import Testing
         #expect(await second.gates.map(\.state) == [.open])
         #expect(try await third.gates.map(\.state) == [.open])
         #expect(try test.gate("gate").attempts == 1)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `who opens while others do waits no longer than to the deadline given`() async throws {
@@ -372,7 +372,7 @@ import Testing
         try await TestHost.taken("\(name):open")
         await test.host.close()
         #expect(await opening["gate"]?.state == .closed)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
         #expect(try await TestHost.finish("\(name):open", []) == 100)
         #expect(test.host.report["gate"]?.target == .closed)
     }
@@ -390,6 +390,6 @@ import Testing
         await test.clock.timers(atLeast: 1)
         await test.host.close()
         #expect(await opening["gate"]?.state == .closed)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 }

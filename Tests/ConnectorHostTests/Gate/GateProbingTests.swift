@@ -137,20 +137,20 @@ import Testing
         #expect(test.state("gate") == .closed)
         #expect(try test.gate("gate").error == nil)
         #expect(try await TestHost.finish("\(name):probe", []) == 100)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `a plugin without a probe is never proved`() async throws {
         let test = try TestHost(TestHost.leaf("gate", plugin: "values", settings: settings))
         await test.host.open()
         #expect(test.state("gate") == .open)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 
     @Test func `a gate that failed to open is not proved`() async throws {
         let test = try TestHost(TestHost.leaf("gate", ["opens": "refuses"], settings: settings))
         await test.host.open()
         #expect(test.state("gate") == .failed)
-        #expect(test.clock.timerCount == 0)
+        await test.noTimers()
     }
 }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import CConnector
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
@@ -101,6 +102,14 @@ struct RunnerCallTests {
         #expect(try await test.call("gate", "later") == "later")
         #expect(try await test.call("gate", "emit", ["name": "moved"]).integer == 0)
         #expect(try await test.call("gate", "emit", ["name": "no name"]).integer == 102)
+        await test.host.close()
+    }
+
+    @Test func `a plugin has no more timers than in the host`() async throws {
+        let test = try await Self.opened()
+        #expect(try await test.call("gate", "timers", ["count": .integer(Int64(TimerCallback.limit))]).integer == 0)
+        let status = Int64(CONNECTOR_TOO_LARGE)
+        #expect(try await test.call("gate", "timers", ["count": 1]).integer == status)
         await test.host.close()
     }
 

@@ -100,7 +100,7 @@ import Testing
     @Test func `there is a limit to the timers of one gate`() throws {
         let table = try unsafe #require(plugin.clock).pointee
         var timer: UInt64 = 0
-        for _ in 0..<GateServices.timerLimit {
+        for _ in 0..<TimerCallback.limit {
             _ = unsafe table.start_timer(table.context, 1000, CallCounter.fire, nil, &timer)
         }
         #expect(

@@ -31,6 +31,7 @@ CONNECTOR_MANIFEST({
             "descriptors": {"symbol": "crashes_descriptors", "signature": "() -> i64"},
             "print": {"symbol": "crashes_print", "signature": "(text: string)"},
             "later": {"symbol": "crashes_later", "signature": "() async -> json"},
+            "timers": {"symbol": "crashes_timers", "signature": "(count: i64) -> i64"},
             "store": {"symbol": "crashes_store", "signature": "(key: string, value: string) -> string"},
             "emit": {"symbol": "crashes_emit", "signature": "(name: string) -> i64"},
             "note": {"symbol": "crashes_note", "signature": "(text: string)"}
@@ -165,6 +166,20 @@ CONNECTOR_EXPORT int32_t crashes_later(void *instance, const connector_call *cal
     (void)error;
     *timer = (later){self, call->operation};
     return clock->start_timer(clock->context, 1000000, fire, timer, &id);
+}
+
+static void ignore(void *user) { (void)user; }
+
+/* Starts timers that never fire, and tells what the last one got. */
+CONNECTOR_EXPORT int32_t crashes_timers(void *instance, int64_t count, int64_t *result, connector_error *error) {
+    const fixture *self = instance;
+    const connector_clock *clock = fixture_service(self, "clock/1");
+    uint64_t id;
+    (void)error;
+    for (*result = CONNECTOR_OK; count > 0; count--) {
+        *result = clock->start_timer(clock->context, UINT64_MAX, ignore, NULL, &id);
+    }
+    return CONNECTOR_OK;
 }
 
 CONNECTOR_EXPORT int32_t crashes_store(void *instance, const char *key, uint64_t key_length, const char *value,

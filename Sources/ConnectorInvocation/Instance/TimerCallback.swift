@@ -8,6 +8,9 @@ internal import ConnectorPlatform
 /// Sendable: services/clock.h says that `fire` may run on any thread of the host. `user` belongs to the plugin, and the
 /// host never dereferences it. The plugin keeps both valid until the timer has fired or was cancelled.
 @safe package struct TimerCallback: Sendable {
+    /// The maximum number of pending timers of one gate.
+    package static let limit = 1 << 16
+
     /// The function that a timer calls.
     package typealias Fire = @convention(c) (UnsafeMutableRawPointer?) -> Void
 

@@ -1,0 +1,33 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+
+/// The callbacks into one instance, which run one at a time, in order. Its owner has a lock for it, and the thread that runs them.
+package struct CallbackQueue: Sendable {
+    private var queued = Deque<@Sendable () -> Void>()
+    /// Whether a thread runs callbacks, or is about to.
+    package private(set) var isDelivering = false
+    /// Whether a callback runs inside the plugin.
+    package private(set) var isInCallback = false
+
+    /// Creates a queue without a callback.
+    package init() {}
+
+    /// Adds a callback, which counts as pending until it has returned.
+    ///
+    /// - Returns: Whether the caller must start the thread that runs callbacks.
+    package mutating func append(_ callback: @escaping @Sendable () -> Void) -> Bool {
+        queued.append(callback)
+        defer { isDelivering = true }
+        return !isDelivering
+    }
+
+    /// The callback that the thread runs next; nil if it ends, as there is none.
+    package mutating func next() -> (@Sendable () -> Void)? {
+        let callback = queued.popFirst()
+        isInCallback = callback != nil
+        isDelivering = callback != nil
+        return callback
+    }
+}
