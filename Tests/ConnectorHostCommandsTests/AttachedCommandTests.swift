@@ -134,6 +134,11 @@ import Testing
             let status = try await workspace.program.run("status")
             #expect(status.output.contains("the file is not what runs: "), "\(status.error)")
         }
+        // Not from nothing, which is then said.
+        try workspace.write("", to: "connectors.json")
+        let missing = try await workspace.program.run("status", "--attach")
+        #expect(missing.status == 1 && missing.error.contains("no host runs on connectors.json"), "\(missing)")
+        #expect(missing.error.contains("connectors.json:1:1"), "\(missing)")
         try await end(host)
     }
 

@@ -28,10 +28,13 @@ extension AttachOption {
             )
         }
         let isSimulated = names == [.simulated]
+        // The directory in which a host listens may be the one that a damaged file no longer names.
+        let (configuration, problems, _) = Configuration.examine(file: file.file, environment: .process)
         throw ConnectorError(
             .notOpen,
             "no \(isSimulated ? "simulated " : "")host runs on \(file.file)",
-            fix: "start one with connector-host run\(isSimulated ? " --simulate" : ", or remove --attach")"
+            fix: "start one with connector-host run\(isSimulated ? " --simulate" : ", or remove --attach")",
+            cause: configuration == nil ? problems.first?.description : nil
         )
     }
 }

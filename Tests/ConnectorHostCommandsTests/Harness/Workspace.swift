@@ -28,15 +28,17 @@ final class Workspace: Sendable {
         shell("rm -rf '\(path)'")
     }
 
-    /// Writes a file, and the directories above it.
+    /// Writes a file in one step, as programs may read it meanwhile, and the directories above it.
     func write(_ text: String, to name: String) throws {
         let file = "\(path)/\(name)"
+        let new = "\(file).new"
         shell("mkdir -p \"$(dirname '\(file)')\"")
-        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure() }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
-        guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Failure() }
+        guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count, unsafe rename(new, file) == 0
+        else { throw Failure() }
     }
 
     /// Writes `connectors.json` with some connectors in it.
