@@ -11,10 +11,6 @@ let strict: [SwiftSetting] = [
     .strictMemorySafety(),
 ]
 
-/// The settings of tests: their modules are not emitted before they are compiled, as nobody waits for them, and all macros would be expanded
-/// twice, which takes a quarter of the time.
-let tests = strict + [.unsafeFlags(["-no-emit-module-separately"])]
-
 /// The adapters this package ships, one folder each under `Plugins/`, one dynamic library each.
 let adapters = [
     "segment", "posthog", "influxdb", "sentry", "bugsnag", "parse", "kinto", "nominatim", "photon", "google",
@@ -392,17 +388,17 @@ let package = Package(
                 "CSandbox", "ConnectorSandbox", "ConnectorManifest", "ConnectorPlatform", "ConnectorTestSupport",
                 "sandboxed-load",
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorBaseTests",
             dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorDigest", "ConnectorTestSupport"],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorManifestTests",
             dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorManifest", "ConnectorTestSupport"],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorControlTests",
@@ -413,7 +409,7 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorHTTPServerTests",
@@ -423,7 +419,7 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorOutboxTests",
@@ -431,7 +427,7 @@ let package = Package(
                 "ConnectorOutbox", "ConnectorOutboxNATS", "ConnectorOutboxSQLite", "ConnectorBase", "ConnectorManifest",
                 "ConnectorPlatform", "ConnectorTestSupport",
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorHostTests",
@@ -454,7 +450,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorConsoleTests",
@@ -464,7 +460,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorSimulatorTests",
@@ -474,7 +470,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorHostCommandsTests",
@@ -486,7 +482,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: tests
+            swiftSettings: strict
         ),
         .testTarget(
             name: "ConnectorKitTests",
@@ -494,9 +490,9 @@ let package = Package(
                 "CConnector", "ConnectorDigest", "ConnectorKit", "ConnectorManifest", "ConnectorServices",
                 "ConnectorSimulator", "ConnectorTestSupport", "connector-manifest",
             ] + testedAdapters.map { .target(name: $0) },
-            swiftSettings: tests
+            swiftSettings: strict
         ),
-        .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorBase"], swiftSettings: tests),
+        .testTarget(name: "IntegratorTests", dependencies: ["Integrator", "ConnectorBase"], swiftSettings: strict),
     ]
         + adapters.map {
             .target(
