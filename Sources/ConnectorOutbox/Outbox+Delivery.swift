@@ -87,6 +87,11 @@ extension Outbox {
         )
     }
 
+    /// Polls for the changes of other processes from now on, if nothing does so yet.
+    func watch() {
+        state.withLock { if !$0.isClosing { watch(&$0) } }
+    }
+
     /// Schedules the next poll.
     private func watch(_ state: inout State) {
         guard state.timer == nil else { return }
@@ -122,11 +127,12 @@ extension Outbox {
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
     }
 
-    /// Rereads the statistics, and delivers what other processes have appended.
+    /// Rereads the statistics, delivers what other processes have appended, and tells receipts what they have delivered.
     func takeUp(_ engine: any OutboxEngine) async throws(ConnectorError) {
         try await refresh(engine)
         for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrivedElsewhere() }
         await deliver()
+        try await tellReceipts(engine)
     }
 
     /// Records the outcome of a batch, and wakes the callers that wait for it.
@@ -156,15 +162,11 @@ extension Outbox {
         waiting.wake()
         environment.onChange()
         guard !receipts.isEmpty else { return }
-        // A receipt from before a move knows the connector by its old path.
-        let paths = [batch.target] + state.withLock { $0.names(of: batch.target) }
-        for index in batch.entries.indices {
+        let paths = receiptPaths(of: batch.target)
+        for (index, entry) in batch.entries.enumerated() {
             let error = failures[index].map { ConnectorError($0.code, $0.reason, connector: batch.target) }
             for path in paths {
-                receipts.publish(
-                    DeliveryChange(path, outcomes[index].state, error: error),
-                    of: batch.entries[index].event.id
-                )
+                receipts.publish(DeliveryChange(path, outcomes[index].state, error: error), of: entry.event.id)
             }
         }
     }

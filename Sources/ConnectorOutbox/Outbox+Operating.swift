@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
-internal import Synchronization
 
 /// Reading, replaying and dropping records of the outbox that this process uses.
 extension Outbox {
@@ -40,13 +39,7 @@ extension Outbox {
         let count = try await engine.drop(selection)
         guard count > 0 else { return 0 }
         try await refresh(engine)
-        let awaited = receipts.ids
-        guard !awaited.isEmpty else { return count }
-        for (path, ids) in try await engine.dropped(among: awaited) {
-            // At the old path of a moved connector, events were dropped once they were at the new one.
-            guard state.withLock({ $0.renames[path] == nil }) else { continue }
-            tellDropped(ids, at: path)
-        }
+        try await tellReceipts(engine)
         return count
     }
 }

@@ -302,10 +302,13 @@ import Testing
             Attempt(at: now, failures: [failure, failure, nil])
         )
         #expect(try await engine.drop(RecordSelection(targets: ["a"])) == 3)
-        let ids = Set((1...5).map { "event-\($0)" })
-        #expect(try await engine.dropped(among: ids) == ["a": ["event-1", "event-2", "event-4"]])
-        #expect(try await engine.dropped(among: ["event-3"]).isEmpty)
-        #expect(try await engine.records(RecordSelection(targets: ["a"])).map(\.event.id) == ["event-3"])
+        let dropped = try await engine.records(RecordSelection(states: [.dropped]))
+        #expect(dropped.map(\.event.id) == ["event-1", "event-2", "event-4"])
+        #expect(dropped.allSatisfy { $0.target == "a" && $0.state == .dropped })
+        #expect(dropped.map { $0.attempts.count } == [1, 1, 0])
+        let ids: Set = ["event-3"]
+        #expect(try await engine.records(RecordSelection(targets: ["a"], ids: ids)).map(\.state) == [.delivered])
+        #expect(try await engine.records(RecordSelection(targets: ["a"])).count == 4)
         #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
         await engine.close()
     }

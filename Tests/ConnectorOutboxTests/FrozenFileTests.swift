@@ -76,7 +76,8 @@ import Testing
         }
         #expect(
             states == [
-                "event-1 delivered 1", "event-2 queued 1", "event-3 dead 1", "event-5 queued 0", "event-6 queued 0",
+                "event-1 delivered 1", "event-2 queued 1", "event-3 dead 1", "event-4 dropped 0", "event-5 queued 0",
+                "event-6 queued 0",
             ]
         )
         let retried = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)

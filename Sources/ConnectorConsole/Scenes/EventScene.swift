@@ -74,6 +74,7 @@ struct EventScene {
             case .queued: .warning
             case .delivered: .good
             case .dead: .bad
+            case .dropped: .warning
             }
         let due = record.due.map { ", next attempt \($0)" } ?? ""
         let state = StyledText(record.state.rawValue, style) + StyledText(due)

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorOutbox
 
 /// The JSON Schemas of the documents.
 enum ControlSchemas {
@@ -24,6 +25,9 @@ enum ControlSchemas {
     private static func list(of element: JSONValue) -> JSONValue { ["type": "array", "items": element] }
 
     private static let states: JSONValue = ["enum": .array(GateState.allCases.map { .string($0.rawValue) })]
+    private static let recordStates: JSONValue = [
+        "enum": .array(OutboxRecord.State.allCases.map { .string($0.rawValue) })
+    ]
 
     /// An error, of a gate or of a request.
     private static let error = object(
@@ -162,7 +166,7 @@ enum ControlSchemas {
         "connectors": list(
             of: object(
                 [
-                    "connector": text, "state": ["enum": ["queued", "delivered", "dead"]],
+                    "connector": text, "state": recordStates,
                     "attempts": list(
                         of: object(["at": text, "until": text, "count": number], ["code": text, "reason": text])
                     ),

@@ -57,7 +57,9 @@ struct EventRecordDocument: Document {
         for record in records {
             let due = record.due.map { ", next attempt \($0)" } ?? ""
             lines.append("\(style.shown(record.target)): \(record.state.rawValue)\(due)")
-            if record.attempts.isEmpty { lines.append("  " + style.paint("no attempt yet", .faint)) }
+            if record.attempts.isEmpty {
+                lines.append("  " + style.paint(record.state == .queued ? "no attempt yet" : "no attempt", .faint))
+            }
             lines += record.attempts.map { "  " + $0.line(style) }
         }
         return lines

@@ -73,13 +73,16 @@ package enum TextOperation {
         }
     }
 
-    /// Lends the body the bytes of a text. An empty text has an address, because null means no text.
+    /// Lends the body the bytes of a text.
     private static func lend(_ texts: [CallValue], _ index: Int, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard index < texts.count, case .bytes(let bytes) = texts[index] else { return body(nil, 0) }
-        guard !bytes.isEmpty else {
-            var nothing: UInt8 = 0
-            return unsafe withUnsafePointer(to: &nothing) { unsafe body($0, 0) }
-        }
-        return unsafe bytes.withUnsafeBufferPointer { unsafe body($0.baseAddress, UInt64($0.count)) }
+        return unsafe bytes.withUnsafeBufferPointer { unsafe lend($0, body) }
+    }
+
+    /// Lends the body bytes. None have an address, too, because null means no text.
+    static func lend(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Text, UInt64) -> Int32) -> Int32 {
+        guard bytes.isEmpty else { return unsafe body(bytes.baseAddress, UInt64(bytes.count)) }
+        var nothing: UInt8 = 0
+        return unsafe withUnsafePointer(to: &nothing) { unsafe body($0, 0) }
     }
 }

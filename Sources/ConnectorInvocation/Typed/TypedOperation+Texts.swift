@@ -114,13 +114,9 @@ extension TypedOperation {
 }
 
 extension TextOperation {
-    /// Lends the body the bytes of a text. An empty text has an address, because null means no text.
+    /// Lends the body the bytes of a text.
     fileprivate static func lend(_ text: String?, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard var text else { return body(nil, 0) }
-        guard !text.isEmpty else {
-            var nothing: UInt8 = 0
-            return unsafe withUnsafePointer(to: &nothing) { unsafe body($0, 0) }
-        }
-        return text.withUTF8 { unsafe body($0.baseAddress, UInt64($0.count)) }
+        return text.withUTF8 { unsafe lend($0, body) }
     }
 }

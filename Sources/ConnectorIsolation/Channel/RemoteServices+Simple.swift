@@ -26,19 +26,15 @@ extension RemoteServices {
     }
 
     func emit(_ message: inout MessageReader) throws(ConnectorError) {
-        let token = try message.integer(UInt64.self)
         let name = try message.data()
         let json = try message.optional { message throws(ConnectorError) in try message.data() }
-        guard let table = unsafe table("events/1", as: connector_events.self) else {
-            return answer(token, Int32(CONNECTOR_DENIED))
-        }
-        let status = unsafe Self.withText(name) { name, length in
+        guard let table = unsafe table("events/1", as: connector_events.self) else { return }
+        _ = unsafe Self.withText(name) { name, length in
             unsafe Self.withText(json) { json, jsonLength in
                 let emit: Emit = unsafe fitting(table.pointee.emit)
                 return unsafe emit(table.pointee.context, name, length, json, jsonLength)
             }
         }
-        answer(token, status)
     }
 
     /// Reads or writes the storage.

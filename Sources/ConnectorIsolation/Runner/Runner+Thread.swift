@@ -129,8 +129,7 @@ extension Runner {
     private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .stop: send(.stopped, instance: frame.instance, [])
-        case .emit, .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall,
-            .gateBound:
+        case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound:
             var message = MessageReader(frame.payload)
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))

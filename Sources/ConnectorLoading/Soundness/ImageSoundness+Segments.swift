@@ -65,16 +65,23 @@ extension ImageSoundness {
             case ELFConstant.readOnlyAfterRelocation:
                 guard !isRepeated else { throw damaged("it has several segments that become read-only") }
                 try checkReadOnly(segment)
-            case ELFConstant.stack where segment.flags & ELFConstant.executable != 0:
-                throw ConnectorError(
-                    .loadFailed,
-                    "\(image.bytes.path) requires executable stacks, which would expose every thread to attacks",
-                    fix:
-                        "link it with -z noexecstack; end each assembly source with .section .note.GNU-stack,\"\",@progbits"
-                )
+            case ELFConstant.stack where segment.flags & ELFConstant.executable != 0: throw executableStacks
             default: break
             }
         }
+        #if arch(x86_64)
+            // The linker takes what an image does not say for a yes, as the processor's ABI does.
+            guard seen.contains(ELFConstant.stack) else { throw executableStacks }
+        #endif
+    }
+
+    /// Why an image is refused that would make the stacks of all threads executable.
+    private var executableStacks: ConnectorError {
+        ConnectorError(
+            .loadFailed,
+            "\(image.bytes.path) requires executable stacks, which would expose every thread to attacks",
+            fix: "link it with -z noexecstack; end each assembly source with .section .note.GNU-stack,\"\",@progbits"
+        )
     }
 
     /// Checks that a segment within a mapped one has corresponding positions in memory and file.

@@ -88,9 +88,6 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: How many.
     func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int
 
-    /// Which of some events were dropped, as far as that is known: their ids, by connector.
-    func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>]
-
     /// Gives a connector another path, with everything that is stored for it, in one step.
     ///
     /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
@@ -119,9 +116,6 @@ extension OutboxEngine {
         to targets: [String],
         within bounds: [String: QueueBound]
     ) async throws(ConnectorError) -> Admission? { nil }
-
-    /// Returns nothing: right for engines that do not remember it.
-    package func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>] { [:] }
 
     /// Returns false: right for engines whose connectors are set up beforehand.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }

@@ -72,5 +72,7 @@ package struct OutboxRecord: Sendable {
         case delivered
         /// The vendor refuses it for good, or it was too old.
         case dead
+        /// It was given up to make room in a full outbox, or by an operator. Engines remember the last ones at most.
+        case dropped
     }
 }

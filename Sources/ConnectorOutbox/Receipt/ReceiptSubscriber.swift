@@ -33,6 +33,9 @@ final class ReceiptSubscriber: Sendable {
         pass(change) { _ in true }
     }
 
+    /// Ends the changes, whatever the state is.
+    func finish() { continuation.finish() }
+
     private func pass(_ change: DeliveryChange, if isNews: (State) -> Bool) {
         let isDone = state.withLock { state in
             guard state.open.contains(change.connector), isNews(state) else { return false }

@@ -10,13 +10,8 @@ final class ReceiptSubscriptions: Sendable {
         fileprivate let number: UInt64
     }
 
-    private struct Subscriber {
-        let change: @Sendable (DeliveryChange) -> Void
-        let end: @Sendable () -> Void
-    }
-
     private struct State {
-        var subscribers: [String: [UInt64: Subscriber]] = [:]
+        var subscribers: [String: [UInt64: ReceiptSubscriber]] = [:]
         var next: UInt64 = 0
     }
 
@@ -28,17 +23,11 @@ final class ReceiptSubscriptions: Sendable {
     /// The events that are subscribed to.
     var ids: Set<String> { state.withLock { Set($0.subscribers.keys) } }
 
-    /// Calls a function for every change of an event from now on, on the thread of the change.
-    ///
-    /// - Parameter end: Called when the outbox closes.
-    func subscribe(
-        to id: String,
-        _ change: @escaping @Sendable (DeliveryChange) -> Void,
-        end: @escaping @Sendable () -> Void
-    ) -> Subscription {
+    /// Tells a subscriber every change of an event from now on, on the thread of the change.
+    func subscribe(_ subscriber: ReceiptSubscriber, to id: String) -> Subscription {
         state.withLock { state in
             state.next += 1
-            state.subscribers[id, default: [:]][state.next] = Subscriber(change: change, end: end)
+            state.subscribers[id, default: [:]][state.next] = subscriber
             return Subscription(number: state.next)
         }
     }
@@ -54,12 +43,12 @@ final class ReceiptSubscriptions: Sendable {
     /// Publishes a change to the subscribers of an event.
     func publish(_ change: DeliveryChange, of id: String) {
         let subscribers = state.withLock { $0.subscribers[id].map { Array($0.values) } ?? [] }
-        for subscriber in subscribers { subscriber.change(change) }
+        for subscriber in subscribers { subscriber.tell(change) }
     }
 
-    /// Ends every subscription.
+    /// Ends every subscription: the outbox closes.
     func finish() {
         let subscribers = state.withLock { $0.subscribers.values.flatMap(\.values) }
-        for subscriber in subscribers { subscriber.end() }
+        for subscriber in subscribers { subscriber.finish() }
     }
 }

@@ -160,10 +160,6 @@ package final class SQLiteEngine: OutboxEngine {
         try await perform { tables throws(Database.Failure) in try tables.dropOldest(bytes, of: target).ids }
     }
 
-    package func dropped(among ids: Set<String>) async throws(ConnectorError) -> [String: Set<String>] {
-        try await query { tables throws(Database.Failure) in try tables.dropped(among: ids) }
-    }
-
     package func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
         try await perform(isStable: false) { tables throws(Database.Failure) in
             try tables.countDropped(count, of: target)

@@ -91,11 +91,14 @@ extension OutboxTables {
     ) throws(Database.Failure) {
         let states = selection.states ?? Set(OutboxRecord.State.allCases)
         var parts: [String] = []
-        // An event up to the cursor that is neither in `retries` nor in `dead` is delivered.
+        // An event up to the cursor that is neither in `retries` nor in `dead` nor in `skipped` is delivered.
         let event = "events.position, id, lane, created, \(payload), targets.target, path"
-        if states.contains(.dead) {
+        for (state, table) in [(OutboxRecord.State.dead, "dead"), (.dropped, "skipped")] where states.contains(state) {
             parts.append(
-                "SELECT \(event), 'dead', NULL FROM dead JOIN events USING(position) JOIN targets USING(target)"
+                """
+                SELECT \(event), '\(state.rawValue)', NULL
+                FROM \(table) JOIN events USING(position) JOIN targets USING(target)
+                """
             )
         }
         if states.contains(.queued) {
@@ -194,20 +197,6 @@ extension OutboxTables {
             )
         }
         return records
-    }
-
-    /// Which of some events connectors have dropped, and are not forgotten yet: their ids, by connector.
-    func dropped(among ids: Set<String>) throws(Database.Failure) -> [String: Set<String>] {
-        var dropped: [String: Set<String>] = [:]
-        try statement(
-            """
-            SELECT path, id FROM events CROSS JOIN targets CROSS JOIN skipped USING(target, position)
-            WHERE id IN (SELECT value FROM json_each(?))
-            """
-        ).run(.text(Self.list(ids.sorted()))) { row in
-            dropped[row.text(0), default: []].insert(row.text(1))
-        }
-        return dropped
     }
 
     /// An event at a connector.

@@ -16,7 +16,7 @@ package enum EventsTable {
             guard nameLength <= UInt64(CONNECTOR_EVENT_NAME_LIMIT), jsonLength <= UInt64(CONNECTOR_EVENT_JSON_LIMIT)
             else { return Int32(CONNECTOR_TOO_LARGE) }
             guard let name = unsafe PluginMemory.text(name, nameLength, limit: Int(CONNECTOR_EVENT_NAME_LIMIT)),
-                isName(name), unsafe json != nil || jsonLength == 0
+                EventName.isValid(name.utf8), unsafe json != nil || jsonLength == 0
             else { return Int32(CONNECTOR_MISUSE) }
             let path = gate.context.path
             guard gate.host.events.hasListeners(for: path) else { return Int32(CONNECTOR_OK) }
@@ -42,11 +42,5 @@ package enum EventsTable {
             context: context,
             emit: fitting(emit)
         )
-    }
-
-    /// Whether a name is a letter, then letters, digits, `.`, `_` and `-`.
-    private static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, first.isLetter else { return false }
-        return name.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     }
 }

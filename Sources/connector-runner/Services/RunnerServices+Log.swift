@@ -53,6 +53,7 @@ extension RunnerServices {
             return isSound ? Int32(CONNECTOR_OK) : Int32(CONNECTOR_MISUSE)
         }
 
+    /// What the host would say of an event is checked here, so that the plugin does not wait for an answer.
     private static let emit:
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafePointer<CChar>?, UInt64
@@ -60,14 +61,14 @@ extension RunnerServices {
             guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
             guard nameLength <= UInt64(CONNECTOR_EVENT_NAME_LIMIT), jsonLength <= UInt64(CONNECTOR_EVENT_JSON_LIMIT)
             else { return Int32(CONNECTOR_TOO_LARGE) }
-            guard unsafe name != nil, let text = unsafe bytes(name, nameLength),
-                let value = unsafe bytes(json, jsonLength)
+            guard unsafe name != nil, let text = unsafe bytes(name, nameLength), EventName.isValid(text),
+                let value = unsafe bytes(json, jsonLength),
+                unsafe json == nil || (try? JSONValue(parsing: value)) != nil
             else { return Int32(CONNECTOR_MISUSE) }
-            let token = services.token()
             var message = MessageWriter()
-            message.put(token)
             message.put(text)
             unsafe message.put(json == nil ? nil : value) { $0.put($1) }
-            return services.ask(.emit, token, message).status
+            services.send(.emit, message)
+            return Int32(CONNECTOR_OK)
         }
 }

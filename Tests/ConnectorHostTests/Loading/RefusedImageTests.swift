@@ -99,6 +99,24 @@ import Testing
         #expect(try refusal("", flags: "-Wl,-z,execstack")?.message.contains("executable stacks") == true)
     }
 
+    #if arch(x86_64)
+        @Test func `a library that does not say what stacks it needs makes them executable, too`() throws {
+            try Fixtures.withDirectory { directory in
+                var bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
+                let image = try ELFImage(ImageBytes(copying: bytes, path: "sync.so"))
+                let stack = try #require(image.segments.firstIndex { $0.type == ELFConstant.stack })
+                // Makes it PT_NULL, which is ignored.
+                for index in 0..<4 { bytes[image.segmentTable + stack * 56 + index] = 0 }
+                let path = "\(directory)/libsync.so"
+                try Fixtures.write(bytes, to: path)
+                let error = #expect(throws: ConnectorError.self) {
+                    try PluginLoader().load(PluginCatalog.candidate(path: path))
+                }
+                #expect(error?.message.contains("executable stacks") == true)
+            }
+        }
+    #endif
+
     @Test func `an entry that is no function is refused`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.compile(

@@ -105,6 +105,20 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
+    @Test func `what a plugin told before it answered is there when the call returns`() async throws {
+        let test = try await Self.opened()
+        let events = test.host.events(of: "gate")
+        let names = (1...100).map { "moved-\($0)" }
+        for name in names { #expect(try await test.call("gate", "emit", ["name": .string(name)]).integer == 0) }
+        var iterator = events.makeAsyncIterator()
+        for name in names {
+            let event = await iterator.next()
+            #expect(event?.name == name)
+            #expect(event?.payload == ["a": 1])
+        }
+        await test.host.close()
+    }
+
     @Test func `a plugin has no more timers than in the host`() async throws {
         let test = try await Self.opened()
         #expect(try await test.call("gate", "timers", ["count": .integer(Int64(TimerCallback.limit))]).integer == 0)

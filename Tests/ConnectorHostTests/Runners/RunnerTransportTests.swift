@@ -141,7 +141,7 @@ struct RunnerTransportTests {
             try runner.take(Frame(kind: kind, instance: number, payload: payload, descriptor: nil))
         }
         #expect(throws: ConnectorError.self) {
-            try runner.take(Frame(kind: .emit, instance: number, payload: [1], descriptor: nil))
+            try runner.take(Frame(kind: .storageGet, instance: number, payload: [1], descriptor: nil))
         }
         #expect(runner.send(.create, instance: next, Self.creation(1)) != nil)
         var kinds = other.kinds.stream.makeAsyncIterator()

@@ -1,0 +1,72 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorBase
+internal import Synchronization
+
+/// What receipts tell of their events.
+extension Outbox {
+    /// Yields the state of an event and every change of it, until the state is final at each connector.
+    func follow(_ id: String, at paths: [String], _ continuation: AsyncStream<DeliveryChange>.Continuation) {
+        let subscriber = ReceiptSubscriber(of: paths, continuation)
+        let subscription = receipts.subscribe(subscriber, to: id)
+        continuation.onTermination = { [receipts] _ in receipts.unsubscribe(subscription, from: id) }
+        Task {
+            // Read after the registration, so that no change between the two is missed.
+            let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
+            guard let engine = try? await engine(),
+                let records = try? await engine.records(RecordSelection(targets: Set(places + paths), ids: [id]))
+            else { return continuation.finish() }
+            if !engine.isShared { watch() }
+            for (path, place) in zip(paths, places) {
+                // The event of a connector that is moving may still be at the old path.
+                let record = records.first { $0.target == place } ?? records.first { $0.target == path }
+                // What the engine has forgotten was delivered, or dropped long ago.
+                subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
+            }
+        }
+    }
+
+    /// Tells receipts what other processes have made of their events, and what operators have dropped: this process hears only of its
+    /// own deliveries.
+    ///
+    /// Does nothing with an engine that reads its whole queue for it.
+    func tellReceipts(_ engine: any OutboxEngine) async throws(ConnectorError) {
+        let awaited = receipts.ids
+        guard !awaited.isEmpty, !engine.isShared else { return }
+        let final: Set<OutboxRecord.State> = [.delivered, .dead, .dropped]
+        for record in try await engine.records(RecordSelection(ids: awaited, states: final)) {
+            // At the old path of a moved connector, events were dropped once they were at the new one.
+            if record.state == .dropped, state.withLock({ $0.renames[record.target] != nil }) { continue }
+            for path in receiptPaths(of: record.target) {
+                receipts.publish(record.change(at: path), of: record.event.id)
+            }
+        }
+    }
+
+    /// Tells receipts that a connector's queue has dropped their events.
+    func tellDropped(_ ids: some Sequence<String>, at path: String) {
+        guard !receipts.isEmpty else { return }
+        for name in receiptPaths(of: path) {
+            for id in ids { receipts.publish(.dropped(at: name), of: id) }
+        }
+    }
+
+    /// The paths that receipts may know a connector by: one from before a move knows the old path.
+    func receiptPaths(of path: String) -> [String] { state.withLock { [path] + $0.names(of: path) } }
+}
+
+extension OutboxRecord {
+    /// What became of the event, for a receipt that knows the connector by a path.
+    fileprivate func change(at path: String) -> DeliveryChange {
+        let state: DeliveryChange.State
+        switch self.state {
+        case .queued: state = attempts.isEmpty ? .queued : .retrying
+        case .delivered: return DeliveryChange(path, .delivered)
+        case .dead: state = .dead
+        case .dropped: return .dropped(at: path)
+        }
+        let failure = attempts.last?.failure
+        return DeliveryChange(path, state, error: failure.map { ConnectorError($0.code, $0.reason, connector: path) })
+    }
+}
