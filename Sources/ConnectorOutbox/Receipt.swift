@@ -35,7 +35,8 @@ public struct Receipt: Sendable {
 
     /// What becomes of the event: first how it stands at each connector, then every change, until all are final.
     ///
-    /// The sequence is for one consumer. It also ends when the host closes.
+    /// What another process on the same outbox makes of the event follows within a second, without its failed attempts. On NATS a host
+    /// does not learn of another host's deliveries. The sequence is for one consumer. It also ends when the host closes.
     public var changes: some AsyncSequence<DeliveryChange, Never> & Sendable {
         let outbox = outbox
         return AsyncStream { continuation in
