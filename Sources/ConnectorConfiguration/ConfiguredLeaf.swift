@@ -59,6 +59,8 @@ package struct ConfiguredField: Sendable, Hashable {
         case secret(reference: String?)
         /// A hidden value: without the plugin's manifest, it might be a secret.
         case unknown
+        /// A value that is only for those who may act.
+        case withheld
     }
 
     /// The source of a value.

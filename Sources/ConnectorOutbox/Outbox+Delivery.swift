@@ -119,20 +119,22 @@ extension Outbox {
     /// Looks for the changes of other processes, and takes the right to deliver once no process has it.
     private func poll() async {
         guard let engine = try? await engine(), let version = try? await engine.version() else { return }
-        let hasChanged = state.withLock { state in
-            defer { state.version = version }
-            return state.version != version
+        if state.withLock({ $0.version != version }) {
+            do throws(ConnectorError) {
+                try await takeUp(engine)
+                try await tellReceipts(engine)
+                // What fails is tried again with the next poll.
+                state.withLock { $0.version = version }
+            } catch {}
         }
-        if hasChanged { try? await takeUp(engine) }
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
     }
 
-    /// Rereads the statistics, delivers what other processes have appended, and tells receipts what they have delivered.
+    /// Rereads the statistics, and delivers what other processes have appended.
     func takeUp(_ engine: any OutboxEngine) async throws(ConnectorError) {
         try await refresh(engine)
         for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.arrivedElsewhere() }
         await deliver()
-        try await tellReceipts(engine)
     }
 
     /// Records the outcome of a batch, and wakes the callers that wait for it.

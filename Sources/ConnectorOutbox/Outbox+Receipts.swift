@@ -19,8 +19,9 @@ extension Outbox {
             else { return continuation.finish() }
             if !engine.isShared { watch() }
             for (path, place) in zip(paths, places) {
-                // The event of a connector that is moving may still be at the old path.
-                let record = records.first { $0.target == place } ?? records.first { $0.target == path }
+                // The event of a connector that is moving may still be at the old path, where it is dropped once it is at the new one.
+                let old = records.first { $0.target == path && (path == place || $0.state != .dropped) }
+                let record = records.first { $0.target == place } ?? old
                 // What the engine has forgotten was delivered, or dropped long ago.
                 subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
             }
@@ -35,7 +36,11 @@ extension Outbox {
         let awaited = receipts.ids
         guard !awaited.isEmpty, !engine.isShared else { return }
         let final: Set<OutboxRecord.State> = [.delivered, .dead, .dropped]
-        for record in try await engine.records(RecordSelection(ids: awaited, states: final)) {
+        let records = try await engine.records(RecordSelection(ids: awaited, states: final))
+        guard !records.isEmpty else { return }
+        // Who hears of an event finds it counted.
+        try await refresh(engine)
+        for record in records {
             // At the old path of a moved connector, events were dropped once they were at the new one.
             if record.state == .dropped, state.withLock({ $0.renames[record.target] != nil }) { continue }
             for path in receiptPaths(of: record.target) {

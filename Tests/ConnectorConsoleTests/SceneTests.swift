@@ -215,6 +215,9 @@ struct SceneTests {
             ]
         )
         #expect(!scene.text.contains("TOPSECRET"))
+        let seen = ConsoleRegistry.standard.scene(for: .configuration, of: snapshot.forReaders)
+        let values = try #require(seen.components.last).rows.map { $0.cells[2].text }
+        #expect(values == Array(repeating: "hidden: for those who may act", count: 8))
     }
 
     @Test func `a field of an included file says which file its line is in`() throws {

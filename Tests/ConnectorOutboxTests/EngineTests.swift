@@ -255,6 +255,31 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: Kind.exact)
+    func `an event that is dropped long after its followers were forgotten was not delivered`(_ kind: Kind) async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...12_500), to: ["a", "b"])
+        let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
+        try await settle(engine, try await batch(engine, "a", BatchLimits(count: 1)), .retry(at: later))
+        try await settle(engine, try await batch(engine, "b", BatchLimits(count: 1)), .dead)
+        for target in ["a", "b"] {
+            while true {
+                let next = try await batch(engine, target)
+                if next.isEmpty { break }
+                try await settle(engine, next, .delivered)
+            }
+        }
+        let ids: Set = ["event-1"]
+        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ids)) == 1)
+        let records = try await engine.records(RecordSelection(ids: ids))
+        #expect(records.map { "\($0.target) \($0.state)" } == ["a dropped", "b dead"])
+        #expect(try await engine.drop(RecordSelection(ids: ids)) == 1)
+        #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it any more")
+        #expect(try await engine.records(RecordSelection(states: [.dropped])).isEmpty)
+        await engine.close()
+    }
+
     @Test(arguments: Kind.usable)
     func `callers that come together are all stored`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

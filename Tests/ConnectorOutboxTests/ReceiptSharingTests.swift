@@ -3,9 +3,11 @@
 
 import ConnectorManifest
 import ConnectorPlatform
+import Synchronization
 import Testing
 
 @testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
 
 /// What receipts tell of events that another process takes care of.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptSharingTests {
@@ -44,6 +46,28 @@ import Testing
         #expect(await third.next()?.state == .dropped)
         #expect(await third.next() == nil)
         #expect(sender.vendor.batches.isEmpty)
+        await sender.outbox.close()
+        await host.outbox.close()
+    }
+
+    @Test func `what a failed look for other processes has missed, the next one sees`() async throws {
+        let folder = try Folder()
+        let engine = SteeredEngine(
+            try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }, onDamage: { _, _ in })
+        )
+        engine.mayStore.send()
+        let host = Bench(folder: folder)
+        let sender = Bench(folder: folder, engine: { () throws(ConnectorError) in engine })
+        try await host.outbox.start(isStored: true)
+        _ = try await sender.outbox.append(sender.events(1...1), to: ["a"])
+        var changes = try await changes(1, sender)
+        await host.clock.advance(toTimerAfter: .seconds(1))
+        if host.statistics().delivered == 0 { await host.until { host.statistics().delivered == 1 } }
+        engine.failing.store(1, ordering: .relaxed)
+        await sender.clock.advance(toTimerAfter: .seconds(1))
+        while engine.failing.load(ordering: .relaxed) > 0 { await Task.yield() }
+        await sender.clock.advance(toTimerAfter: .seconds(1))
+        #expect(await changes.next()?.state == .delivered)
         await sender.outbox.close()
         await host.outbox.close()
     }

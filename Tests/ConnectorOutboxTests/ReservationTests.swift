@@ -10,68 +10,14 @@ import Testing
 
 /// Callers that fill a queue at once, with an engine that does not compare it with its bound.
 @Suite(.timeLimit(.minutes(1))) struct ReservationTests {
-    /// An engine in memory that leaves the bounds to the outbox, and stores nothing until it may.
-    private final class SlowEngine: OutboxEngine {
-        let inner: SQLiteEngine
-        let mayStore = OneShot<Void>()
-        let storing = Atomic(0)
-        var stability: String { inner.stability }
-
-        init() async throws(ConnectorError) { inner = try await SQLiteEngine(now: { OutboxEvent.start }) }
-
-        func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
-            storing.add(1, ordering: .relaxed)
-            await mayStore.wait()
-            return try await inner.append(events, to: targets)
-        }
-
-        func batch(
-            for target: String,
-            upTo limits: BatchLimits,
-            now: Timestamp
-        ) async throws(ConnectorError) -> OutboxBatch {
-            try await inner.batch(for: target, upTo: limits, now: now)
-        }
-
-        func settle(
-            _ batch: OutboxBatch,
-            _ outcomes: [DeliveryOutcome],
-            _ attempt: Attempt
-        ) async throws(ConnectorError) -> OutboxStep { try await inner.settle(batch, outcomes, attempt) }
-
-        func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
-            try await inner.dropOldest(bytes, of: target)
-        }
-
-        func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
-            try await inner.countDropped(count, of: target)
-        }
-
-        func read() async throws(ConnectorError) -> OutboxReading { try await inner.read() }
-
-        func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
-            try await inner.records(selection)
-        }
-
-        func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
-            try await inner.replay(selection)
-        }
-
-        func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int { try await inner.drop(selection) }
-
-        func version() async throws(ConnectorError) -> Int64 { try await inner.version() }
-
-        func close() async { await inner.close() }
-    }
-
-    private func bench(_ whenFull: DeliveryPolicy.WhenFull, _ engine: SlowEngine) -> Bench {
+    private func bench(_ whenFull: DeliveryPolicy.WhenFull, _ engine: SteeredEngine) -> Bench {
         var policy = DeliveryPolicy()
         (policy.maximumBytes, policy.whenFull) = (250, whenFull)
         return Bench(policy: policy, engine: { () throws(ConnectorError) in engine })
     }
 
     @Test func `callers at once do not exceed the bound together`() async throws {
-        let engine = try await SlowEngine()
+        let engine = try await SteeredEngine.inMemory()
         let bench = bench(.dropNewest, engine)
         let stored = try await withThrowingTaskGroup(of: [String].self) { group in
             for number in 1...8 {
@@ -88,7 +34,7 @@ import Testing
     }
 
     @Test func `a receipt learns that its event made room`() async throws {
-        let engine = try await SlowEngine()
+        let engine = try await SteeredEngine.inMemory()
         engine.mayStore.send()
         let bench = bench(.dropOldest, engine)
         _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
@@ -101,7 +47,7 @@ import Testing
     }
 
     @Test func `a caller that waits gets the room of one that could not store its event`() async throws {
-        let engine = try await SlowEngine()
+        let engine = try await SteeredEngine.inMemory()
         let bench = bench(.block, engine)
         let first = Task { try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"]) }
         while engine.storing.load(ordering: .relaxed) < 1 { await Task.yield() }

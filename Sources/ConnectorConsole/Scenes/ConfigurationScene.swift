@@ -129,6 +129,7 @@ enum ConfigurationScene {
         case .shown(let text): StyledText(text)
         case .secret(let reference): StyledText("secret", .muted) + StyledText(reference.map { " \($0)" } ?? "")
         case .unknown: StyledText("hidden: the plugin's manifest was not found", .muted)
+        case .withheld: StyledText("hidden: for those who may act", .muted)
         }
     }
 

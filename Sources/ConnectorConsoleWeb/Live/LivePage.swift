@@ -19,10 +19,12 @@ struct LivePage {
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
     /// The events that update versions to the newest, by the number of the version.
-    private var frames: [Int: [UInt8]] = [:]
+    private(set) var frames: [Int: [UInt8]] = [:]
 
     /// The maximum number of versions kept.
     private static let limit = 6
+    /// The number that stands for versions that are not kept.
+    private static let unknown = -1
 
     /// The newest content; nil before the first update.
     var content: PageContent? { versions.last?.content }
@@ -49,8 +51,10 @@ struct LivePage {
     /// - Parameter version: The browser's version; if it is no longer kept, the event contains the whole page.
     mutating func frame(from version: Int, name: (Int) -> String) -> [UInt8]? {
         guard version != self.version, let content else { return nil }
-        if let frame = frames[version] { return frame }
         let old = versions.first { $0.number == version }?.content
+        // All that are not kept get the same: a browser may say any number.
+        let version = old == nil ? Self.unknown : version
+        if let frame = frames[version] { return frame }
         let operations = old.map { PageDifference(from: $0, to: content, canAct: canAct).operations }
         let frame = Self.event(operations ?? everything(content), id: name(self.version))
         frames[version] = frame

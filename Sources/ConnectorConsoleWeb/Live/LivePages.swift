@@ -60,11 +60,9 @@ actor LivePages {
         return (content, name(of: page.version))
     }
 
-    /// The content of a page in a snapshot: what others have called, and what came of it, only those see who may call.
+    /// The content of a page in a snapshot, as far as the right to see it goes.
     private func content(_ key: Key, _ snapshot: ConsoleSnapshot) -> PageContent {
-        var snapshot = snapshot
-        if key.right != .act { snapshot.calls = [:] }
-        return PageContent(key.address, registry, snapshot)
+        PageContent(key.address, registry, key.right == .act ? snapshot : snapshot.forReaders)
     }
 
     /// The current scene at a route, with all its rows.

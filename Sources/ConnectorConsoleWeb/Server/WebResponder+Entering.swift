@@ -87,16 +87,20 @@ extension WebResponder {
 
     private func loggedIn(_ session: String, _ target: String) -> WebResponse {
         var response = WebResponse(to: target)
-        let secure = isSecure ? "; Secure" : ""
-        response.fields.append(("Set-Cookie", "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict\(secure)"))
+        response.fields.append(("Set-Cookie", setCookie(session)))
         return response
+    }
+
+    /// A cookie with a value. Browsers take one of TLS, also to remove it, only with `Secure`: its name begins with `__Host-` (RFC 6265bis).
+    private func setCookie(_ value: String) -> String {
+        "\(cookie)=\(value); Path=/; HttpOnly; SameSite=Strict\(isSecure ? "; Secure" : "")"
     }
 
     /// Ends a browser's session, and removes its cookie.
     func logOut(_ session: String?) -> WebResponse {
         if let session { authenticator.logOut(session) }
         var response = WebResponse(to: "/")
-        response.fields.append(("Set-Cookie", "\(cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
+        response.fields.append(("Set-Cookie", "\(setCookie("")); Max-Age=0"))
         return response
     }
 

@@ -7,6 +7,8 @@ internal import ConnectorHost
 /// The endpoints that plan and make changes of the configuration.
 extension ControlAPI {
     /// The endpoints that do the same as `connector-host plan`, `apply` and `reload`.
+    ///
+    /// A plan shows values of `config`, and making it runs the commands of secrets: it is for those who may act.
     static func reloading(_ host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(
@@ -16,7 +18,7 @@ extension ControlAPI {
                 answers: [answer("The plan.", ControlSchemas.plan)]
             ) { _ throws(ConnectorError) in
                 await planned { () throws(ConfigurationErrors) in try await host.plan() }
-            },
+            }.forActing(),
             ControlEndpoint(
                 operation: "reload",
                 method: .post,
@@ -91,7 +93,7 @@ extension ControlAPI {
                 let (path, file) = try names(in: input)
                 return await planned { () throws(ConfigurationErrors) in try await host.plan(swapping: path, with: file)
                 }
-            },
+            }.forActing(),
             ControlEndpoint(
                 operation: "swap",
                 method: .post,

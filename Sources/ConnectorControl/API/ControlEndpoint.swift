@@ -45,7 +45,17 @@ package struct ControlEndpoint: Sendable {
     }
 
     /// The right that a client needs.
-    package var right: Right { method == .get ? .read : .act }
+    package var right: Right { method == .get && !isForActing ? .read : .act }
+
+    /// Whether even to see the response takes the right to act.
+    private(set) var isForActing = false
+
+    /// The same endpoint, for those alone who may act.
+    func forActing() -> Self {
+        var endpoint = self
+        endpoint.isForActing = true
+        return endpoint
+    }
 
     /// The values of the segments in braces; nil if the path does not match.
     ///

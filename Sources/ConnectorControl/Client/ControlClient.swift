@@ -22,11 +22,12 @@ package struct ControlClient: Sendable {
 
     /// Makes a GET request.
     ///
+    /// - Parameter timeout: The timeout of the request.
     /// - Returns: The document; nil if no host listens.
     /// - Throws: `unavailable` if the host does not respond; the error that the host returned; a parsing error for a response that
     ///   is not JSON.
-    package func get(_ path: String) async throws(ConnectorError) -> JSONValue? {
-        try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: Self.timeout)
+    package func get(_ path: String, within timeout: Duration? = timeout) async throws(ConnectorError) -> JSONValue? {
+        try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: timeout)
     }
 
     /// Makes a POST request. Cancelling the task cancels the call or the change on the host.

@@ -45,10 +45,18 @@ struct SwapCommand: AsyncParsableCommand {
             plan = try await host.plan(swapping: path, with: image)
         } catch {
             answer.report([error], of: .call)
-            throw ExitStatus.invalidConfiguration
+            throw Self.isAboutFiles(error.code) ? ExitStatus.invalidConfiguration : ExitStatus.failed
         }
         if !answer.isJSON { answer.output.write(PlanDocument(plan: plan)) }
         let basis = plan.basis
         try await file.show(answer) { () throws(ConnectorError) in try await host.swap(path, with: image, basis) }
+    }
+
+    /// Whether an error is one of the file or the image, and not of the host or the connector's path.
+    private static func isAboutFiles(_ code: ConnectorError.Code) -> Bool {
+        let others: [ConnectorError.Code] = [
+            .unavailable, .notOpen, .timedOut, .cancelled, .denied, .unknownConnector, .protocolViolation,
+        ]
+        return !others.contains(code)
     }
 }

@@ -73,10 +73,14 @@ struct AttachedHost: Sendable {
     /// Fetches a document.
     ///
     /// - Parameter query: The parameters; those without a value are omitted.
-    func document(_ path: String, _ query: [(String, String?)] = []) async throws(ConnectorError) -> JSONValue {
+    func document(
+        _ path: String,
+        _ query: [(String, String?)] = [],
+        within timeout: Duration? = ControlClient.timeout
+    ) async throws(ConnectorError) -> JSONValue {
         let parameters = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
         let text = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
-        guard let document = try await client.get(path + text) else { throw ended }
+        guard let document = try await client.get(path + text, within: timeout) else { throw ended }
         return document
     }
 
@@ -110,17 +114,16 @@ struct AttachedHost: Sendable {
         throw document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
     }
 
-    /// Returns what a reload of the host would change.
+    /// Returns what a reload of the host would change. Without a timeout, as the host has its own, and its secrets' commands have theirs.
     func plan() async throws(ConnectorError) -> Plan {
-        if let plan = Plan(json: try await document("/api/v1/plan")) { return plan }
+        if let plan = Plan(json: try await document("/api/v1/plan", within: nil)) { return plan }
         throw incompatible("a plan")
     }
 
     /// Returns what putting an image in the place of a connector's would change.
     func plan(swapping path: String, with file: String) async throws(ConnectorError) -> Plan {
-        if let plan = Plan(json: try await document("/api/v1/swap/plan", [("connector", path), ("file", file)])) {
-            return plan
-        }
+        let query = [("connector", path), ("file", file)]
+        if let plan = Plan(json: try await document("/api/v1/swap/plan", query, within: nil)) { return plan }
         throw incompatible("a plan")
     }
 

@@ -30,7 +30,7 @@ final class RemoteCallback: Sendable {
         _ status: Int32,
         _ response: UnsafePointer<connector_http_response>?,
         _ error: UnsafePointer<connector_error>?
-    ) {
+    ) -> MessageWriter {
         var message = MessageWriter()
         message.put(token)
         message.put(kind.rawValue)
@@ -47,7 +47,21 @@ final class RemoteCallback: Sendable {
             let count = unsafe response.body == nil ? 0 : Int(clamping: response.body_length)
             unsafe message.put(UnsafeRawBufferPointer(start: response.body, count: count))
         }
-        services.send(.reply, message)
+        return message
+    }
+
+    /// The end of a call of another gate.
+    private func gateReply(
+        _ status: Int32,
+        _ json: UnsafeRawBufferPointer,
+        _ error: UnsafePointer<connector_error>?
+    ) -> MessageWriter {
+        var message = MessageWriter()
+        message.put(token)
+        message.put(status)
+        unsafe ServiceError.put(error, to: &message)
+        unsafe message.put(json)
+        return message
     }
 
     private static func from(_ user: UnsafeMutableRawPointer?) -> RemoteCallback? {
@@ -61,29 +75,36 @@ final class RemoteCallback: Sendable {
         if let user = unsafe user { unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release() }
     }
 
+    /// The end instead of one that is too large for a message.
+    private static let tooLarge = Int32(CONNECTOR_TOO_LARGE)
+
     static let done: connector_http_done = { user, status, response, error in
         guard let callback = unsafe from(user) else { return }
-        unsafe callback.reply(.done, status, response, error)
+        let message = unsafe callback.reply(.done, status, response, error)
+        callback.services.send(.reply, message, orRefusal: unsafe callback.reply(.done, tooLarge, nil, nil))
         unsafe callback.finish(user)
     }
 
     static let part: connector_http_part = { user, response in
-        unsafe from(user)?.reply(.part, 0, response, nil)
+        guard let callback = unsafe from(user) else { return }
+        callback.services.send(.reply, unsafe callback.reply(.part, 0, response, nil))
     }
 
     static let room: connector_http_room = { user in
-        unsafe from(user)?.reply(.room, 0, nil, nil)
+        guard let callback = unsafe from(user) else { return }
+        callback.services.send(.reply, unsafe callback.reply(.room, 0, nil, nil))
     }
 
     static let gateDone: connector_gates_done = { user, status, json, length, error in
         guard let callback = unsafe from(user) else { return }
-        var message = MessageWriter()
-        message.put(callback.token)
-        message.put(status)
-        unsafe ServiceError.put(error, to: &message)
         let count = unsafe json == nil ? 0 : Int(clamping: length)
-        unsafe message.put(UnsafeRawBufferPointer(start: json, count: count))
-        callback.services.send(.gateReply, message)
+        let json = unsafe UnsafeRawBufferPointer(start: json, count: count)
+        let message = unsafe callback.gateReply(status, json, error)
+        callback.services.send(
+            .gateReply,
+            message,
+            orRefusal: unsafe callback.gateReply(tooLarge, UnsafeRawBufferPointer(start: nil, count: 0), nil)
+        )
         unsafe callback.finish(user)
     }
 }

@@ -173,7 +173,7 @@ package final class RemoteChannel: Channel, RunnerClient {
             return state.isOver ? 0 : state.number
         }
         guard let number else { return destroyed }
-        if number == 0 || runner.send(.dispose, instance: number, []) == nil { end() }
+        if number == 0 || runner.send(.dispose, instance: number, [], isEssential: true) == nil { end() }
         return destroyed
     }
 

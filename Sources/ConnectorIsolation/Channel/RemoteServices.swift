@@ -41,9 +41,13 @@ final class RemoteServices: Sendable {
     }
 
     /// Sends a message about the instance to the runner.
-    func send(_ kind: MessageKind, _ message: MessageWriter) {
+    ///
+    /// - Parameter refusal: What is sent instead of a message that is too large; nil if it cannot be.
+    func send(_ kind: MessageKind, _ message: MessageWriter, orRefusal refusal: MessageWriter? = nil) {
         guard let link = state.withLock(\.link) else { return }
-        link.runner.send(kind, instance: link.number, message.bytes)
+        let isTooLarge = message.bytes.count > FrameHeader.limit
+        let payload = isTooLarge ? refusal?.bytes ?? message.bytes : message.bytes
+        link.runner.send(kind, instance: link.number, payload, isEssential: true)
     }
 
     /// Runs a request of the plugin.
@@ -120,7 +124,11 @@ final class RemoteServices: Sendable {
 
     /// Answers a request that waits.
     func answer(_ token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>?, _ value: [UInt8] = []) {
-        unsafe send(.answer, MessageWriter(answering: token, status, error: error, value))
+        unsafe send(
+            .answer,
+            MessageWriter(answering: token, status, error: error, value),
+            orRefusal: MessageWriter(answering: token, Int32(CONNECTOR_TOO_LARGE))
+        )
     }
 
     /// A deadline of the host's clock for one that the runner says as time that remains.

@@ -230,13 +230,15 @@ package final class Runner: Sendable {
 
     /// Sends a message; never waits.
     ///
+    /// - Parameter isEssential: Whether the runner would wait for the message for ever: if it reads none, it ends.
     /// - Returns: The message's number; nil if the runner has ended, or does not read.
     @discardableResult
     package func send(
         _ kind: MessageKind,
         instance: UInt32,
         _ payload: [UInt8],
-        descriptor: Int32 = -1
+        descriptor: Int32 = -1,
+        isEssential: Bool = false
     ) -> UInt64? {
         guard payload.count <= FrameHeader.limit else { return nil }
         let frame = FrameHeader.frame(kind, instance: instance, payload, hasDescriptor: descriptor >= 0)
@@ -246,6 +248,7 @@ package final class Runner: Sendable {
             return number
         } catch {
             if error == .corrupt { stop(Self.isCorrupt) }
+            if error == .full, isEssential { stop("it does not read what the host sends") }
             return nil
         }
     }

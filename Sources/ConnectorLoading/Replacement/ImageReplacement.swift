@@ -115,9 +115,10 @@ package struct ImageReplacement: Sendable {
 
     /// Puts the copy in place, and keeps what it replaces until ``finish()``.
     package func put() throws(ConnectorError) {
+        // What a process that ended on the way has left is not what undo() puts back.
+        for file in files { unsafe unlink(file.earlier) }
         do throws(SystemError) {
             for file in files {
-                unsafe unlink(file.earlier)
                 if file.isPresent { try Self.check(unsafe link(file.target, file.earlier)) }
                 if file.isStaged {
                     try Self.check(unsafe rename(file.staged, file.target))

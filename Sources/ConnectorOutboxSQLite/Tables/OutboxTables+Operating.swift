@@ -160,8 +160,8 @@ extension OutboxTables {
             // So that it does not count as delivered for as long as it is remembered.
             try statement(
                 """
-                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors JOIN routes USING(route)
-                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits) AND collected < ?2
+                INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors
+                WHERE target = ?1 AND route = ?2 >> \(Schema.sequenceBits)
                 """
             ).run(values)
         } else {

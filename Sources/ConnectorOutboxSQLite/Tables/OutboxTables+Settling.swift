@@ -272,7 +272,12 @@ extension OutboxTables {
             AND position NOT IN (SELECT position FROM dead WHERE position > ?1 AND position <= ?2)
             """
         ).run(.integer(start), .integer(end))
-        try statement("DELETE FROM skipped WHERE position > ? AND position <= ?").run(.integer(start), .integer(end))
+        try statement(
+            """
+            DELETE FROM skipped WHERE position > ? AND position <= ?
+            AND NOT EXISTS(SELECT 1 FROM events WHERE position = skipped.position)
+            """
+        ).run(.integer(start), .integer(end))
         try statement(
             """
             DELETE FROM attempts WHERE target IN (SELECT target FROM cursors WHERE route = ?3) AND last > ?1 AND last <= ?2
@@ -295,5 +300,8 @@ extension OutboxTables {
         ).run(.integer(position))
         guard database.changes == 1 else { return }
         try statement("DELETE FROM attempts WHERE first = ?1 AND last = ?1").run(.integer(position))
+        try statement(
+            "DELETE FROM skipped WHERE position = ?1 AND target IN (SELECT target FROM targets)"
+        ).run(.integer(position))
     }
 }

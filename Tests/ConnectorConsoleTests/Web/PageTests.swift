@@ -196,6 +196,8 @@ struct PageTests {
         #expect(
             recent.count < forgotten.count && String(decoding: forgotten, as: UTF8.self).contains("\"fill\",\"scene\"")
         )
+        for number in 1000..<2000 { #expect(page.frame(from: number, name: name) == forgotten) }
+        #expect(page.frames.count <= 7, "whatever versions a browser says it has")
         let none = page.frame(from: 20, name: name)
         #expect(none == nil)
         #expect(forgotten.filter { $0 == UInt8(ascii: "\n") }.count == 3, "one event, on one line")

@@ -10,6 +10,12 @@ import Testing
 @testable import ConnectorIsolation
 @testable import ConnectorPlatform
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The services of a plugin that has none.
 private final class NoServices: InstanceServices {
     func table(named id: String) -> UnsafeRawPointer? { nil }
@@ -122,6 +128,22 @@ struct RunnerTransportTests {
         #expect(runner.send(.stopped, instance: number, []) != nil)
         #expect(await kinds.next() == .disposed)
         runner.remove(number)
+        await runner.ended.wait()
+    }
+
+    @Test func `a runner that does not read what it would wait for ends`() async throws {
+        let runner = try Self.runner(.automatic)
+        #expect(runner.hold())
+        let client = Client()
+        let number = try #require(runner.add(client))
+        #expect(kill(runner.processNumber, SIGSTOP) == 0)
+        let part = [UInt8](repeating: 0, count: 64 << 20)
+        var count = 0
+        while runner.send(.answer, instance: number, part, isEssential: true) != nil { count += 1 }
+        #expect((4...5).contains(count))
+        #expect(await client.end.wait().reason == "it does not read what the host sends")
+        runner.remove(number)
+        runner.release()
         await runner.ended.wait()
     }
 

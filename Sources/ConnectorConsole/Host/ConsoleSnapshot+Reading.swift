@@ -1,0 +1,19 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorConfiguration
+internal import ConnectorHost
+
+extension ConsoleSnapshot {
+    /// The snapshot for those who may see and not act: without what others have called, what came of it, and the values of `config`.
+    package var forReaders: ConsoleSnapshot {
+        var snapshot = self
+        snapshot.calls = [:]
+        for leaf in snapshot.leaves.indices {
+            for field in snapshot.leaves[leaf].fields.indices { snapshot.leaves[leaf].fields[field].value = .withheld }
+        }
+        snapshot.plan = plan.map { ShownPlan($0.result.map(\.withoutValues), at: $0.madeAt) }
+        snapshot.earlierPlans = []
+        return snapshot
+    }
+}

@@ -1,0 +1,76 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Synchronization
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxSQLite
+
+/// An engine that leaves the bounds to the outbox, and stores and fails as a test says.
+final class SteeredEngine: OutboxEngine {
+    let inner: SQLiteEngine
+    /// Nothing is stored until it is sent.
+    let mayStore = OneShot<Void>()
+    /// How many calls have begun to store.
+    let storing = Atomic(0)
+    /// How many readings of the statistics fail.
+    let failing = Atomic(0)
+    var stability: String { inner.stability }
+
+    init(_ inner: SQLiteEngine) { self.inner = inner }
+
+    static func inMemory() async throws(ConnectorError) -> SteeredEngine {
+        SteeredEngine(try await SQLiteEngine(now: { OutboxEvent.start }))
+    }
+
+    func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
+        storing.add(1, ordering: .relaxed)
+        await mayStore.wait()
+        return try await inner.append(events, to: targets)
+    }
+
+    func batch(
+        for target: String,
+        upTo limits: BatchLimits,
+        now: Timestamp
+    ) async throws(ConnectorError) -> OutboxBatch {
+        try await inner.batch(for: target, upTo: limits, now: now)
+    }
+
+    func settle(
+        _ batch: OutboxBatch,
+        _ outcomes: [DeliveryOutcome],
+        _ attempt: Attempt
+    ) async throws(ConnectorError) -> OutboxStep { try await inner.settle(batch, outcomes, attempt) }
+
+    func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String] {
+        try await inner.dropOldest(bytes, of: target)
+    }
+
+    func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64 {
+        try await inner.countDropped(count, of: target)
+    }
+
+    func read() async throws(ConnectorError) -> OutboxReading {
+        if failing.load(ordering: .relaxed) > 0 {
+            failing.subtract(1, ordering: .relaxed)
+            throw ConnectorError(.storage, "the disk fails")
+        }
+        return try await inner.read()
+    }
+
+    func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
+        try await inner.records(selection)
+    }
+
+    func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {
+        try await inner.replay(selection)
+    }
+
+    func drop(_ selection: RecordSelection) async throws(ConnectorError) -> Int { try await inner.drop(selection) }
+
+    func version() async throws(ConnectorError) -> Int64 { try await inner.version() }
+
+    func close() async { await inner.close() }
+}
