@@ -105,7 +105,7 @@ import Testing
         let loaded = try JSONValue(parsing: try await program.run("plugins", "--json").output)["loaded"]
         #expect(loaded?[0]?["images"]?.array?.map { $0["connectors"] } == [[], ["gate"]])
         let unknown = try await program.run("swap", "nobody", "next.so", "--json")
-        #expect(unknown.status == 2 && unknown.output.contains("unknown-connector"))
+        #expect(unknown.status == 1 && unknown.output.contains("unknown-connector"))
         host.signal(15)
         #expect(try await host.finish().status == 0)
     }

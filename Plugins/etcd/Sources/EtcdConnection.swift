@@ -13,6 +13,8 @@ final class EtcdConnection: Sendable {
     private static let silence: Duration = .seconds(900)
     /// What the server says to a token from before a change of users or roles; the second is of older servers.
     private static let oldTokens = ["revision of auth store is old", "revision in header is old"]
+    /// What it says to a wrong user or password, and to a request without either.
+    private static let wrongUsers = ["authentication failed, invalid user ID or password", "user name is empty"]
 
     let requests: EtcdRequests
     private let host: Host
@@ -82,8 +84,9 @@ final class EtcdConnection: Sendable {
         case .integer(8): error.status = .rateLimited
         default: break
         }
-        // Codes that also mean other things; only the words tell that the token is from before a change of users or roles.
-        if Self.oldTokens.contains(where: { words?.hasSuffix($0) == true }) {
+        // Codes that also mean other things; only the words tell that the token is from before a change of users or roles, or that the
+        // user or the password is wrong.
+        if (Self.oldTokens + Self.wrongUsers).contains(where: { words?.hasSuffix($0) == true }) {
             (error.status, error.isRetryable) = (.unauthorized, false)
         }
         return error

@@ -107,10 +107,19 @@ struct Kinto: DatabasePlugin {
             guard error.status == .notFound else { throw error }
             return DatabasePage(records: [], cursor: nil)
         }
-        let next = answer.headers["Next-Page"].flatMap { HTTPURL($0) }
+        let next = answer.headers["Next-Page"]
+        let cursor = next.flatMap { HTTPURL($0) }?.value(of: "_token")
+        // That is not the last page: the token holds the last record's values of what is sorted by, and a URL has a limit.
+        if let next, cursor == nil {
+            throw PluginError(
+                .unsupported,
+                "the server's next page has an address of \(next.utf8.count) bytes, which cannot be read; sort and filter by shorter values",
+                domain: "kinto"
+            )
+        }
         return DatabasePage(
             records: try answer.body["data"]?.array?.map { try KintoRecord.read($0) } ?? [],
-            cursor: next?.value(of: "_token")
+            cursor: cursor
         )
     }
 }

@@ -75,11 +75,10 @@ final class WebDAV: FilesPlugin {
 
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         let tag = try tag.map { tag throws(PluginError) in try Self.checked(tag) }
-        let request = requests.get(path, from: offset, count: count, tag: tag)
-        let response = try await connection.send(request, accepting: [200, 206, 404, 412, 416])
+        let request = requests.get(path, from: offset, count: count)
+        let response = try await connection.send(request, accepting: [200, 206, 404, 416])
         switch response.status {
         case 404: throw Self.missing(path)
-        case 412: throw Self.changed(path)
         case 416: return []
         default: break
         }
@@ -88,8 +87,7 @@ final class WebDAV: FilesPlugin {
             _ = try await file(path).entry()
             throw connection.violation("the answer has no ETag", response)
         }
-        // Servers need not look at If-Match when they read.
-        if let tag, tag != found { throw Self.changed(path) }
+        if let tag, tag != EntityTag.opaque(found) { throw Self.changed(path) }
         return try response.part(from: offset, count: count, vendor: "webdav")
     }
 
@@ -193,7 +191,10 @@ final class WebDAV: FilesPlugin {
     }
 
     /// Checks the condition of a request, and that no collection would be replaced.
-    private func checkPlace(_ request: FileUploadRequest) async throws(PluginError) {
+    ///
+    /// - Returns: What is there.
+    @discardableResult
+    private func checkPlace(_ request: FileUploadRequest) async throws(PluginError) -> WebDAVResource? {
         let found = try await connection.find(request.path)
         if found?.isCollection == true {
             throw PluginError(.conflict, "there is a collection at \"\(request.path)\"", domain: "webdav")
@@ -201,15 +202,16 @@ final class WebDAV: FilesPlugin {
         switch request.condition {
         case .any: break
         case .absent: if found != nil { throw Self.unmet(request) }
-        case .tag(let tag): if found?.tag != tag { throw Self.unmet(request) }
+        case .tag(let tag): if found?.tag != EntityTag.opaque(tag) { throw Self.unmet(request) }
         }
+        return found
     }
 
     /// Moves a file to its place, if the condition is still met.
     private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
         // Again, since sending the content may have taken long; not every server checks tags with a move.
-        try await checkPlace(request)
-        let move = requests.move(temporary, to: request)
+        let found = try await checkPlace(request)
+        let move = requests.move(temporary, to: request, if: found?.condition)
         let response = try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412])
         if response.status == 412 { throw Self.unmet(request) }
     }
@@ -235,7 +237,7 @@ final class WebDAV: FilesPlugin {
         guard EntityTag.field(tag) != nil else {
             throw PluginError(.invalid, "\"\(tag.prefix(40))\" is no tag that the server gave", domain: "webdav")
         }
-        return tag
+        return EntityTag.opaque(tag)
     }
 
     private static func missing(_ path: String) -> PluginError {

@@ -55,12 +55,12 @@ struct WebDAVRequests {
         return request.with(xml: #"<propfind xmlns="DAV:"><prop>\#(properties)\#(file)</prop></propfind>"#)
     }
 
-    func get(_ path: String, from offset: UInt64, count: Int, tag: String?) -> HTTPRequest {
+    /// A request for a part of a file. Without `If-Match`, which no weak tag meets (RFC 9110, section 13.1.1): the answer has the tag.
+    func get(_ path: String, from offset: UInt64, count: Int) -> HTTPRequest {
         var request = request(.get, path)
         request.headers["Range"] = "bytes=\(offset)-\(offset + UInt64(count) - 1)"
         // A range of what a server has compressed would be one of other bytes.
         request.headers["Accept-Encoding"] = "identity"
-        request.headers["If-Match"] = tag.flatMap { EntityTag.field($0) }
         return request
     }
 
@@ -95,14 +95,14 @@ struct WebDAVRequests {
     }
 
     /// A request that moves a file to its place, if a condition is met.
-    func move(_ source: String, to upload: FileUploadRequest) -> HTTPRequest {
+    ///
+    /// - Parameter tag: The tag that the server has to have there still; nil for any.
+    func move(_ source: String, to upload: FileUploadRequest, if tag: String?) -> HTTPRequest {
         let destination = url(upload.path).description
         var request = request(.move, source)
         request.headers["Destination"] = destination
         request.headers["Overwrite"] = upload.condition == .absent ? "F" : "T"
-        if case .tag(let tag) = upload.condition, let field = EntityTag.field(tag) {
-            request.headers["If"] = "<\(destination)> ([\(field)])"
-        }
+        if case .tag = upload.condition, let tag { request.headers["If"] = "<\(destination)> ([\(tag)])" }
         return request
     }
 

@@ -9,8 +9,10 @@ struct WebDAVResource {
     /// The path below the endpoint; empty for the endpoint itself.
     let path: String
     let isCollection: Bool
-    /// The content's version; nil if the server gives none.
+    /// The content's version, without the strength of the server's tag, which changes; nil if the server gives none.
     let tag: String?
+    /// The server's tag as it is now, for conditions.
+    let condition: String?
     private let size: UInt64?
     private let modified: Timestamp?
     private let contentType: String?
@@ -31,13 +33,15 @@ struct WebDAVResource {
         }
         self.path = path
         isCollection = properties["resourcetype"]?["collection"] != nil
-        let tag = EntityTag.tag(text("getetag"))
+        let entityTag = EntityTag.tag(text("getetag"))
+        let tag = entityTag.map(EntityTag.opaque)
         self.tag = tag
+        condition = entityTag.flatMap(EntityTag.field)
         size = text("getcontentlength").flatMap { UInt64($0.filter { !$0.isWhitespace }) }
         modified = text("getlastmodified").flatMap { Timestamp(httpDate: $0) }
         contentType = text("getcontenttype").flatMap { $0.isEmpty ? nil : $0 }
         stamp = properties.children.first { $0.namespace == WebDAVStamp.namespace && $0.name == "file" }
-            .flatMap { WebDAVStamp($0.text) }.flatMap { $0.tag == tag ? $0 : nil }
+            .flatMap { WebDAVStamp($0.text) }.flatMap { EntityTag.opaque($0.tag) == tag ? $0 : nil }
     }
 
     /// What head answers.

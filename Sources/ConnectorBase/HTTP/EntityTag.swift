@@ -26,6 +26,11 @@ package enum EntityTag {
         return isTag(tag) ? "W/\"\(tag)\"" : nil
     }
 
+    /// A tag without its strength. A server may make a weak tag strong later: Apache does, a second after the last change.
+    package static func opaque(_ tag: String) -> String {
+        tag.utf8.starts(with: "W/".utf8) ? String(tag.dropFirst(2)) : tag
+    }
+
     private static func isTag(_ tag: String) -> Bool {
         !tag.isEmpty && tag.utf8.count <= 1024 && !tag.contains("{{") && !tag.contains("}}")
             && tag.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }

@@ -176,6 +176,7 @@ internal import Testing
         #expect(try await etcd.settings() == [:])
         let error = await #expect(throws: PluginError.self) { _ = try await etcd.settings() }
         #expect(error?.message.contains("authentication failed") == true)
+        #expect(error?.status == .unauthorized && error?.isRetryable == false, "so that secrets are renewed")
         let requests = http.requests
         #expect(requests.first?.jsonBody == ["name": "ann", "password": "{{secret:password}}"])
         #expect(requests.first?.hasPlaceholdersInBody == true)

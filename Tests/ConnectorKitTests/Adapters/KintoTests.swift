@@ -98,6 +98,14 @@ internal import Testing
         #expect(http.requests[0].url.description.hasSuffix("/records?_sort=-n&_limit=1"))
     }
 
+    @Test func `a next page whose address is too long is not the last page`() async throws {
+        var page = HTTPResponse(status: 200, body: Array(#"{"data":[]}"#.utf8))
+        page.headers["Next-Page"] = "http://vendor.example/v1/records?_token=" + String(repeating: "a", count: 9000)
+        let kinto = try kinto(ScriptedHTTP([.response(page)]))
+        let error = await #expect(throws: PluginError.self) { _ = try await kinto.query(DatabaseQuery(), in: "c") }
+        #expect(error?.status == .unsupported && error?.message.contains("shorter values") == true)
+    }
+
     @Test func `requests wait while the server requested a pause`() async throws {
         var answer = HTTPResponse(status: 200, body: Array(record.utf8))
         answer.headers["Backoff"] = "30"

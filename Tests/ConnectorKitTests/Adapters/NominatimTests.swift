@@ -64,6 +64,24 @@ internal import Testing
         #expect(clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
+    @Test func `a call whose turn comes after its deadline takes none, and a proof relies on the last answer`()
+        async throws
+    {
+        let clock = StoppedClock()
+        let nominatim = try nominatim(ScriptedHTTP((200, "[]"), (200, "[]")), clock: clock)
+        _ = try await nominatim.geocode(GeocodeRequest(.text("a")))
+        try await Deadline.$current.withValue(500_000_000) { () async throws in
+            let error = await #expect(throws: PluginError.self) {
+                _ = try await nominatim.geocode(GeocodeRequest(.text("b")))
+            }
+            #expect(error?.status == .rateLimited && error?.retryAfter == .seconds(1))
+            #expect(try await nominatim.open().map(\.kind) == [.reachable])
+        }
+        #expect(clock.sleeps.isEmpty)
+        _ = try await nominatim.geocode(GeocodeRequest(.text("c")))
+        #expect(clock.sleeps == [.seconds(1)])
+    }
+
     @Test func `an answer is used again until too many others came`() async throws {
         let http = ScriptedHTTP((200, berlin), (200, "[]"), (200, "[]"), (200, berlin))
         let nominatim = try nominatim(http)

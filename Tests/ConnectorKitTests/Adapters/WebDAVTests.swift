@@ -167,7 +167,7 @@ internal import Testing
         let http = http([(status, body)], ["Content-Range": range, "ETag": "\"1\""])
         let part = try await webdav(http).get("a", from: 2, count: 3, tag: "1")
         #expect(String(decoding: part, as: UTF8.self) == expected)
-        #expect(http.requests[0].headers["Range"] == "bytes=2-4" && http.requests[0].headers["If-Match"] == "\"1\"")
+        #expect(http.requests[0].headers["Range"] == "bytes=2-4" && http.requests[0].headers["If-Match"] == nil)
     }
 
     @Test(arguments: [
@@ -181,12 +181,21 @@ internal import Testing
     }
 
     @Test func `a file that has changed is a conflict, even if the server does not compare`() async throws {
-        for answer in [(412, ""), (200, "abc")] {
-            let http = http([answer], ["ETag": "\"2\""])
-            #expect(
-                await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict
-            )
-        }
+        let http = http([(200, "abc")], ["ETag": "\"2\""])
+        #expect(await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict)
+    }
+
+    @Test(arguments: [("\"1\"", "W/1"), ("W/\"1\"", "1")])
+    func `a tag that is weak for a while stands for the same version`(now: String, stamped: String) async throws {
+        let properties = """
+            <d:resourcetype/><d:getcontentlength>3</d:getcontentlength><d:getetag>\(now)</d:getetag>
+            <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+            <file xmlns="urn:x-connector-host:files">{"tag": "\(stamped)", "contentType": "text/x-stamped"}</file>
+            """
+        let entry = try await webdav(http([found("/files/a", properties)])).head("a")
+        #expect(entry.tag == "1" && entry.contentType == "text/x-stamped")
+        let http = http([(200, "abc")], ["ETag": now])
+        #expect(try await webdav(http).get("a", from: 0, count: 3, tag: stamped) == Array("abc".utf8))
     }
 
     @Test func `a list goes through the collections in order, and leaves out what is not a file`() async throws {
