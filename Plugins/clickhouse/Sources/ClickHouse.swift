@@ -85,7 +85,7 @@ final class ClickHouse: AnalyticsPlugin {
         let kind: PluginStatus? =
             switch code(of: response) {
             // Wrong data, although some versions answer 500.
-            case "6", "26", "27", "41", "53", "72", "117": .invalid
+            case "6", "26", "27", "41", "53", "72", "117", "349", "469", "691": .invalid
             // The user may not read or insert.
             case "164", "497": .unauthorized
             case "16", "60", "81": .notFound

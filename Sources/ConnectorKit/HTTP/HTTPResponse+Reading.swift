@@ -42,13 +42,14 @@ extension HTTPResponse {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The wait that `Retry-After` requests (RFC 9110, section 10.2.3); nil if absent or unreadable.
+    /// The wait that `Retry-After` requests (RFC 9110, section 10.2.3), a year at most; nil if absent or unreadable.
     ///
     /// - Parameter now: The time that a date is measured from.
     public func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers["Retry-After"] else { return nil }
         if let seconds = Int64(text) { return .seconds(min(max(0, seconds), 31_536_000)) }
         guard let date = Timestamp(httpDate: text) else { return nil }
-        return date.duration(since: now)
+        // A device without a clock may be decades behind the server.
+        return min(date.duration(since: now), .seconds(31_536_000))
     }
 }

@@ -13,6 +13,7 @@ internal import Testing
     @Test(arguments: [
         ("7", Duration.seconds(7)), ("0", .zero), ("Sat, 31 Jan 2026 09:30:09 GMT", .seconds(9)),
         ("Sat, 31 Jan 2026 09:29:00 GMT", .zero), ("99999999999", .seconds(31_536_000)),
+        ("Thu, 31 Jan 2126 09:30:00 GMT", .seconds(31_536_000)),
     ])
     func `a time to wait is read as seconds or as a date`(_ text: String, _ expected: Duration) {
         #expect(HTTPResponse(status: 429, headers: ["retry-after": text]).retryAfter(now: now) == expected)
