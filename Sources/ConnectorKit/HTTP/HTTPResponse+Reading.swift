@@ -47,9 +47,9 @@ extension HTTPResponse {
     /// - Parameter now: The time that a date is measured from.
     public func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers["Retry-After"] else { return nil }
-        if let seconds = Int64(text) { return .seconds(min(max(0, seconds), 31_536_000)) }
-        guard let date = Timestamp(httpDate: text) else { return nil }
-        // A device without a clock may be decades behind the server.
-        return min(date.duration(since: now), .seconds(31_536_000))
+        let seconds = Int64(text).map { Duration.seconds(max(0, $0)) }
+        // A device without a clock may be decades behind the server's date.
+        let wait = seconds ?? Timestamp(httpDate: text)?.duration(since: now)
+        return wait.map { min($0, .seconds(31_536_000)) }
     }
 }

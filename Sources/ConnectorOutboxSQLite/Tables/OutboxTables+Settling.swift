@@ -300,6 +300,7 @@ extension OutboxTables {
         ).run(.integer(position))
         guard database.changes == 1 else { return }
         try statement("DELETE FROM attempts WHERE first = ?1 AND last = ?1").run(.integer(position))
+        // By the table's key, which begins with the target.
         try statement(
             "DELETE FROM skipped WHERE position = ?1 AND target IN (SELECT target FROM targets)"
         ).run(.integer(position))

@@ -1,0 +1,77 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Testing
+
+@testable import ConnectorOutbox
+@testable import ConnectorOutboxNATS
+@testable import ConnectorOutboxSQLite
+
+/// What engines know of events that were dropped.
+extension EngineTests {
+    @Test(arguments: Kind.usable)
+    func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...5, bytes: 100), to: ["a", "b"])
+        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
+        try await wait(engine) { $0["a"]?.queued == 4 && $0["b"]?.queued == 5 }
+        #expect(try await engine.dropOldest(150, of: "a") == ["event-1", "event-3"])
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-4", "event-5"])
+        var queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.dropped) == (2, 3))
+        #expect(kind.countsBytes ? queue.bytes == 200 : queue.bytes >= 200)
+        try await settle(engine, try await batch(engine), .delivered)
+        queue = try #require(try await engine.statistics()["a"])
+        #expect((queue.queued, queue.bytes, queue.delivered) == (0, 0, 2))
+        #expect(try await batch(engine, "b").entries.count == 5)
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `what was dropped is known, whatever it waited for, and is not delivered`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...4), to: ["a", "b"])
+        let failure = DeliveryFailure(.unavailable, "away")
+        try await engine.settle(
+            try await batch(engine, "a", BatchLimits(count: 3)),
+            [.dead, .retry(at: now), .delivered],
+            Attempt(at: now, failures: [failure, failure, nil])
+        )
+        #expect(try await engine.drop(RecordSelection(targets: ["a"])) == 3)
+        let dropped = try await engine.records(RecordSelection(states: [.dropped]))
+        #expect(dropped.map(\.event.id) == ["event-1", "event-2", "event-4"])
+        #expect(dropped.allSatisfy { $0.target == "a" && $0.state == .dropped })
+        #expect(dropped.map { $0.attempts.count } == [1, 1, 0])
+        let ids: Set = ["event-3"]
+        #expect(try await engine.records(RecordSelection(targets: ["a"], ids: ids)).map(\.state) == [.delivered])
+        #expect(try await engine.records(RecordSelection(targets: ["a"])).count == 4)
+        #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.exact)
+    func `an event that is dropped long after its followers were forgotten was not delivered`(_ kind: Kind) async throws
+    {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...12_500), to: ["a", "b"])
+        let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
+        try await settle(engine, try await batch(engine, "a", BatchLimits(count: 1)), .retry(at: later))
+        try await settle(engine, try await batch(engine, "b", BatchLimits(count: 1)), .dead)
+        for target in ["a", "b"] {
+            while true {
+                let next = try await batch(engine, target)
+                if next.isEmpty { break }
+                try await settle(engine, next, .delivered)
+            }
+        }
+        let ids: Set = ["event-1"]
+        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ids)) == 1)
+        let records = try await engine.records(RecordSelection(ids: ids))
+        #expect(records.map { "\($0.target) \($0.state)" } == ["a dropped", "b dead"])
+        #expect(try await engine.drop(RecordSelection(ids: ids)) == 1)
+        #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it any more")
+        #expect(try await engine.records(RecordSelection(states: [.dropped])).isEmpty)
+        await engine.close()
+    }
+}
