@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -21,6 +23,10 @@ static const char leaving[] = "\030\033[?2026l\033[0m\033[?2004l\033[?1006l\033[
 static struct termios before;
 static int taken_input, taken_output, kept_output, kept_error;
 static atomic_int is_taken;
+
+/* The thread that writes to the terminal; 0 for none. Set before `is_taken` is read, as that is cleared before this is read: either
+ * the write sees that the terminal is given back, or who gives it back sees the write. */
+static atomic_uintptr_t writer;
 
 static void write_whole(int descriptor, const char *text) {
     size_t length = strlen(text), done = 0;
@@ -75,9 +81,26 @@ int32_t terminal_guard_enter(int32_t input, int32_t output, int32_t messages) {
     return 0;
 }
 
+ssize_t terminal_guard_write(const void *bytes, size_t length) {
+    atomic_store(&writer, (uintptr_t)pthread_self());
+    ssize_t count = atomic_load(&is_taken) ? write(taken_output, bytes, length) : (ssize_t)length;
+    atomic_store(&writer, 0);
+    return count;
+}
+
+/* Waits for another thread's write; one of this thread goes on after the handler of a signal only. */
+static void wait_for_writer(void) {
+    for (int turn = 0; turn < 100; turn++) {
+        uintptr_t thread = atomic_load(&writer);
+        if (thread == 0 || thread == (uintptr_t)pthread_self()) return;
+        poll(NULL, 0, 1);
+    }
+}
+
 void terminal_guard_leave(void) {
     int error = errno;
     if (atomic_exchange(&is_taken, 0)) {
+        wait_for_writer();
         write_whole(taken_output, leaving);
         set_modes(taken_input, &before);
         dup2(kept_output, STDOUT_FILENO);

@@ -92,7 +92,8 @@ extension DeliveryAnswer {
     /// - Parameters:
     ///   - json: An array of answers.
     ///   - count: The number of events or reports in the batch.
-    /// - Throws: A ``ConnectorError`` of code `invalid` if the count differs or an answer cannot be read.
+    /// - Throws: A ``ConnectorError`` of code `protocol` if the count differs or an answer cannot be read: no event is at
+    ///   fault then.
     public static func answers(json: JSONValue, count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let elements = json.array, elements.count == count else {
             throw ConnectorError(
@@ -102,7 +103,11 @@ extension DeliveryAnswer {
         }
         var answers: [DeliveryAnswer] = []
         for (index, element) in elements.enumerated() {
-            answers.append(try DeliveryAnswer(json: element, path: "answers[\(index)]"))
+            do throws(ConnectorError) {
+                answers.append(try DeliveryAnswer(json: element, path: "answers[\(index)]"))
+            } catch {
+                throw ConnectorError(.protocolViolation, error.message)
+            }
         }
         return answers
     }

@@ -30,7 +30,7 @@ extension ConfigurationReader {
             return nil
         }
         guard let url = text("url", in: members, at: here, required: true) else { return nil }
-        if url.contains("@") {
+        if url.contains(ascii: "@") {
             // Show none of it: it may contain a secret.
             json.report(
                 .invalidValue,

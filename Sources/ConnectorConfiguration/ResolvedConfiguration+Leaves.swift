@@ -66,17 +66,17 @@ extension ResolvedConfiguration {
 
     /// The text with `•••` instead of the user part of each URL.
     private static func withoutUsers(_ text: String) -> String {
-        var result = ""
-        var rest = text[...]
-        while let scheme = rest.firstRange(of: "://") {
+        var result = String.UnicodeScalarView()
+        var rest = text.unicodeScalars[...]
+        while let scheme = rest.firstRange(of: "://".unicodeScalars) {
             result += rest[..<scheme.upperBound]
             rest = rest[scheme.upperBound...]
-            let authority = rest.prefix { !"/?#\" ".contains($0) }
+            let authority = rest.prefix { !"/?#\" ".unicodeScalars.contains($0) }
             guard let at = authority.lastIndex(of: "@") else { continue }
-            result += "•••"
+            result += "•••".unicodeScalars
             rest = rest[at...]
         }
-        return result + rest
+        return String(result + rest)
     }
 }
 

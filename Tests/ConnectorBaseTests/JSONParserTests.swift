@@ -107,6 +107,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 20])
+    func `names that are only equivalent in Unicode are two`(count: Int) throws {
+        let others = (0..<count).map { ",\"n\($0)\":0" }.joined()
+        let object = try #require(JSONValue(parsing: #"{"\u00e9":1,"e\u0301":2\#(others)}"#).object)
+        #expect(object.members.count == count + 2 && object["\u{E9}"] == 1 && object["e\u{301}"] == 2)
+        #expect(throws: ConnectorError.self) { try JSONValue(parsing: #"{"\u00e9":1,"é":2\#(others)}"#) }
+    }
+
     @Test func `values are asked for by their kind`() {
         let value: JSONValue = ["i": 1, "n": 1.5, "w": 2.0, "s": "t", "b": true, "a": [1], "o": [:], "0": nil]
         #expect(value["i"]?.integer == 1 && value["i"]?.number == 1 && value["n"]?.number == 1.5)

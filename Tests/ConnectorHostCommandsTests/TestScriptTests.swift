@@ -19,22 +19,27 @@ import Testing
         workspace = try Workspace()
     }
 
-    /// Runs a command that writes one text at first, and another one with `--filter`.
+    /// Runs a command that writes one text at first, and another one with the filter of a second run.
     ///
     /// - Returns: The status, and what the script wrote.
-    private func run(first: String, again: String, status: Int32) throws -> (status: Int32, output: String) {
+    private func run(
+        first: String,
+        again: String,
+        status: Int32,
+        arguments: String = ""
+    ) throws -> (status: Int32, output: String) {
         try workspace.write(Self.names + first, to: "first")
         try workspace.write(Self.names + again, to: "again")
         let command = """
             #!/bin/sh
             case "$*" in
-            *--filter*) echo "$@" > filter; cat again; exit \(status) ;;
+            *'.('*) echo "$@" > filter; cat again; exit \(status) ;;
             *) cat first; exit 1 ;;
             esac
             """
         try workspace.write(command + "\n", to: "tests")
         let script = "'\(FixturePlugins.root)'/scripts/run-tests"
-        let status = shell("cd '\(workspace.path)' && chmod +x tests && \(script) ./tests > output 2>&1")
+        let status = shell("cd '\(workspace.path)' && chmod +x tests && \(script) ./tests \(arguments) > output 2>&1")
         return (status, try readFile(at: "\(workspace.path)/output"))
     }
 
@@ -56,6 +61,13 @@ import Testing
         #expect(end.status == 0 && end.output.hasSuffix("passed: 9 tests\n"))
         #expect(end.output.contains("flaky, passed when run again:\n"))
         #expect(try readFile(at: "\(workspace.path)/filter") == "--filter \\.(FooTests)/\n")
+    }
+
+    @Test func `a filter of the command makes room for that of the second run`() throws {
+        let arguments = "--filter One --skip Two --filter Three"
+        let end = try run(first: Self.issues(in: ["FooTests"]), again: Self.passed, status: 0, arguments: arguments)
+        #expect(end.status == 0)
+        #expect(try readFile(at: "\(workspace.path)/filter") == "--skip Two --filter \\.(FooTests)/\n")
     }
 
     @Test func `what fails again has failed, and only that is listed`() throws {

@@ -132,6 +132,80 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
+    /// SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR and SQLITE_FULL.
+    @Test(arguments: [8, 9, 10, 13] as [Int32])
+    func `a removed file stays open until its events are back, whatever keeps them from it`(code: Int32) async throws {
+        let path = path
+        let failures = Mutex(2)
+        let (watch, revisions) = (StatementWatch(), StoreRevisions())
+        let file = SQLiteThread.File(
+            open: { () throws(Database.Failure) in try OutboxTables(path, watch: watch, revisions: revisions) },
+            recover: { failure, _ throws(Database.Failure) in throw failure },
+            restore: { tables throws(Database.Failure) in
+                let isHindered = failures.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                guard !isHindered else { throw Database.Failure(code: code, cause: "a test") }
+                _ = try SQLiteEngine.restore(path, from: tables, OutboxEvent.start)
+            }
+        )
+        let thread = try await SQLiteThread(watch: watch, file)
+        func append(_ number: Int) async throws(Database.Failure) {
+            _ = try await thread.perform(isStable: true) { tables throws(Database.Failure) in
+                try tables.append([.numbered(number)], to: ["a"])
+            }
+        }
+        try await append(1)
+        unsafe unlink(path)
+        for number in 2...3 {
+            let failure = await #expect(throws: Database.Failure.self) { try await append(number) }
+            #expect(failure?.code == code)
+        }
+        try await append(4)
+        await thread.close()
+        let engine = try await engine()
+        #expect(try await ids(engine) == ["event-1", "event-4"])
+        await engine.close()
+    }
+
+    @Test func `a copy may take longer than a transaction, also as the store closes`() {
+        let time = Atomic<UInt64>(0)
+        let watch = StatementWatch(limit: 10, now: { time.load(ordering: .relaxed) })
+        watch.begin()
+        time.store(10, ordering: .relaxed)
+        #expect(watch.hasExpired)
+        watch.beginCopy()
+        time.store(10 + 10 * StatementWatch.copyFactor - 1, ordering: .relaxed)
+        #expect(!watch.hasExpired)
+        time.add(1, ordering: .relaxed)
+        #expect(watch.hasExpired)
+        let closing = StatementWatch(limit: .max, now: { time.load(ordering: .relaxed) })
+        closing.beginCopy()
+        closing.close()
+        time.add(StatementWatch.grace, ordering: .relaxed)
+        #expect(!closing.hasClosed)
+        closing.begin()
+        #expect(closing.hasClosed)
+    }
+
+    @Test func `a directory that cannot be used says why`() async throws {
+        let link = "\(folder.path)/link"
+        #expect(unsafe symlink(folder.path, link) == 0)
+        func failure(_ directory: String) async -> ConnectorError? {
+            await #expect(throws: ConnectorError.self) {
+                try await SQLiteEngine(directory: directory, now: { OutboxEvent.start }, onDamage: { _, _ in })
+            }
+        }
+        #expect(await failure(link)?.message.contains("symbolic link") == true)
+        let other = "\(folder.path)/other"
+        #expect(unsafe mkdir(other, 0o755) == 0)
+        #expect(await failure(other)?.fix == "run: chmod 700 \(other)")
+        guard geteuid() == 0 else { return }
+        #expect(unsafe chmod(other, 0o700) == 0 && chown(other, 65_534, 65_534) == 0)
+        #expect(await failure(other)?.message.contains("another user (65534)") == true)
+    }
+
     @Test func `a file that was put in another's place is used, and what was in that one is kept`() async throws {
         let first = try await engine()
         _ = try await first.append([.numbered(1)], to: ["a"])

@@ -108,6 +108,32 @@ import Testing
         #expect(aside.all.count > pages / 2)
     }
 
+    @Test func `a damaged page of the attempts makes no attempt of another page two`() async throws {
+        let first = try await engine()
+        for number in 1...200 { _ = try await first.append([.numbered(number)], to: ["a"]) }
+        while case let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start),
+            !batch.isEmpty
+        {
+            let filling = String(repeating: "no ", count: 100)
+            // Equal ones of neighbours are one row.
+            let failures = batch.entries.map { DeliveryFailure(.invalid, "\($0.event.id): \(filling)") }
+            let attempt = Attempt(at: OutboxEvent.start, failures: failures)
+            try await first.settle(batch, batch.entries.map { _ in .dead }, attempt)
+        }
+        await first.close()
+        let whole = folder.bytes(folder.file)
+        for page in 1..<whole.count / 8192 {
+            for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+            folder.write(whole, to: folder.file)
+            folder.write([0x77], to: folder.file, at: page * 8192)
+            let engine = try await engine()
+            let counts = try await engine.records(RecordSelection()).map(\.attempts.count)
+            #expect(counts.count == 200 && counts.allSatisfy { $0 <= 1 }, "page \(page): \(Set(counts))")
+            await engine.close()
+        }
+        #expect(aside.all.count > 5)
+    }
+
     @Test func `a page of the log with the number of a page that no file has costs that page alone`() async throws {
         let engine = try await engine()
         for number in 1...20 { _ = try await engine.append([.numbered(number)], to: ["a"]) }

@@ -4,6 +4,7 @@
 //! JSON (RFC 8259), as values.
 
 use crate::{Error, Status};
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::ops::Index;
 
@@ -11,6 +12,9 @@ use std::ops::Index;
 const DEPTH: usize = 64;
 
 /// A value of JSON. Numbers keep their digits.
+///
+/// It is written so that the host reads it: of members with equal names only the first, and `null` for a [`Json::Number`]
+/// that is no number of JSON, or beyond a double.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`, and what is not there.
@@ -30,7 +34,7 @@ pub enum Json {
 static NULL: Json = Json::Null;
 
 impl Json {
-    /// Reads a whole text.
+    /// Reads a whole text. As in the host, a number beyond a double is an error, and so is half of a surrogate pair.
     pub fn parse(text: &[u8]) -> Result<Json, Error> {
         let text = std::str::from_utf8(text).map_err(|_| Error::protocol("the text is not UTF-8"))?;
         let mut reader = Reader { text, at: 0 };
@@ -139,7 +143,7 @@ impl fmt::Display for Json {
         match self {
             Json::Null => formatter.write_str("null"),
             Json::Bool(value) => write!(formatter, "{value}"),
-            Json::Number(digits) => formatter.write_str(digits),
+            Json::Number(digits) => formatter.write_str(if is_number(digits) { digits } else { "null" }),
             Json::String(text) => write_string(text, formatter),
             Json::Array(elements) => {
                 formatter.write_char('[')?;
@@ -153,7 +157,9 @@ impl fmt::Display for Json {
             }
             Json::Object(members) => {
                 formatter.write_char('{')?;
-                for (index, (name, value)) in members.iter().enumerate() {
+                let mut names = HashSet::new();
+                let first = members.iter().filter(|member| names.insert(member.0.as_str()));
+                for (index, (name, value)) in first.enumerate() {
                     if index > 0 {
                         formatter.write_char(',')?;
                     }
@@ -164,6 +170,12 @@ impl fmt::Display for Json {
             }
         }
     }
+}
+
+/// Whether a text is a number as JSON writes it, and not beyond a double.
+fn is_number(text: &str) -> bool {
+    let mut reader = Reader { text, at: 0 };
+    reader.number().is_ok() && reader.at == text.len()
 }
 
 fn write_string(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,7 +195,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn fault(&self) -> Error {
         Error::protocol(format!("the text is not JSON at byte {}", self.at))
     }
@@ -216,7 +228,7 @@ impl Reader<'_> {
             Some(b't') if self.take("true") => Ok(Json::Bool(true)),
             Some(b'f') if self.take("false") => Ok(Json::Bool(false)),
             Some(b'n') if self.take("null") => Ok(Json::Null),
-            _ => self.number(),
+            _ => Ok(Json::Number(self.number()?.to_owned())),
         }
     }
 
@@ -272,7 +284,7 @@ impl Reader<'_> {
         if self.at == start { Err(self.fault()) } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<Json, Error> {
+    fn number(&mut self) -> Result<&'a str, Error> {
         let start = self.at;
         self.take("-");
         if !self.take("0") {
@@ -287,7 +299,11 @@ impl Reader<'_> {
             }
             self.digits()?;
         }
-        Ok(Json::Number(self.text[start..self.at].to_owned()))
+        let digits = &self.text[start..self.at];
+        if !digits.parse().is_ok_and(f64::is_finite) {
+            return Err(Error::protocol(format!("the number at byte {start} is out of range")));
+        }
+        Ok(digits)
     }
 
     fn string(&mut self) -> Result<String, Error> {
@@ -324,19 +340,15 @@ impl Reader<'_> {
 
     /// What follows `\u`; half of a pair stands for no character.
     fn unicode(&mut self) -> Result<char, Error> {
-        let first = self.hex()?;
-        if (0xD800..0xDC00).contains(&first) {
-            let before = self.at;
-            if self.take("\\u") {
-                let second = self.hex()?;
-                if (0xDC00..0xE000).contains(&second) {
-                    let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                    return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                self.at = before;
+        let mut code = self.hex()?;
+        if (0xD800..0xDC00).contains(&code) && self.take("\\u") {
+            let second = self.hex()?;
+            if !(0xDC00..0xE000).contains(&second) {
+                return Err(self.fault());
             }
+            code = 0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00);
         }
-        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+        char::from_u32(code).ok_or_else(|| self.fault())
     }
 
     fn hex(&mut self) -> Result<u32, Error> {
@@ -359,8 +371,8 @@ mod tests {
         for text in ["null", "-0.5e+3", "\"\\u0001\\\"é😀\"", "[]", "{}", "[1,[true,{\"a\":null}],\"\"]", "{\"a\":{\"b\":[1]},\"c\":2}"] {
             assert_eq!(Json::parse(text.as_bytes()).map(|json| json.to_string()), Ok(text.to_owned()));
         }
-        let json = Json::parse(br#" {"a" : [ "\ud83d\ude00\ud800!\u00e9\n" ] } "#).unwrap();
-        assert_eq!(json["a"].as_array().unwrap()[0].as_str(), Some("😀\u{FFFD}!é\n"));
+        let json = Json::parse(br#" {"a" : [ "\ud83d\ude00!\u00e9\n" ] } "#).unwrap();
+        assert_eq!(json["a"].as_array().unwrap()[0].as_str(), Some("😀!é\n"));
         assert_eq!(json["b"]["c"], Json::Null);
     }
 
@@ -369,6 +381,8 @@ mod tests {
         for text in [
             "", "nul", "01", "-", "1.", ".5", "1e", "+1", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[", "[1,", "[1,]", "[,1]",
             "{", "{\"a\"", "{\"a\":1,}", "{a:1}", "[}", "1 2", "]", "\"a\\", "\"\\u12", "\"\\ué\"",
+            "\"\\ud800\"", "\"\\ud800!\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ude00\"", "\"\\ude00\\ud83d\"",
+            "1e400", "[-1e400]", "NaN", "inf",
         ] {
             assert!(Json::parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -384,5 +398,20 @@ mod tests {
         assert_eq!(Json::parse(b"9223372036854775808").unwrap().as_i64(), None);
         assert_eq!(Json::from(0.1).to_string(), "0.1");
         assert_eq!(Json::from(f64::NAN), Json::Null);
+        assert_eq!(Json::parse(("1".repeat(400)).as_bytes()).unwrap_err().message, "the number at byte 0 is out of range");
+        for text in ["1e308", "1e-400", "-0", "123456789012345678901234567890"] {
+            assert_eq!(Json::parse(text.as_bytes()).map(|json| json.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_host_reads() {
+        let json = Json::parse(br#"{"a":1,"b":{"c":2,"c":3},"\u0061":4,"d":5}"#).unwrap();
+        assert_eq!(json.to_string(), r#"{"a":1,"b":{"c":2},"d":5}"#);
+        let twice = Json::object([("a", true.into()), ("a", false.into())]);
+        assert_eq!((twice.to_string(), &twice["a"]), (r#"{"a":true}"#.to_owned(), &Json::Bool(true)));
+        for text in ["1e400", "NaN", "inf", "", "01", "1 ", " 1", "+1", ".5", "1,2", "é"] {
+            assert_eq!(Json::Number(text.to_owned()).to_string(), "null", "{text}");
+        }
     }
 }

@@ -63,13 +63,14 @@ pub mod private {
 ///     operations: {
 ///         async fn rates_rate(currency: String) -> Json = Rates::rate;
 ///         fn rates_currencies() -> Json = Rates::currencies;
+///         fn rates_forget(currency: String) = Rates::forget;
 ///     }
 /// }
 /// ```
 ///
 /// Each operation has the symbol and the signature that the manifest says: `string` is `String`, `json` is `Json`, `bytes` is
 /// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous one names an async method, any
-/// other one a plain method.
+/// other one a plain method. One without a result has no `->`, and its method returns `Result<(), Error>`.
 #[macro_export]
 macro_rules! plugin {
     (type: $gate:ty, manifest: $manifest:expr, entry: $entry:ident, operations: { $($operations:tt)* } $(,)?) => {
@@ -99,6 +100,14 @@ macro_rules! __operations {
     ($gate:ty;) => {};
     ($gate:ty; async fn $symbol:ident($($parameters:tt)*) $(-> $result:ty)? = $method:path; $($rest:tt)*) => {
         $crate::__parameters! { (async $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__operations! { $gate; $($rest)* }
+    };
+    ($gate:ty; fn $symbol:ident($($parameters:tt)*) = $method:path; $($rest:tt)*) => {
+        $crate::__parameters! { (sync (); $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__operations! { $gate; $($rest)* }
+    };
+    ($gate:ty; fn $symbol:ident($($parameters:tt)*) -> Vec<u8> = $method:path; $($rest:tt)*) => {
+        $crate::__parameters! { (sync Bytes; $gate; $symbol; $method) [] [] $($parameters)*, }
         $crate::__operations! { $gate; $($rest)* }
     };
     ($gate:ty; fn $symbol:ident($($parameters:tt)*) -> $result:tt = $method:path; $($rest:tt)*) => {
@@ -162,6 +171,8 @@ macro_rules! __parameters {
             }
         }
     };
+    ((sync (); $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* nothing } };
+    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync String; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync $scalar:ident; $($rest:tt)*) $($more:tt)*) => {
@@ -173,6 +184,26 @@ macro_rules! __parameters {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __synchronous {
+    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? nothing) => {
+        #[no_mangle]
+        unsafe extern "C" fn $symbol(
+            instance: *mut ::std::os::raw::c_void,
+            $($c)*
+            error: *mut $crate::sys::Error,
+        ) -> i32 {
+            unsafe {
+                $crate::private::answer(
+                    instance,
+                    error,
+                    |gate: &$gate| {
+                        $(let $name = $argument;)*
+                        $method(gate, $($name),*)
+                    },
+                    |()| (),
+                )
+            }
+        }
+    };
     (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
@@ -187,9 +218,9 @@ macro_rules! __synchronous {
                     error,
                     |gate: &$gate| {
                         $(let $name = $argument;)*
-                        $method(gate, $($name),*)
+                        $method(gate, $($name),*).map($crate::OperationResult::into_bytes)
                     },
-                    |value| $crate::private::hand_over($crate::OperationResult::into_bytes(value), result),
+                    |bytes| $crate::private::hand_over(bytes, result),
                 )
             }
         }

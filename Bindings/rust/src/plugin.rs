@@ -134,7 +134,7 @@ unsafe extern "C" fn create<Gate: Plugin>(
 
 unsafe extern "C" fn destroy<Gate: Plugin>(instance: *mut c_void) {
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<Gate>>()) };
-    instance.tasks.end();
+    let _ = catch_unwind(AssertUnwindSafe(|| instance.tasks.end()));
     let _ = catch_unwind(AssertUnwindSafe(|| drop(instance)));
 }
 

@@ -6,7 +6,7 @@
 
 use crate::{sys, Error, Host, Status};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::Pin;
@@ -25,15 +25,33 @@ pub(crate) fn deadline() -> u64 {
     DEADLINE.get()
 }
 
+/// What tells this thread from all others that live: the address of a variable that each has of its own. Unlike
+/// `std::thread::current()` it leaves nothing behind in threads, which are the host's.
+fn this_thread() -> usize {
+    DEADLINE.with(|deadline| deadline as *const Cell<u64> as usize)
+}
+
 /// A lock that another thread's panic does not keep.
 pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// The pending calls of an instance.
+///
+/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread, its
+/// runner, removes it last of all; `end` waits for the runners of what it finds there. What others do to a task meanwhile:
+///
+/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels: the
+///   host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops the future.
+/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither in
+///   a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
+/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its own
+///   thread runs, below it on the stack, which would be for ever; that task completes no call any more.
+///
+/// Nobody holds a lock while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    pending: Mutex<HashMap<u64, Arc<Task>>>,
+    pending: Mutex<BTreeMap<u64, Arc<Task>>>,
 }
 
 impl Tasks {
@@ -58,19 +76,21 @@ impl Tasks {
 
     /// Drops a call's future, which ends its requests.
     pub(crate) fn cancel(&self, operation: u64) {
-        let task = lock(&self.pending).remove(&operation);
+        let task = lock(&self.pending).get(&operation).cloned();
         if let Some(task) = task {
             task.cancel();
         }
     }
 
-    /// Drops every future, and returns once none runs.
+    /// Drops every future, the oldest first, and returns once none runs.
     pub(crate) fn end(&self) {
-        let tasks: Vec<Arc<Task>> = lock(&self.pending).drain().map(|entry| entry.1).collect();
-        for task in tasks {
+        let tasks: Vec<Arc<Task>> = lock(&self.pending).values().cloned().collect();
+        for task in &tasks {
             task.cancel();
+        }
+        for task in &tasks {
             let mut state = lock(&task.state);
-            while state.is_running {
+            while state.runner.is_some_and(|runner| runner != this_thread()) {
                 state = task.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
@@ -90,7 +110,8 @@ struct Task {
 struct State {
     /// Taken out while it runs; none after its end.
     future: Option<BoxedFuture>,
-    is_running: bool,
+    /// The thread that polls or drops the future, or completes the call.
+    runner: Option<usize>,
     /// Woken while it ran.
     is_woken: bool,
     is_cancelled: bool,
@@ -100,12 +121,12 @@ impl Task {
     fn run(self: &Arc<Self>) {
         let mut future = {
             let mut state = lock(&self.state);
-            if state.is_running {
+            if state.runner.is_some() {
                 state.is_woken = true;
                 return;
             }
             let Some(future) = state.future.take() else { return };
-            state.is_running = true;
+            state.runner = Some(this_thread());
             future
         };
         let waker = Waker::from(self.clone());
@@ -126,19 +147,18 @@ impl Task {
                     continue;
                 }
                 state.future = Some(future);
-                state.is_running = false;
+                state.runner = None;
                 self.idle.notify_all();
                 return;
             }
-            let is_cancelled = state.is_cancelled;
             drop(state);
-            drop(future);
-            lock(&self.tasks.pending).remove(&self.operation);
+            discard(future);
+            // Asked for only now, since the drop may have ended the instance.
+            let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
                 self.host.complete(self.operation, completion);
             }
-            lock(&self.state).is_running = false;
-            self.idle.notify_all();
+            self.finish();
             return;
         }
     }
@@ -147,10 +167,29 @@ impl Task {
         let future = {
             let mut state = lock(&self.state);
             state.is_cancelled = true;
+            if state.runner.is_some() {
+                return;
+            }
+            state.runner = Some(this_thread());
             state.future.take()
         };
-        drop(future);
+        if let Some(future) = future {
+            discard(future);
+        }
+        self.finish();
     }
+
+    /// The runner's last step.
+    fn finish(&self) {
+        lock(&self.state).runner = None;
+        self.idle.notify_all();
+        lock(&self.tasks.pending).remove(&self.operation);
+    }
+}
+
+/// Drops a future. A panic of that is nobody's to hear about: the call has ended, or has a result.
+fn discard(future: BoxedFuture) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }
 
 impl Wake for Task {
@@ -171,7 +210,12 @@ mod tests {
     use std::os::raw::c_void;
     use std::sync::mpsc;
 
-    type Completed = Mutex<Vec<(u64, i32)>>;
+    /// What the host was told, and what it does while it is told of a call.
+    #[derive(Default)]
+    struct Told {
+        completed: Mutex<Vec<(u64, i32)>>,
+        meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    }
 
     unsafe extern "C" fn complete(
         context: *mut c_void,
@@ -181,7 +225,12 @@ mod tests {
         _: u64,
         _: *const sys::Error,
     ) -> i32 {
-        lock(unsafe { &*context.cast::<Completed>() }).push((operation, status));
+        let told = unsafe { &*context.cast::<Told>() };
+        let meanwhile = lock(&told.meanwhile).take();
+        if let Some(meanwhile) = meanwhile {
+            meanwhile();
+        }
+        lock(&told.completed).push((operation, status));
         0
     }
     unsafe extern "C" fn service(_: *mut c_void, _: *const u8, _: u64) -> *const c_void {
@@ -192,11 +241,15 @@ mod tests {
     }
 
     /// A host that never ends, and what it was told.
-    fn host() -> (Host, &'static Completed) {
-        let completed: &'static Completed = Box::leak(Box::default());
-        let context = (completed as *const Completed).cast_mut().cast();
+    fn host() -> (Host, &'static Mutex<Vec<(u64, i32)>>) {
+        let (host, told) = telling_host();
+        (host, &told.completed)
+    }
+    fn telling_host() -> (Host, &'static Told) {
+        let told: &'static Told = Box::leak(Box::default());
+        let context = (told as *const Told).cast_mut().cast();
         let table = sys::Host { struct_size: 40, abi_version: 1, context, service, complete, progress };
-        (Host { raw: Box::leak(Box::new(table)) }, completed)
+        (Host { raw: Box::leak(Box::new(table)) }, told)
     }
 
     fn call(operation: u64) -> sys::Call {
@@ -222,6 +275,35 @@ mod tests {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Tells when it is dropped, and may panic then.
+    struct Dropped(mpsc::Sender<u64>, u64, bool);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.send(self.1).unwrap();
+            if self.2 {
+                panic!("for a test");
+            }
+        }
+    }
+
+    /// Ends the instance on a thread of its own. Returns once that is under way: it has dropped the last call,
+    /// which waits, and so cancelled all.
+    fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
+        let (sender, receiver) = mpsc::channel();
+        let dropped = Dropped(sender, 99, false);
+        tasks.spawn(host, &call(99), async move {
+            let _dropped = dropped;
+            std::future::pending().await
+        });
+        let tasks = Arc::clone(tasks);
+        let thread = std::thread::spawn(move || {
+            tasks.end();
+            then();
+        });
+        assert_eq!(receiver.recv(), Ok(99));
+        thread
     }
 
     #[test]
@@ -251,23 +333,18 @@ mod tests {
 
     #[test]
     fn a_cancelled_call_is_dropped_and_never_completes() {
-        struct Dropped(mpsc::Sender<()>);
-        impl Drop for Dropped {
-            fn drop(&mut self) {
-                self.0.send(()).unwrap();
-            }
-        }
         let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
         let gate = Arc::default();
         let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
-        let dropped = Dropped(sender);
+        let dropped = Dropped(sender, 1, false);
         tasks.spawn(host, &call(1), async move {
             waiting.await;
             drop(dropped);
             Ok(None)
         });
         tasks.cancel(1);
-        receiver.try_recv().unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert!(lock(&tasks.pending).is_empty());
         open(&gate);
         tasks.cancel(1);
         tasks.cancel(2);
@@ -275,26 +352,223 @@ mod tests {
     }
 
     #[test]
-    fn the_end_waits_for_what_runs_on_another_thread() {
+    fn a_future_that_is_woken_while_it_runs_runs_on() {
         let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let mut polls = 0;
+        let future = std::future::poll_fn(move |context| {
+            polls += 1;
+            if polls == 3 {
+                return Poll::Ready(Ok(None));
+            }
+            let waker = context.waker().clone();
+            // The thread ends: a wake does not wait for what runs.
+            std::thread::spawn(|| waker.wake()).join().unwrap();
+            Poll::Pending
+        });
+        tasks.spawn(host, &call(1), future);
+        assert_eq!(*lock(completed), [(1, 0)]);
+        assert!(lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_a_poll_on_another_thread_even_of_a_cancelled_call() {
+        for is_cancelled in [false, true] {
+            let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+            let (entered, enter) = mpsc::channel();
+            let (release, released) = mpsc::channel();
+            let (order, ordered) = mpsc::channel();
+            let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
+            let thread = std::thread::spawn(move || {
+                other.spawn(host, &call(1), async move {
+                    let _dropped = dropped;
+                    entered.send(()).unwrap();
+                    released.recv().unwrap();
+                    Ok(None)
+                });
+            });
+            enter.recv().unwrap();
+            if is_cancelled {
+                tasks.cancel(1);
+                assert!(lock(&tasks.pending).contains_key(&1));
+            }
+            let ender = ending(&tasks, host, move || order.send(2).unwrap());
+            assert!(ordered.try_recv().is_err());
+            release.send(()).unwrap();
+            ender.join().unwrap();
+            assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+            thread.join().unwrap();
+            assert!(lock(completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_end_waits_for_a_completion_on_another_thread() {
+        let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
         let (entered, enter) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
+        *lock(&told.meanwhile) = Some(Box::new(move || {
+            entered.send(()).unwrap();
+            released.recv().unwrap();
+        }));
         let other = Arc::clone(&tasks);
+        let thread = std::thread::spawn(move || other.spawn(host, &call(1), async { Ok(None) }));
+        enter.recv().unwrap();
+        assert!(lock(&tasks.pending).contains_key(&1));
+        let (order, ordered) = mpsc::channel();
+        let ender = ending(&tasks, host, move || order.send(lock(&told.completed).clone()).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        assert_eq!(ordered.recv().unwrap(), [(1, 0)]);
+        ender.join().unwrap();
+        thread.join().unwrap();
+        assert!(lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_a_drop_on_another_thread() {
+        struct Blocked(mpsc::Sender<()>, mpsc::Receiver<()>, mpsc::Sender<u64>);
+        impl Drop for Blocked {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+                self.1.recv().unwrap();
+                self.2.send(1).unwrap();
+            }
+        }
+        let ((host, _), tasks) = (host(), Arc::new(Tasks::default()));
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (order, ordered) = mpsc::channel();
+        let blocked = Blocked(entered, released, order.clone());
+        tasks.spawn(host, &call(1), async move {
+            let _blocked = blocked;
+            std::future::pending().await
+        });
+        let other = Arc::clone(&tasks);
+        let canceller = std::thread::spawn(move || other.cancel(1));
+        enter.recv().unwrap();
+        let ender = ending(&tasks, host, move || order.send(2).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        ender.join().unwrap();
+        canceller.join().unwrap();
+        assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn nothing_waits_for_its_own_thread() {
+        type Act = fn(&Tasks);
+        for act in [(|tasks| tasks.cancel(1)) as Act, |tasks| tasks.end()] {
+            // In a poll: the call completes no more.
+            let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
+            let within = Arc::clone(&tasks);
+            tasks.spawn(host, &call(1), async move {
+                act(&within);
+                Ok(None)
+            });
+            assert!(lock(&told.completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+
+            // While a future is dropped, ready or not: as before.
+            struct Acts(Arc<Tasks>, Act, bool);
+            impl Future for Acts {
+                type Output = Completion;
+                fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Completion> {
+                    if self.2 { Poll::Ready(Ok(None)) } else { Poll::Pending }
+                }
+            }
+            impl Drop for Acts {
+                fn drop(&mut self) {
+                    (self.1)(&self.0);
+                }
+            }
+            tasks.spawn(host, &call(1), Acts(Arc::clone(&tasks), act, true));
+            tasks.spawn(host, &call(1), Acts(Arc::clone(&tasks), act, false));
+            act(&tasks);
+            assert!(lock(&told.completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+
+            // While the host is told of the call, and the call is woken then.
+            let (within, gate) = (Arc::clone(&tasks), Arc::default());
+            let (waiting, waker) = (Gate(Arc::clone(&gate)), Arc::<Mutex<Option<Waker>>>::default());
+            let kept = Arc::clone(&waker);
+            *lock(&told.meanwhile) = Some(Box::new(move || {
+                act(&within);
+                lock(&kept).take().unwrap().wake();
+            }));
+            let kept = Arc::clone(&waker);
+            tasks.spawn(host, &call(1), async move {
+                waiting.await;
+                std::future::poll_fn(|context| {
+                    *lock(&kept) = Some(context.waker().clone());
+                    Poll::Ready(())
+                })
+                .await;
+                Ok(None)
+            });
+            open(&gate);
+            assert_eq!(*lock(&told.completed), [(1, 0)]);
+            assert!(lock(&waker).is_none());
+            assert!(lock(&tasks.pending).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_drop_ends_nothing_but_the_drop() {
+        let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let (sender, receiver) = mpsc::channel();
+        let gate = Arc::default();
+        // Ready, and then dropped.
+        struct Ready {
+            _dropped: Dropped,
+        }
+        impl Future for Ready {
+            type Output = Completion;
+            fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Completion> {
+                Poll::Ready(Ok(None))
+            }
+        }
+        tasks.spawn(host, &call(1), Ready { _dropped: Dropped(sender.clone(), 1, true) });
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert_eq!(*lock(completed), [(1, 0)]);
+        // Cancelled, one while it waits, one in its own poll.
+        for operation in 2..=5 {
+            let (waiting, dropped) = (Gate(Arc::clone(&gate)), Dropped(sender.clone(), operation, true));
+            let within = Arc::clone(&tasks);
+            tasks.spawn(host, &call(operation), async move {
+                let _dropped = dropped;
+                if operation == 3 {
+                    within.cancel(3);
+                }
+                waiting.await;
+                Ok(None)
+            });
+        }
+        assert_eq!(receiver.try_recv(), Ok(3));
+        tasks.cancel(2);
+        assert_eq!(receiver.try_recv(), Ok(2));
+        // At the end, which still waits for what another thread runs.
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (other, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 6, false));
         let thread = std::thread::spawn(move || {
-            other.spawn(host, &call(1), async move {
+            other.spawn(host, &call(6), async move {
+                let _dropped = dropped;
                 entered.send(()).unwrap();
-                let _ = released.recv();
+                released.recv().unwrap();
                 Ok(None)
             });
         });
         enter.recv().unwrap();
-        let ender = {
-            let tasks = Arc::clone(&tasks);
-            std::thread::spawn(move || tasks.end())
-        };
-        drop(release);
+        let ender = ending(&tasks, host, move || sender.send(7).unwrap());
+        release.send(()).unwrap();
         ender.join().unwrap();
         thread.join().unwrap();
-        assert!(lock(completed).len() <= 1);
+        let mut told: Vec<u64> = receiver.try_iter().collect();
+        assert_eq!(told.pop(), Some(7));
+        told.sort();
+        assert_eq!(told, [4, 5, 6]);
+        assert_eq!(*lock(completed), [(1, 0)]);
+        assert!(lock(&tasks.pending).is_empty());
     }
 }

@@ -4,17 +4,39 @@
 //! Every form of parameter and result, called as the host calls them.
 
 use connector::{sys, Error, Evidence, Host, Json, Plugin};
+use std::future::Future;
 use std::os::raw::c_void;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Mutex;
+use std::task::{Context, Poll};
 
-struct Forms;
+struct Forms {
+    kept: AtomicI32,
+}
+
+/// Never ready, and panics when it is dropped.
+struct Trap;
+
+impl Future for Trap {
+    type Output = Result<(), Error>;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Pending
+    }
+}
+
+impl Drop for Trap {
+    fn drop(&mut self) {
+        panic!("for a test")
+    }
+}
 
 impl Plugin for Forms {
     fn create(_: Host, configuration: &Json) -> Result<Self, Error> {
         if configuration["fails"].as_bool() == Some(true) {
             return Err(Error::invalid("as it was told"));
         }
-        Ok(Forms)
+        Ok(Forms { kept: AtomicI32::new(0) })
     }
 
     async fn open(&self) -> Result<Evidence, Error> {
@@ -35,6 +57,31 @@ impl Forms {
         Ok(number.map_or(-1.0, |number| f64::from(number) * 2.0))
     }
 
+    fn reversed(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+        bytes.reverse();
+        Ok(bytes)
+    }
+
+    fn empty(&self) -> Result<Vec<u8>, Error> {
+        Ok(vec![])
+    }
+
+    fn keep(&self, number: i32, _reason: Option<String>) -> Result<(), Error> {
+        if number < 0 {
+            return Err(Error::invalid("negative"));
+        }
+        self.kept.store(number, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn forget(&self) -> Result<(), Error> {
+        self.keep(0, None)
+    }
+
+    fn kept(&self) -> Result<i32, Error> {
+        Ok(self.kept.load(Ordering::Relaxed))
+    }
+
     fn panics(&self) -> Result<Json, Error> {
         panic!("for a test")
     }
@@ -47,6 +94,10 @@ impl Forms {
     async fn nothing(&self) -> Result<(), Error> {
         Ok(())
     }
+
+    async fn trap(&self) -> Result<(), Error> {
+        Trap.await
+    }
 }
 
 connector::plugin! {
@@ -57,9 +108,15 @@ connector::plugin! {
         fn forms_sum(a: i32, b: f64) -> f64 = Forms::sum;
         fn forms_join(text: String, rest: Option<String>) -> String = Forms::join;
         fn forms_twice(number: Option<u32>) -> f64 = Forms::twice;
+        fn forms_reversed(bytes: Vec<u8>) -> Vec<u8> = Forms::reversed;
+        fn forms_empty() -> Vec<u8> = Forms::empty;
+        fn forms_keep(number: i32, reason: Option<String>) = Forms::keep;
+        fn forms_forget() -> () = Forms::forget;
+        fn forms_kept() -> i32 = Forms::kept;
         fn forms_panics() -> Json = Forms::panics;
         async fn forms_size(bytes: Vec<u8>, json: Json, factor: u8, none: Option<Json>) -> Json = Forms::size;
         async fn forms_nothing() = Forms::nothing;
+        async fn forms_trap() = Forms::trap;
     }
 }
 
@@ -71,12 +128,22 @@ extern "C" {
         result: *mut sys::BytesOwned, error: *mut sys::Error,
     ) -> i32;
     fn forms_twice(instance: *mut c_void, number: *const u32, result: *mut f64, error: *mut sys::Error) -> i32;
+    fn forms_reversed(
+        instance: *mut c_void, bytes: *const u8, length: u64, result: *mut sys::BytesOwned, error: *mut sys::Error,
+    ) -> i32;
+    fn forms_empty(instance: *mut c_void, result: *mut sys::BytesOwned, error: *mut sys::Error) -> i32;
+    fn forms_keep(
+        instance: *mut c_void, number: i32, reason: *const u8, length: u64, error: *mut sys::Error,
+    ) -> i32;
+    fn forms_forget(instance: *mut c_void, error: *mut sys::Error) -> i32;
+    fn forms_kept(instance: *mut c_void, result: *mut i32, error: *mut sys::Error) -> i32;
     fn forms_panics(instance: *mut c_void, result: *mut sys::BytesOwned, error: *mut sys::Error) -> i32;
     fn forms_size(
         instance: *mut c_void, call: *const sys::Call, bytes: *const u8, length: u64, json: *const u8, json_length: u64,
         factor: u8, none: *const u8, none_length: u64, error: *mut sys::Error,
     ) -> i32;
     fn forms_nothing(instance: *mut c_void, call: *const sys::Call, error: *mut sys::Error) -> i32;
+    fn forms_trap(instance: *mut c_void, call: *const sys::Call, error: *mut sys::Error) -> i32;
 }
 
 type Completed = Mutex<Vec<(u64, i32, Option<Vec<u8>>)>>;
@@ -145,6 +212,20 @@ fn every_form_crosses_the_line() {
         assert_eq!(forms_panics(instance, &mut owned, &mut failure), 1);
         assert_eq!(message(&failure), "the plugin panicked: for a test");
 
+        assert_eq!(forms_reversed(instance, b"abc".as_ptr(), 3, &mut owned, &mut failure), 0);
+        assert_eq!(text(&owned), "cba");
+        assert_eq!(forms_empty(instance, &mut owned, &mut failure), 0);
+        assert_eq!((owned.data.is_null(), owned.length), (true, 0));
+        owned.release.unwrap()(owned.context);
+
+        let mut kept = -1;
+        assert_eq!(forms_keep(instance, 7, none, 0, &mut failure), 0);
+        assert_eq!((forms_kept(instance, &mut kept, &mut failure), kept), (0, 7));
+        assert_eq!(forms_keep(instance, -7, b"why".as_ptr(), 3, &mut failure), 2);
+        assert_eq!(message(&failure), "negative");
+        assert_eq!(forms_forget(instance, &mut failure), 0);
+        assert_eq!((forms_kept(instance, &mut kept, &mut failure), kept), (0, 0));
+
         let call = |operation| sys::Call { struct_size: 24, flags: 0, operation, deadline_ns: u64::MAX };
         let json = br#"{"n": 4}"#;
         assert_eq!(
@@ -154,6 +235,10 @@ fn every_form_crosses_the_line() {
         assert_eq!(forms_size(instance, &call(8), none, 0, b"{".as_ptr(), 1, 2, none, 0, &mut failure), 2);
         assert_eq!(forms_nothing(instance, &call(9), &mut failure), 0);
         assert_eq!((plugin.open)(instance, &call(10), &mut failure), 0);
+        for operation in 11..=13 {
+            assert_eq!(forms_trap(instance, &call(operation), &mut failure), 0);
+        }
+        (plugin.cancel.unwrap())(instance, 11);
         (plugin.destroy)(instance);
         let evidence = br#"[{"kind":"configured","detail":"forms"}]"#.to_vec();
         let expected = [(7, 0, Some(b"14".to_vec())), (9, 0, None), (10, 0, Some(evidence))];

@@ -89,6 +89,8 @@ final class ClickHouse: AnalyticsPlugin {
             // The user may not read or insert.
             case "164", "497": .unauthorized
             case "16", "60", "81": .notFound
+            // The rows lie in too many partitions, which each of them alone does not. With other words 252 passes by itself.
+            case "252" where response.excerpt.contains("partitions for single INSERT"): .tooLarge
             default: nil
             }
         if let kind { (failure.status, failure.isRetryable) = (kind, false) }

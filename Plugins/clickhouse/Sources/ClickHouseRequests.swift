@@ -72,7 +72,7 @@ struct ClickHouseRequests {
     private var target: String { "\(Self.quoted(database)).\(Self.quoted(table))" }
 
     private static func quoted(_ name: String) -> String {
-        "`" + name.replacing("\\", with: "\\\\").replacing("`", with: "\\`") + "`"
+        "`" + name.escaping("`", "\\") + "`"
     }
 
     private func request(_ query: String, url: HTTPURL, body: [UInt8]) -> HTTPRequest {

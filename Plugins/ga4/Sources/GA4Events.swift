@@ -14,8 +14,12 @@ enum GA4Events {
     private static let reservedNames: Set = [
         "ad_activeview", "ad_click", "ad_exposure", "ad_query", "ad_reward", "adunit_exposure", "app_clear_data",
         "app_exception", "app_install", "app_remove", "app_store_refund", "app_update", "app_upgrade",
-        "error", "first_open", "first_visit", "in_app_purchase", "notification_dismiss", "notification_foreground",
-        "notification_open", "notification_receive", "os_update", "session_start", "user_engagement",
+        "dynamic_link_app_open", "dynamic_link_app_update", "dynamic_link_first_open", "error", "first_open",
+        "first_visit", "in_app_purchase", "notification_dismiss", "notification_foreground", "notification_open",
+        "notification_receive", "notification_send", "os_update", "session_start", "user_engagement",
+    ]
+    private static let reservedTraits: Set = [
+        "first_open_after_install", "first_open_time", "first_visit_time", "last_deep_link_referrer", "user_id",
     ]
 
     /// An event as it appears in a request.
@@ -44,7 +48,7 @@ enum GA4Events {
     /// A user's traits as Google takes them.
     static func userProperties(_ traits: JSONObject) throws(PluginError) -> JSONObject {
         var properties = JSONObject()
-        for (name, value) in JSONValue.object(traits).leaves() {
+        for (name, value) in JSONValue.object(traits).leaves() where !reservedTraits.contains(name) {
             properties[try checked(name, limit: 24, "the trait")] = ["value": text(value, limit: 36)]
         }
         guard properties.members.count <= 25 else { throw invalid("the user has more than 25 traits") }
@@ -79,9 +83,7 @@ enum GA4Events {
         let name = String(decoding: name.utf8.map { $0.isWordCharacter ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         let isReserved = reservedPrefixes.contains { name.hasPrefix($0) }
         guard name.utf8.first?.isLetter == true, name.utf8.count <= limit, !isReserved else {
-            throw invalid(
-                "\(what) \(name.prefix(60)) needs a name of 1 to \(limit) characters; Google reserves some beginnings"
-            )
+            throw invalid("\(what) \(name.prefix(60)) needs a name of 1 to \(limit) characters that is not reserved")
         }
         return name
     }
@@ -90,8 +92,8 @@ enum GA4Events {
     private static func text(_ value: JSONValue, limit: Int) -> JSONValue {
         switch value {
         case .integer, .number: value
-        case .string(let text): .string(String(text.prefix(limit)))
-        default: .string(String(value.serialized().prefix(limit)))
+        case .string(let text): .string(String(text.unicodeScalars.prefix(limit)))
+        default: .string(String(value.serialized().unicodeScalars.prefix(limit)))
         }
     }
 

@@ -25,7 +25,7 @@ struct GA4Requests {
 
     /// Encoded events of the person of one of them; for a check they are checked, but not counted.
     func collect(_ events: [[UInt8]], of event: AnalyticsEvent, isCheck: Bool = false) throws -> HTTPRequest {
-        let isApp = stream.contains(":")
+        let isApp = stream.utf8.contains(UInt8(ascii: ":"))
         var person = JSONObject()
         person.set(isApp ? "app_instance_id" : "client_id", event.anonymousId ?? event.userId)
         person.set("user_id", event.userId)

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Writes every event as a point to InfluxDB 1.x.
+/// Writes every event as a point to InfluxDB 1.x, or to a later version by the API of 1.x.
 struct InfluxDB: AnalyticsPlugin {
     private let host: Host
     private let requests: InfluxDBRequests
@@ -20,15 +20,18 @@ struct InfluxDB: AnalyticsPlugin {
         credentials = OptionalCredentials(configuration)
     }
 
-    /// Sends a write without points, which proves that the database exists and is writable. If the server refuses the
-    /// same write without credentials, the credentials are proved.
+    /// Sends a write without points, which proves that the database exists and is writable. Later versions than 1.x
+    /// refuse it, but only once they have checked the credentials. If the server refuses the same write without
+    /// credentials, the credentials are proved.
     func open() async throws -> [Evidence] {
-        try await write([])
-        return await credentials.evidence(
-            .reachable("the database \(requests.database) takes points"),
-            refused: requests.write([]),
-            by: host.http
-        )
+        let answer = try await host.http.send(credentials.added(to: requests.write([])))
+        var reachable = Evidence.reachable("the database \(requests.database) takes points")
+        if InfluxDBRequests.isRefusedAsEmpty(answer) {
+            reachable = .reachable("a write to the database \(requests.database) lacks nothing but points")
+        } else {
+            _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
+        }
+        return await credentials.evidence(reachable, refused: requests.write([]), by: host.http)
     }
 
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
@@ -46,9 +49,9 @@ struct InfluxDB: AnalyticsPlugin {
         _ = try InfluxDBRequests.written.body(of: answer, failure: failure)
     }
 
-    /// The error, with InfluxDB's own `error` text.
+    /// The error, with InfluxDB's own words.
     private func failure(_ response: HTTPResponse) -> PluginError {
-        let words = (try? response.json())?["error"]?.string ?? response.headers["X-Influxdb-Error"]
+        let words = InfluxDBRequests.words(of: response)
         var failure = response.failure(vendor: "influxdb", words: words, now: host.clock.now)
         // InfluxDB answers 500 for an unknown policy, although the client is at fault; an unknown database gets 404.
         if response.status == 500, words?.hasPrefix("retention policy not found") == true {

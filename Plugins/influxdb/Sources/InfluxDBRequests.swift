@@ -13,6 +13,22 @@ struct InfluxDBRequests {
     /// it.
     static let written = VendorAnswer("influxdb", statuses: 204...204, [.empty])
 
+    /// What 2.x and 3.x say to a write without points.
+    private static let emptyWrites = ["writing requires points", "write was empty", "no points"]
+
+    /// Whether a write is refused only because it has no points.
+    static func isRefusedAsEmpty(_ response: HTTPResponse) -> Bool {
+        guard response.status == 400, !response.isPage else { return false }
+        let text = (words(of: response) ?? response.excerpt).lowercased()
+        return emptyWrites.contains { text.contains($0) }
+    }
+
+    /// InfluxDB's own words: `error`, or `message` in 2.x.
+    static func words(of response: HTTPResponse) -> String? {
+        let body = try? response.json()
+        return body?["error"]?.string ?? body?["message"]?.string ?? response.headers["X-Influxdb-Error"]
+    }
+
     let endpoint: HTTPURL
     let database: String
     let retentionPolicy: String?

@@ -8,8 +8,8 @@ internal import ConnectorManifest
 ///
 /// The measurement is the event's name, or the type of a call that has none. The only tag is the type: a tag with many
 /// values, such as the user, would create as many series. Everything else is a field: `userId`, `messageId`, and
-/// properties and traits by their names, with dots between nested names. Numbers are always floats, because a field
-/// keeps the type of its first value.
+/// properties and traits by their names, with dots between nested names; `time` and `type`, which the point has already,
+/// become `time_` and `type_`. Numbers are always floats, because a field keeps the type of its first value.
 enum LineProtocol {
     /// Encodes a point, without the end of the line.
     ///
@@ -44,7 +44,7 @@ enum LineProtocol {
     private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
         var seen: Set<String> = []
         return fields.compactMap { name, value in
-            let name = name == "time" ? "time_" : expressible(name)
+            let name = name == "time" || name == "type" ? name + "_" : expressible(name)
             guard !name.isEmpty, seen.insert(name).inserted else { return nil }
             return (name, text(value))
         }
@@ -70,12 +70,14 @@ enum LineProtocol {
         return quoted + "\""
     }
 
+    /// What a line must not begin with: `#` makes it a comment, and servers skip tabs and zeros before anything else.
+    private static let skipped = [UInt8(ascii: "#"), UInt8(ascii: "\t"), 0]
+
     /// A measurement's name. A trailing backslash would escape the next character, so an escaped space follows it.
     private static func measurement(_ name: String) -> String {
         var escaped = escaped(name, [",", " "])
-        // A line that begins with `#` would be a comment.
-        if escaped.hasPrefix("#") { escaped = "\\" + escaped }
-        return name.hasSuffix("\\") ? escaped + "\\ " : escaped
+        if let first = escaped.utf8.first, skipped.contains(first) { escaped = "\\" + escaped }
+        return name.utf8.last == UInt8(ascii: "\\") ? escaped + "\\ " : escaped
     }
 
     /// A name with escaped separators. A line break has no escape and becomes a space.

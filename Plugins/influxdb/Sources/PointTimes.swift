@@ -37,14 +37,15 @@ struct PointTimes {
         return slot.time
     }
 
-    /// Derives the digits below a millisecond from the event's identifier, so that the time is the same in every
-    /// attempt, and differs from that of simultaneous events.
+    /// Derives the digits below a millisecond, or those below a microsecond of a time that has some, from the event's
+    /// identifier, so that the time is the same in every attempt, and differs from that of simultaneous events.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
-        guard nanoseconds % 1_000_000 == 0 else { return nanoseconds }
+        let unit: UInt64 = nanoseconds % 1_000_000 == 0 ? 1_000_000 : 1000
+        guard nanoseconds % unit == 0 else { return nanoseconds }
         let hash = event.messageId.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }
-        return nanoseconds &+ hash % 1_000_000
+        return nanoseconds &+ hash % unit
     }
 }

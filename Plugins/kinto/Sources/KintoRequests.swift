@@ -57,9 +57,12 @@ struct KintoRequests {
             let (name, value) = try KintoFilter.item(filter)
             url = url.with(name, value)
         }
-        if !query.sort.isEmpty {
-            url = url.with("_sort", query.sort.map { ($0.isDescending ? "-" : "") + $0.field }.joined(separator: ","))
+        var order: [String] = []
+        for sort in query.sort {
+            let field = try KintoFilter.comparable(sort.field)
+            order.append(sort.isDescending ? "-" + field : field)
         }
+        if !order.isEmpty { url = url.with("_sort", order.joined(separator: ",")) }
         return request(.get, url.with("_limit", "\(query.limit)").with("_token", query.cursor))
     }
 

@@ -46,26 +46,29 @@ final class Matomo: AnalyticsPlugin {
         } send: { batch in
             let body = try tracked(await host.http.send(requests.track(batch.map(\.bytes))))
             let (taken, invalid) = (body["tracked"]?.integer ?? 0, body["invalid"]?.integer ?? 0)
-            try checkLoss(of: batch.count, tracked: taken, invalid: invalid)
-            guard invalid > 0 else { return }
+            guard taken > 0 || invalid > 0 else {
+                throw PluginError(.unavailable, "matomo tracked none of the requests", domain: "matomo", detail: 200)
+            }
             let failure = PluginError(.invalid, "matomo calls the request invalid", domain: "matomo", detail: 200)
             let places = (body["invalid_indices"]?.array ?? []).compactMap(\.integer).map { (Int($0), failure) }
             let refusal = BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: taken > 0)
-            throw refusal ?? failure as any Error
+            if batch.count > 1, taken > 0 {
+                noteLoss(of: batch.count, tracked: taken, refused: refusal?.failures.count ?? 0)
+                // From now on one by one.
+                if invalid > 0, refusal == nil { namesInvalid.store(false, ordering: .relaxed) }
+            } else if invalid > 0, refusal == nil {
+                throw failure
+            }
+            if let refusal { throw refusal }
         }
     }
 
-    /// Matomo skips requests that wait too long for its database, and calls the batch a success. Which ones it does not say, and
-    /// to repeat the batch would count the others twice.
-    ///
-    /// - Throws: `unavailable` if it skipped the whole batch.
-    private func checkLoss(of count: Int, tracked: Int64, invalid: Int64) throws(PluginError) {
-        guard tracked > 0 || invalid > 0 else {
-            throw PluginError(.unavailable, "matomo tracked none of the requests", domain: "matomo", detail: 200)
-        }
-        let known = min(max(0, tracked), Int64(count)) + min(max(0, invalid), Int64(count))
-        guard tracked > 0, known < count else { return }
-        host.log.log(.warning, "matomo did not track some events", ["lost": .integer(Int64(count) - known)])
+    /// Logs how many events Matomo neither took nor named. It skips requests that wait too long for its database, and calls the batch
+    /// a success; or it does not say any more which ones are invalid. To repeat the batch would count the others twice.
+    private func noteLoss(of count: Int, tracked: Int64, refused: Int) {
+        let lost = Int64(count - refused) - min(tracked, Int64(count))
+        guard lost > 0 else { return }
+        host.log.log(.warning, "matomo did not track some events", ["lost": .integer(lost)])
     }
 
     private func tracked(_ answer: HTTPResponse) throws(PluginError) -> JSONValue {

@@ -31,23 +31,23 @@ struct Mixpanel: AnalyticsPlugin {
     /// Events go to the import, and what they say of users and groups to profiles. Both take the same twice as once.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
-        var answers = [DeliveryAnswer](repeating: .accepted, count: events.count)
+        var delivery = SteppedDelivery(count: events.count)
         func deliver(
             _ isFit: (AnalyticsEvent) -> Bool,
             _ encode: (AnalyticsEvent) throws -> [UInt8],
             _ send: ([[UInt8]]) async throws -> Void
-        ) async throws {
+        ) async {
             let places = events.indices.filter { isFit(events[$0]) }
-            let fitting = places.map { events[$0] }
-            let delivered = try await MixpanelRequests.limits.deliver(fitting, encode: encode) { batch in
-                try await send(batch.map(\.bytes))
+            await delivery.add(places) {
+                try await MixpanelRequests.limits.deliver(places.map { events[$0] }, encode: encode) { batch in
+                    try await send(batch.map(\.bytes))
+                }
             }
-            for (place, answer) in zip(places, delivered) where answer != .accepted { answers[place] = answer }
         }
-        try await deliver({ $0.type != .identify && $0.type != .group }, { try items.event($0, now: now) }, `import`)
-        try await deliver({ $0.type == .identify || $0.type == .group }, items.user) { try await update(false, $0) }
-        try await deliver({ $0.type == .group && !$0.traits.isEmpty }, items.group) { try await update(true, $0) }
-        return answers
+        await deliver({ $0.type != .identify && $0.type != .group }, { try items.event($0, now: now) }, `import`)
+        await deliver({ $0.type == .identify || $0.type == .group }, items.user) { try await update(false, $0) }
+        await deliver({ $0.type == .group && !$0.traits.isEmpty }, items.group) { try await update(true, $0) }
+        return try delivery.result()
     }
 
     private func reach() async throws -> Evidence {
@@ -65,9 +65,9 @@ struct Mixpanel: AnalyticsPlugin {
         if response.status == 400, let records = (try? response.json())?["failed_records"]?.array {
             var failures: [Int: PluginError] = [:]
             for record in records {
-                guard let index = record["index"]?.integer, let field = record["field"]?.string else { continue }
-                let message = "mixpanel refused \(field): \(record["message"]?.string ?? "")"
-                failures[Int(index)] = PluginError(.invalid, message, domain: "mixpanel", detail: 400)
+                guard let index = record["index"]?.integer else { continue }
+                let words = "mixpanel refused \(record["field"]?.string ?? "event"): \(record["message"]?.string ?? "")"
+                failures[Int(index)] = PluginError(.invalid, words, domain: "mixpanel", detail: 400)
             }
             if let refusal = BatchRefusal(failures, of: items.count, tookOthers: true) { throw refusal }
         }

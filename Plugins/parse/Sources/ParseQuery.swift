@@ -11,19 +11,28 @@ enum ParseQuery {
         .equal: "$eq",
     ]
 
-    /// The condition under `where`.
+    /// The condition under `where`. A second constraint of one kind on one member has no place but under `$and`.
     static func condition(_ filters: [DatabaseQuery.Filter]) -> JSONObject {
         var condition = JSONObject()
+        var others: [JSONValue] = []
         for filter in filters {
-            let isAlone = filters.count { $0.field == filter.field } == 1
+            let (name, constraint) = (name(filter.field), operators[filter.comparison] ?? "$eq")
+            // The id has two names.
+            let isAlone = filters.count { self.name($0.field) == name } == 1
             if filter.comparison == .equal, isAlone {
-                condition[name(filter.field)] = filter.value
+                condition[name] = filter.value
+                continue
+            }
+            var constraints = condition[name]?.object ?? JSONObject()
+            if constraints.names.contains(constraint) {
+                let other = JSONObject([(constraint, filter.value)])
+                others.append(.object(JSONObject([(name, .object(other))])))
             } else {
-                var constraints = condition[name(filter.field)]?.object ?? JSONObject()
-                constraints[operators[filter.comparison] ?? "$eq"] = filter.value
-                condition[name(filter.field)] = .object(constraints)
+                constraints[constraint] = filter.value
+                condition[name] = .object(constraints)
             }
         }
+        if !others.isEmpty { condition["$and"] = .array(others) }
         return condition
     }
 

@@ -84,6 +84,6 @@ struct PostgRESTRequests {
     }
 
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        "\"" + text.escaping("\"", "\\") + "\""
     }
 }

@@ -15,7 +15,7 @@ struct PostHogEvents {
     /// Encodes an event as it appears in a batch.
     func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         let distinctId = event.type == .alias ? event.previousId ?? "" : event.distinctId
-        guard distinctId.count <= Self.distinctIdLimit else {
+        guard distinctId.unicodeScalars.count <= Self.distinctIdLimit else {
             throw PluginError(.invalid, "the user's id has more than \(Self.distinctIdLimit) characters")
         }
         var properties = properties(of: event)

@@ -30,7 +30,7 @@ struct PushgatewayRequests {
     init(endpoint: HTTPURL, job: String, instance: String?) throws(PluginError) {
         self.endpoint = endpoint
         group = [("job", job)] + (instance.map { [("instance", $0)] } ?? [])
-        for (name, value) in group where value.isEmpty || value.contains("/") {
+        for (name, value) in group where value.isEmpty || value.utf8.contains(UInt8(ascii: "/")) {
             throw PluginError(.invalid, "\(name) must not be empty or contain a slash", domain: "pushgateway")
         }
     }

@@ -25,7 +25,8 @@ struct RollbarItems {
         data.set("code_version", report.release ?? release)
         if !report.fingerprint.isEmpty { data["fingerprint"] = .string(report.fingerprint.joined(separator: "/")) }
         if let user = report.user, let id = user.id {
-            var person: JSONObject = ["id": .string(id)]
+            // At most 40 characters.
+            var person: JSONObject = ["id": .string(id.unicodeScalars.count > 40 ? StableUUID.from(id) : id)]
             person.set("username", user.name)
             person.set("email", user.email)
             data["person"] = .object(person)

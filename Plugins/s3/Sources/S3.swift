@@ -140,7 +140,8 @@ final class S3: FilesPlugin {
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
         if case .tag(let tag) = request.condition { try Self.check(tag) }
         // In a header that is signed, these would read as a placeholder or end one.
-        guard request.contentType?.contains("{{") != true, request.contentType?.contains("}}") != true else {
+        let contentType = Array((request.contentType ?? "").utf8)
+        guard !contentType.contains("{{".utf8), !contentType.contains("}}".utf8) else {
             throw PluginError(
                 .invalid,
                 "the content type has two braces in a row, which no media type has",
@@ -175,8 +176,10 @@ final class S3: FilesPlugin {
     func completeUpload(_ id: String, size: UInt64, digest: String?) async throws -> FileEntry {
         let upload = try upload(id)
         try await upload.complete(size: size, digest: digest)
+        // Where this fails the call can be repeated.
+        let entry = try await head(upload.request.path)
         uploads.withLock { $0[id] = nil }
-        return try await head(upload.request.path)
+        return entry
     }
 
     func abortUpload(_ id: String) async throws {

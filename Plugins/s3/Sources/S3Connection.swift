@@ -86,7 +86,9 @@ struct S3Connection: Sendable {
         let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
         var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
         failure.detail = Int32(response.status)
-        guard let status = Self.statuses[code] else { return failure }
+        // Refused for a reason of its own, and not for its signature.
+        let denied: PluginStatus? = response.status == 403 && !code.isEmpty ? .denied : nil
+        guard let status = Self.statuses[code] ?? denied else { return failure }
         return PluginError(
             status,
             failure.message,
@@ -101,7 +103,7 @@ struct S3Connection: Sendable {
     private static let statuses: [String: PluginStatus] = [
         "AccessDenied": .denied, "AllAccessDisabled": .denied, "AccountProblem": .denied,
         "InvalidAccessKeyId": .unauthorized, "SignatureDoesNotMatch": .unauthorized, "ExpiredToken": .unauthorized,
-        "InvalidToken": .unauthorized, "RequestTimeTooSkewed": .unauthorized,
+        "InvalidToken": .unauthorized, "InvalidSecurity": .unauthorized, "RequestTimeTooSkewed": .unauthorized,
         "AuthorizationHeaderMalformed": .unauthorized, "PermanentRedirect": .invalid,
         "NoSuchKey": .notFound, "NoSuchBucket": .notFound, "NoSuchUpload": .notFound,
         "PreconditionFailed": .conflict, "ConditionalRequestConflict": .conflict, "OperationAborted": .conflict,

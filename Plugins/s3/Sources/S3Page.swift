@@ -20,7 +20,7 @@ struct S3Page {
     /// The name of the document.
     static let name = "ListBucketResult"
 
-    /// Reads the document.
+    /// Reads the document, which says whether keys are encoded: a server may leave them as they are.
     ///
     /// - Throws: `protocolViolation` if an object lacks what a file needs, or the document does not say whether it is all.
     init(_ document: XMLElement) throws(PluginError) {
@@ -29,19 +29,27 @@ struct S3Page {
         case "false": isTruncated = false
         default: throw PluginError(.protocolViolation, "the list does not say whether more follows", domain: "s3")
         }
+        let isEncoded = document["EncodingType"]?.text == "url"
         var objects: [Object] = []
-        for content in document.all("Contents") { objects.append(try Self.object(content)) }
+        for content in document.all("Contents") { objects.append(try Self.object(content, isEncoded: isEncoded)) }
         self.objects = objects
     }
 
-    private static func object(_ content: XMLElement) throws(PluginError) -> Object {
-        guard let key = content["Key"]?.text, let size = content["Size"].flatMap({ UInt64($0.text) }),
+    private static func object(_ content: XMLElement, isEncoded: Bool) throws(PluginError) -> Object {
+        guard let text = content["Key"]?.text, let size = content["Size"].flatMap({ UInt64($0.text) }),
             size <= UInt64(Int64.max), let modified = content["LastModified"].flatMap({ Timestamp(parsing: $0.text) }),
             let tag = EntityTag.tag(content["ETag"]?.text)
         else {
             throw PluginError(
                 .protocolViolation,
                 "the list has an object without Key, Size, LastModified and ETag",
+                domain: "s3"
+            )
+        }
+        guard let key = isEncoded ? PercentCoding.text(text, plusIsSpace: true) : text else {
+            throw PluginError(
+                .protocolViolation,
+                "the list has the key \"\(text.prefix(40))\", which is not encoded as it says",
                 domain: "s3"
             )
         }

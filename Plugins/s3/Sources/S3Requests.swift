@@ -35,11 +35,14 @@ struct S3Requests {
         return request
     }
 
+    /// A request for a page of a list, whose keys are encoded: XML cannot hold every character.
     func list(prefix: String, after: String, limit: Int) -> HTTPRequest {
-        let url = bucketURL.with("list-type", "2").with("max-keys", "\(limit)")
+        // To some servers, what comes before the prefix is the end of the list.
+        let isBefore = after.isEmpty || after.utf8.lexicographicallyPrecedes(prefix.utf8)
+        let url = bucketURL.with("list-type", "2").with("encoding-type", "url").with("max-keys", "\(limit)")
         return HTTPRequest(
             .get,
-            url.with("prefix", prefix.isEmpty ? nil : prefix).with("start-after", after.isEmpty ? nil : after)
+            url.with("prefix", prefix.isEmpty ? nil : prefix).with("start-after", isBefore ? nil : after)
         )
     }
 

@@ -29,6 +29,8 @@ final class S3Upload: Sendable {
         var id: String?
         /// The fields `ETag` of the parts that S3 has, in order.
         var tags: [String] = []
+        /// Whether the file is in its place.
+        var isComplete = false
     }
 
     /// The size of parts; S3 takes 5 MiB to 5 GiB.
@@ -78,7 +80,7 @@ final class S3Upload: Sendable {
         }
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place, unless it is there.
     func complete(size: UInt64, digest: String?) async throws(PluginError) {
         try begin()
         defer { end() }
@@ -90,6 +92,7 @@ final class S3Upload: Sendable {
                 "the upload has \(known.size) bytes with the SHA-256 \(found), not \(size) with \(digest ?? "any")"
             )
         }
+        guard !known.isComplete else { return }
         do throws(PluginError) {
             if let id = known.id {
                 let request = requests.completeUpload(request, id: id, tags: known.tags)
@@ -108,6 +111,7 @@ final class S3Upload: Sendable {
             guard case .tag = request.condition, error.status == .notFound, error.detail == 404 else { throw error }
             throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more", domain: "s3")
         }
+        state.withLock { $0.isComplete = true }
     }
 
     /// Ends the upload without a file.

@@ -27,7 +27,7 @@ final class SystemSensor: SensorPlugin {
             throw PluginError(.invalid, "the interval must be at least 1s")
         }
         guard let disks = configuration["disks"]?.array, disks.count <= 32,
-            disks.allSatisfy({ $0.string?.hasPrefix("/") == true && $0.string?.utf8.count ?? 0 <= 100 })
+            disks.allSatisfy({ $0.string?.utf8.first == UInt8(ascii: "/") && $0.string?.utf8.count ?? 0 <= 100 })
         else {
             throw PluginError(.invalid, "disks must be an array of at most 32 absolute paths of at most 100 bytes")
         }

@@ -17,6 +17,9 @@ final class WebDAV: FilesPlugin {
     private let uploads = Mutex<[String: WebDAVUpload]>([:])
     private let places = WebDAVPlaces()
 
+    /// The stamp of a file under a temporary name, and the size that it must have; nil if that is unknown.
+    private typealias Made = (stamp: WebDAVStamp, size: UInt64?)
+
     /// The most bytes of all uploads under way.
     private static let memoryLimit = 256 << 20
     /// How long an upload may be idle before it is dropped: its caller may have given up unheard.
@@ -39,7 +42,11 @@ final class WebDAV: FilesPlugin {
     /// request cannot fail the opening.
     func open() async throws -> [Evidence] {
         guard try await connection.find("")?.isCollection == true else {
-            throw PluginError(.notFound, "there is no collection at \(requests.endpoint)", domain: "webdav")
+            throw PluginError(
+                .notFound,
+                "there is no collection at \(requests.endpoint); make it, or correct endpoint",
+                domain: "webdav"
+            )
         }
         guard let username = requests.username else {
             return [.reachable("the server shows the collection to anybody")]
@@ -79,13 +86,16 @@ final class WebDAV: FilesPlugin {
         let response = try await connection.send(request, accepting: [200, 206, 404, 416])
         switch response.status {
         case 404: throw Self.missing(path)
-        case 416: return []
+        case 416:
+            // That the part is behind the end says nothing of the version.
+            if let tag, try await file(path).tag != tag { throw Self.changed(path) }
+            return []
         default: break
         }
         guard let found = EntityTag.tag(response.headers["ETag"]) else {
             // That is not a file: a server may answer with a page about a collection.
             _ = try await file(path).entry()
-            throw connection.violation("the answer has no ETag", response)
+            throw connection.violation("the answer has no ETag; the server must give entity tags", response)
         }
         if let tag, tag != EntityTag.opaque(found) { throw Self.changed(path) }
         return try response.part(from: offset, count: count, vendor: "webdav")
@@ -122,14 +132,21 @@ final class WebDAV: FilesPlugin {
 
     func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry {
         guard let state = uploads.withLock({ $0[upload] }) else { throw Self.noUpload(upload) }
+        try state.begin(at: host.clock.monotonic)
+        defer { state.end() }
         let found = try state.checkedDigest(size: size, digest: digest)
-        let now = host.clock.monotonic
-        let entry = try await throughTemporary(state.temporary, state.request) { () throws(PluginError) in
-            try await state.complete(at: now)
-            return WebDAVStamp(contentType: state.request.contentType, digest: found)
+        do throws(PluginError) {
+            let entry = try await throughTemporary(state.temporary, state.request) { () throws(PluginError) in
+                try await state.putContent()
+                return (WebDAVStamp(contentType: state.request.contentType, digest: found), size)
+            }
+            uploads.withLock { $0[upload] = nil }
+            return entry
+        } catch {
+            // The content of a large file is gone with its temporary path; a small one can be completed again.
+            if !state.isInMemory { uploads.withLock { $0[upload] = nil } }
+            throw error
         }
-        uploads.withLock { $0[upload] = nil }
-        return entry
     }
 
     func abortUpload(_ upload: String) async throws {
@@ -157,7 +174,7 @@ final class WebDAV: FilesPlugin {
             guard try await connection.find(source)?.tag == before.tag else {
                 throw PluginError(.conflict, "\"\(source)\" changed while it was copied", domain: "webdav")
             }
-            return WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest)
+            return (WebDAVStamp(contentType: before.knownContentType, digest: before.knownDigest), before.size)
         }
     }
 
@@ -167,15 +184,13 @@ final class WebDAV: FilesPlugin {
     private func throughTemporary(
         _ temporary: String,
         _ request: FileUploadRequest,
-        _ make: () async throws(PluginError) -> WebDAVStamp
+        _ make: () async throws(PluginError) -> Made
     ) async throws(PluginError) -> FileEntry {
         do throws(PluginError) {
             try await checkPlace(request)
-            var stamp = try await make()
-            guard let tag = try await connection.find(temporary)?.tag else {
-                throw PluginError(.unavailable, "the server lost what it was sent", isRetryable: true, domain: "webdav")
-            }
-            stamp.tag = tag
+            let made = try await make()
+            var stamp = made.stamp
+            stamp.tag = try await tag(of: temporary, size: made.size)
             try await connection.set(stamp, of: temporary)
             return try await places.alone(at: request.path) { () throws(PluginError) in
                 try await place(temporary, request)
@@ -188,6 +203,33 @@ final class WebDAV: FilesPlugin {
             }.value
             throw error
         }
+    }
+
+    /// The tag of a file under its temporary name.
+    ///
+    /// - Throws: `protocolViolation` if the file has another size: PHP behind FastCGI takes a chunked body for an empty
+    ///   one, and answers 201.
+    private func tag(of temporary: String, size: UInt64?) async throws(PluginError) -> String {
+        guard let found = try await connection.find(temporary) else {
+            throw PluginError(
+                .unavailable,
+                "the server lost what it was sent; try again",
+                isRetryable: true,
+                domain: "webdav"
+            )
+        }
+        if let size, let kept = found.size, kept != size {
+            throw PluginError(
+                .protocolViolation,
+                "the server has \(kept) of the file's \(size) bytes; a server behind FastCGI needs request buffering "
+                    + "for chunked bodies, those of files above \(WebDAVUpload.memoryLimit >> 20) MiB: "
+                    + "in nginx, fastcgi_request_buffering on",
+                isRetryable: false,
+                domain: "webdav"
+            )
+        }
+        guard let tag = found.tag else { throw found.lacks("getetag") }
+        return tag
     }
 
     /// Checks the condition of a request, and that no collection would be replaced.
@@ -211,9 +253,25 @@ final class WebDAV: FilesPlugin {
     private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
         // Again, since sending the content may have taken long; not every server checks tags with a move.
         let found = try await checkPlace(request)
-        let move = requests.move(temporary, to: request, if: found?.condition)
-        let response = try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412])
-        if response.status == 412 { throw Self.unmet(request) }
+        var status = try await move(temporary, request, if: found?.condition)
+        if status == 412, case .tag = request.condition {
+            // Go's servers, such as rclone, know only locks in `If`, and refuse every tag: the check alone counts then.
+            try await checkPlace(request)
+            status = try await move(temporary, request, if: nil)
+        }
+        if status == 412 { throw Self.unmet(request) }
+    }
+
+    /// Moves a file to its place.
+    ///
+    /// - Returns: The status: 201, 204 or 412.
+    private func move(
+        _ temporary: String,
+        _ request: FileUploadRequest,
+        if condition: String?
+    ) async throws(PluginError) -> Int {
+        let move = requests.move(temporary, to: request, if: condition)
+        return try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412]).status
     }
 
     // MARK: Checking

@@ -31,7 +31,7 @@ struct WebDAVConnection: Sendable {
         try await host.http.stream(request, body: body, silence: nil).response(limit: 1 << 20)
     }
 
-    /// Sends a request that makes a file; if the collections above it are missing, makes them, and sends it again.
+    /// Sends a request that makes a file; if the collections above it are missing, makes them, and sends it once more.
     @discardableResult
     func sendMakingParents(
         _ request: HTTPRequest,
@@ -40,10 +40,13 @@ struct WebDAVConnection: Sendable {
     ) async throws(PluginError) -> HTTPResponse {
         let response = try await host.http.send(request)
         if statuses.contains(response.status) { return response }
-        // What RFC 4918 asks for, and what some servers say instead.
-        guard response.status == 409 || response.status == 404 else { throw failure(response) }
+        let parents = WebDAVRequests.segments(of: path).dropLast()
+        // What RFC 4918 asks for, what some servers say instead, and what nginx says.
+        guard response.status == 409 || response.status == 404 || response.status == 500 && !parents.isEmpty else {
+            throw failure(response)
+        }
         var parent = ""
-        for name in WebDAVRequests.segments(of: path).dropLast() {
+        for name in parents {
             parent += parent.isEmpty ? name : "/\(name)"
             // 405 means that something is there.
             try await send(requests.makeCollection(parent), accepting: [201, 405])
@@ -53,8 +56,26 @@ struct WebDAVConnection: Sendable {
 
     /// What is at a path; nil if nothing is.
     func find(_ path: String) async throws(PluginError) -> WebDAVResource? {
-        let response = try await send(requests.find(path, depth: 0), accepting: [207, 404])
-        guard response.status == 207 else { return nil }
+        let response = try await host.http.send(requests.find(path, depth: 0))
+        switch response.status {
+        case 207: return try resource(path, in: response)
+        case 404: return nil
+        default: break
+        }
+        // Apache redirects who leaves out the slash at the end of a collection, to what answers a GET: a page, or a
+        // refusal. Whatever else comes, the first answer counts.
+        guard (200..<400).contains(response.status) || response.status == 403 || response.status == 405,
+            !path.isEmpty,
+            let again = try? await host.http.send(requests.find(path, depth: 0, isCollection: true)),
+            again.status == 207,
+            let found = try? resource(path, in: again),
+            found.isCollection
+        else { throw failure(response) }
+        return found
+    }
+
+    /// What a `multistatus` says of a path.
+    private func resource(_ path: String, in response: HTTPResponse) throws(PluginError) -> WebDAVResource {
         let names = WebDAVRequests.segments(of: path)
         guard let found = try resources(in: response).first(where: { Self.isSame($0.path, names) }) else {
             throw violation("the answer says nothing of \"\(path)\"", response)

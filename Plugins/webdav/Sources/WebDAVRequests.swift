@@ -45,8 +45,15 @@ struct WebDAVRequests {
     // MARK: Requests
 
     /// A request for the properties of a path, and of the members of a collection if the depth is 1.
-    func find(_ path: String, depth: Int, isAnonymous: Bool = false) -> HTTPRequest {
-        var request = request(.propfind, path, isCollection: depth > 0 || path.isEmpty)
+    ///
+    /// - Parameter isCollection: Whether the path is asked for as that of a collection, even if the depth is 0.
+    func find(
+        _ path: String,
+        depth: Int,
+        isCollection: Bool = false,
+        isAnonymous: Bool = false
+    ) -> HTTPRequest {
+        var request = request(.propfind, path, isCollection: isCollection || depth > 0 || path.isEmpty)
         request.headers["Depth"] = "\(depth)"
         if isAnonymous { request.headers["Authorization"] = nil }
         let properties = ["resourcetype", "getcontentlength", "getlastmodified", "getetag", "getcontenttype"]

@@ -13,7 +13,8 @@ struct WebDAVResource {
     let tag: String?
     /// The server's tag as it is now, for conditions.
     let condition: String?
-    private let size: UInt64?
+    /// How many bytes the content has; nil if the server does not say it.
+    let size: UInt64?
     private let modified: Timestamp?
     private let contentType: String?
     /// The stamp, if it is of the present content.
@@ -49,12 +50,7 @@ struct WebDAVResource {
     /// - Throws: `protocolViolation` if the server does not say what `files/1` needs.
     func entry() throws(PluginError) -> FileEntry {
         guard let size, size <= UInt64(Int64.max), let modified, let tag else {
-            let missing = size == nil ? "getcontentlength" : modified == nil ? "getlastmodified" : "getetag"
-            throw PluginError(
-                .protocolViolation,
-                "the server gives no valid \(missing) of \"\(path)\", which files need",
-                domain: "webdav"
-            )
+            throw lacks(size == nil ? "getcontentlength" : modified == nil ? "getlastmodified" : "getetag")
         }
         return FileEntry(
             path: path,
@@ -63,6 +59,15 @@ struct WebDAVResource {
             tag: tag,
             contentType: knownContentType,
             digest: knownDigest
+        )
+    }
+
+    /// The error for a property that the server does not give.
+    func lacks(_ property: String) -> PluginError {
+        PluginError(
+            .protocolViolation,
+            "the server gives no valid \(property) of \"\(path)\", which files need; use a server that gives it",
+            domain: "webdav"
         )
     }
 

@@ -47,6 +47,9 @@ final class WebDAVUpload: Sendable {
     /// When a call was last about the upload, on the monotonic clock.
     var usedAt: UInt64 { state.withLock(\.usedAt) }
 
+    /// Whether the server has nothing of the content yet.
+    var isInMemory: Bool { state.withLock { $0.transfer == nil } }
+
     /// How many bytes it keeps in memory.
     var memory: Int { state.withLock { $0.content.count + $0.last.count } }
 
@@ -97,10 +100,8 @@ final class WebDAVUpload: Sendable {
         return found
     }
 
-    /// Puts the content to the temporary path.
-    func complete(at now: UInt64) async throws(PluginError) {
-        try begin(at: now)
-        defer { end() }
+    /// Puts the content to the temporary path; between ``begin(at:)`` and ``end()``.
+    func putContent() async throws(PluginError) {
         let (transfer, content, last) = state.withLock { ($0.transfer, $0.content, $0.last) }
         guard let transfer else {
             let put = requests.put(content + last, at: temporary, contentType: request.contentType)
@@ -131,7 +132,10 @@ final class WebDAVUpload: Sendable {
         try await transfer.send(content)
     }
 
-    private func begin(at now: UInt64) throws(PluginError) {
+    /// Begins a call about the upload.
+    ///
+    /// - Throws: `invalid` if another one has not ended.
+    func begin(at now: UInt64) throws(PluginError) {
         let isFree = state.withLock { state in
             defer { (state.isBusy, state.usedAt) = (true, now) }
             return !state.isBusy
@@ -141,7 +145,8 @@ final class WebDAVUpload: Sendable {
         }
     }
 
-    private func end() {
+    /// Ends a call about the upload.
+    func end() {
         state.withLock { $0.isBusy = false }
     }
 }

@@ -9,6 +9,7 @@
 #define TERMINAL_GUARD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /**
  * Takes a terminal: keys arrive one by one and unechoed, and the screen is the alternate one, without a cursor, with reports of
@@ -19,7 +20,16 @@
  */
 int32_t terminal_guard_enter(int32_t input, int32_t output, int32_t messages);
 
-/** Gives the terminal back as it was; does nothing if it is not taken. Async-signal-safe, from any thread. */
+/**
+ * Writes to the terminal as write(2) does, from one thread at a time. What comes once the terminal is given back is dropped, and
+ * counts as written: it would overwrite what is said of the end.
+ */
+ssize_t terminal_guard_write(const void *bytes, size_t length);
+
+/**
+ * Gives the terminal back as it was; does nothing if it is not taken. Async-signal-safe, from any thread. Another thread that
+ * writes meanwhile finishes first, unless the terminal blocks it for longer than a tenth of a second.
+ */
 void terminal_guard_leave(void);
 
 #endif

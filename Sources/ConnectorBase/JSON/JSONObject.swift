@@ -37,9 +37,9 @@ public struct JSONObject: Sendable {
 
     /// The value of a name; setting nil removes the member.
     public subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name == name }?.value }
+        get { members.first { Self.isSame($0.name, name) }?.value }
         set {
-            let index = members.firstIndex { $0.name == name }
+            let index = members.firstIndex { Self.isSame($0.name, name) }
             switch (index, newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)
@@ -47,6 +47,11 @@ public struct JSONObject: Sendable {
             case (nil, nil): break
             }
         }
+    }
+
+    /// Whether two names have the same code points; those that are only equivalent in Unicode are two names (RFC 8259, section 8.3).
+    static func isSame(_ name: String, _ other: String) -> Bool {
+        name == other && name.utf8.elementsEqual(other.utf8)
     }
 
     /// The names in their order.

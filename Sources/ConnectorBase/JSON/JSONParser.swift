@@ -63,7 +63,9 @@ public struct JSONParser {
             guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
             let name = try string()
             if members.count == 16 { names = Set(members.map(\.name)) }
-            if members.count < 16 ? members.contains(where: { $0.name == name }) : !names.insert(name).inserted {
+            // A set takes equivalent names for equal, which JSON does not.
+            let mayOccur = members.count < 16 || !names.insert(name).inserted
+            if mayOccur, members.contains(where: { JSONObject.isSame($0.name, name) }) {
                 throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()

@@ -16,8 +16,8 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         }
         guard text.utf8.first == UInt8(ascii: "/") else { return nil }
         var tokens: [String] = []
-        for token in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            let parts = token.split(separator: "~", omittingEmptySubsequences: false)
+        for token in Substring(text.utf8.dropFirst()).split(ascii: "/", omittingEmptySubsequences: false) {
+            let parts = token.split(ascii: "~", omittingEmptySubsequences: false)
             var name = parts.first.map { String($0) } ?? ""
             for part in parts.dropFirst() {
                 guard let escape = part.utf8.first, [UInt8(ascii: "0"), UInt8(ascii: "1")].contains(escape) else {

@@ -13,6 +13,6 @@ package enum CommandLineText {
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%".utf8.contains($0) }
         guard !isPlain || word.isEmpty else { return word }
-        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

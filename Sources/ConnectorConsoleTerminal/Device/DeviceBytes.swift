@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorPlatform
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -9,7 +11,7 @@
     internal import Darwin
 #endif
 
-/// Reads and writes file descriptors, retrying after EINTR.
+/// Reads and writes the terminal, retrying after EINTR.
 enum DeviceBytes {
     /// Reads the available bytes, at most 4096, blocking until there are some; nil at the end of the file or on an error.
     static func read(_ descriptor: Int32) -> [UInt8]? {
@@ -23,13 +25,14 @@ enum DeviceBytes {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Writes all bytes, blocking until the descriptor accepts them.
+    /// Writes all bytes to the terminal in full-screen mode, blocking until it accepts them.
     ///
+    /// - Parameter descriptor: The terminal's, to wait for.
     /// - Returns: False on an error, such as a closed terminal.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0.baseAddress, $0.count) }
+            let count = TerminalGuard.write(rest)
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
@@ -46,9 +49,4 @@ enum DeviceBytes {
 /// The system call, which the method of the same name would shadow.
 private func readBytes(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(descriptor, start, count)
-}
-
-/// The system call, which the method of the same name would shadow.
-private func writeBytes(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
-    unsafe write(descriptor, start, count)
 }

@@ -187,7 +187,7 @@ struct WebResponder: Sendable {
 
     /// Whether a path belongs to the API.
     func isAPI(_ path: Substring) -> Bool {
-        path.hasPrefix("/api/") || ["/api", "/readyz", "/metrics"].contains(path)
+        path.starts(ascii: "/api/") || ["/api", "/readyz", "/metrics"].contains(path)
     }
 
     // MARK: Refusals

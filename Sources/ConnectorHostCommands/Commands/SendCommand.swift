@@ -179,26 +179,38 @@ struct SendCommand: AsyncParsableCommand {
         return sent
     }
 
+    /// Sends lines together, up to one that is no event.
     private func send(_ lines: [InputLines.Line], to gate: GateClient) async throws(ConnectorError) {
-        let failure = await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
-            for line in lines {
+        var events: [(number: Int, event: JSONObject)] = []
+        var fault: (number: Int, error: ConnectorError)?
+        for line in lines {
+            do throws(ConnectorError) {
+                let value = try JSONValue(parsing: line.text)
+                guard let object = value.object else {
+                    throw ConnectorError(.invalid, "an event must be a JSON object, not \(value.kind)")
+                }
+                events.append((line.number, object))
+            } catch {
+                fault = (line.number, error)
+                break
+            }
+        }
+        let refusal = await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
+            for (number, event) in events {
                 group.addTask {
                     do throws(ConnectorError) {
-                        let value = try JSONValue(parsing: line.text)
-                        guard let object = value.object else {
-                            throw ConnectorError(.invalid, "an event must be a JSON object, not \(value.kind)")
-                        }
-                        _ = try await send(object, to: gate)
+                        _ = try await send(event, to: gate)
                         return nil
                     } catch {
-                        return (line.number, error)
+                        return (number, error)
                     }
                 }
             }
-            var failures: [(number: Int, error: ConnectorError)] = []
-            for await failure in group { if let failure { failures.append(failure) } }
-            return failures.min { $0.number < $1.number }
+            var refusals: [(number: Int, error: ConnectorError)] = []
+            for await refusal in group { if let refusal { refusals.append(refusal) } }
+            return refusals.min { $0.number < $1.number }
         }
+        let failure = refusal ?? fault
         guard let failure else { return }
         var error = failure.error
         error.message = "line \(failure.number) of standard input: \(error.message)"

@@ -96,7 +96,7 @@ struct ConformanceDocument: Document {
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { $0.isWordCharacter || "-./=,:+@%".utf8.contains($0) }
         return isPlain && !word.isEmpty
-            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+            ? word : "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     // MARK: Machines

@@ -27,7 +27,7 @@ package final class HostContext: @unchecked Sendable {
 
     /// The services and the misbehaviour handler of the current instance.
     private struct Loan {
-        /// Nil once the instance is being destroyed.
+        /// Nil once the instance is destroyed.
         var services: (any InstanceServices)?
         let onMisbehaviour: @Sendable (String) -> Void
     }
@@ -40,7 +40,7 @@ package final class HostContext: @unchecked Sendable {
     /// Lends a context to a new instance.
     ///
     /// - Parameters:
-    ///   - services: The services that the table's `service` looks up, until ``withdraw()``.
+    ///   - services: The services that the table's `service` looks up, until ``giveBack()``.
     ///   - onMisbehaviour: Receives every violation of the ABI, on the plugin's thread. Must refer to its gate weakly.
     /// - Returns: The context; call ``giveBack()`` after the instance is destroyed.
     package static func lend(
@@ -98,14 +98,9 @@ package final class HostContext: @unchecked Sendable {
             return unsafe context._withUnsafeGuaranteedRef { unsafe $0.progress(operation, json, length) }
         }
 
-    /// Withdraws the services before the instance is destroyed. Its `destroy` may still complete given-up calls.
-    package func withdraw() {
-        loan.withLock { $0?.services = nil }
-    }
-
     /// Returns the context after the instance is destroyed; call once per loan.
     package func giveBack() {
-        withdraw()
+        loan.withLock { $0?.services = nil }
         operations.forget(owner: owner)
         Self.returned.withLock { $0.append(self) }
     }

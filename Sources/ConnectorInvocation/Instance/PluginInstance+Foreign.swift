@@ -62,13 +62,7 @@ extension PluginInstance {
         _ convention: ForeignConvention,
         _ operation: Operation
     ) throws(ConnectorError) {
-        let value: Int64 =
-            switch operation.signature.results.first?.type {
-            case .i64?: Int64(bitPattern: returned)
-            case .i16?: Int64(Int16(truncatingIfNeeded: returned))
-            case .i8?: Int64(Int8(truncatingIfNeeded: returned))
-            default: Int64(Int32(truncatingIfNeeded: returned))
-            }
+        let value = Self.number(returned, operation.signature.results.first?.type)
         func failure(_ number: Int64, _ what: String) -> ConnectorError {
             let code = convention.codes[number] ?? .failed
             return ConnectorError(
@@ -79,13 +73,27 @@ extension PluginInstance {
             )
         }
         switch convention.status {
-        case .none: if convention.codes[value] != nil { throw failure(value, "returned \(value)") }
-        case .zero: if value != 0 { throw failure(value, "returned \(value)") }
-        case .negative: if value < 0 { throw failure(value, "returned \(value)") }
+        case .none: if let value, convention.codes[value] != nil { throw failure(value, "returned \(value)") }
+        case .zero: if let value, value != 0 { throw failure(value, "returned \(value)") }
+        case .negative: if let value, value < 0 { throw failure(value, "returned \(value)") }
         case .null: if returned == 0 { throw failure(0, "returned null") }
         case .errno:
             guard value == -1 else { return }
             throw failure(Int64(number), "failed: \(SystemError(number))")
+        }
+    }
+
+    /// What a function has returned, as the number that `codes` may name. No code names a fraction or an address of text.
+    private static func number(_ returned: UInt64, _ type: ValueType?) -> Int64? {
+        switch type {
+        case .i64, .u64, .handle: Int64(bitPattern: returned)
+        case .i32, nil: Int64(Int32(truncatingIfNeeded: returned))
+        case .i16: Int64(Int16(truncatingIfNeeded: returned))
+        case .i8: Int64(Int8(truncatingIfNeeded: returned))
+        case .u32: Int64(UInt32(truncatingIfNeeded: returned))
+        case .u16: Int64(UInt16(truncatingIfNeeded: returned))
+        case .u8: Int64(UInt8(truncatingIfNeeded: returned))
+        case .f32, .f64, .string, .bytes, .bytes32, .json, .cstring: nil
         }
     }
 

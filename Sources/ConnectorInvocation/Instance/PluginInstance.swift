@@ -290,7 +290,6 @@ package final class PluginInstance: @unchecked Sendable {
 
     /// Calls the plugin's `destroy`, on a worker thread.
     private func destroyNow() {
-        context.withdraw()
         activity.withLock { $0.inside = ["destroy"] }
         if let table = plugin.table {
             unsafe PluginCode.running(unsafeBitCast(table.destroy, to: UnsafeRawPointer.self)) {

@@ -169,7 +169,13 @@ package final class RundownGuard: @unchecked Sendable {
 
     @inline(never)
     private func notifyEmpty(_ seat: Int) {
-        state.withLock { $0.current == seat ? nil : $0.empty[seat] }?.send()
+        state.withLock { state -> OneShot<Void>? in
+            // By now the seat may be another instance's, which has not been led to yet.
+            let count = unsafe counts[seat].load(ordering: .sequentiallyConsistent)
+            return state.current == seat || count & (Self.leaving | Self.inside) != Self.leaving
+                ? nil : state.empty[seat]
+        }?
+        .send()
     }
 
     // MARK: The gate

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
+package import ConnectorBase
 
 /// The reason a call failed, in the vocabulary that all vendors share (`connector/error.h`).
 ///
@@ -53,7 +53,7 @@ public struct PluginStatus: RawRepresentable, Sendable, Hashable {
     }
 
     /// The error code that reports and answers carry.
-    var code: ConnectorError.Code {
+    package var code: ConnectorError.Code {
         ConnectorError.Code(abiStatus: rawValue) ?? .failed
     }
 

@@ -34,13 +34,13 @@ public struct HTTPStream: Sendable, AsyncSequence {
     /// Reads the rest of the body.
     ///
     /// - Parameter limit: The most bytes.
-    /// - Throws: A ``PluginError``: `tooLarge` for more, or why the body broke off.
+    /// - Throws: A ``PluginError``: `protocolViolation` for more, or why the body broke off.
     public func response(limit: Int) async throws(PluginError) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers)
         var parts = makeAsyncIterator()
         while let part = try await parts.next() {
             guard part.count <= limit - response.body.count else {
-                throw PluginError(.tooLarge, "the response has more than \(limit) bytes")
+                throw PluginError(.protocolViolation, "the response has more than \(limit) bytes")
             }
             response.body += part
         }

@@ -20,9 +20,23 @@ final class PartReceiver: Sendable {
     let head = OneShot<Result<HTTPResponse, PluginError>>()
     private let state = Mutex(State())
 
+    /// Whether parts of the request's body are of use: until the end, or a head that refuses it. With a head that does not, the server
+    /// may want the rest.
+    var wantsBody: Bool {
+        guard state.withLock({ $0.end == nil }) else { return false }
+        return switch head.value {
+        case nil: true
+        case .success(let response): response.isSuccess
+        case .failure: false
+        }
+    }
+
     /// Takes a part; the first is the head.
     func receive(_ part: HTTPResponse) {
-        if head.send(.success(part)) { return makeRoom() }
+        if head.send(.success(part)) {
+            if !wantsBody { makeRoom() }
+            return
+        }
         takeWaiter()?.send(.success(part.body))
     }
 
@@ -40,7 +54,7 @@ final class PartReceiver: Sendable {
         let room = OneShot<Void>()
         state.withLock { $0.room = room }
         // What ends the wait may have come before it began.
-        if head.value != nil { room.send() }
+        if !wantsBody { room.send() }
         return room
     }
 

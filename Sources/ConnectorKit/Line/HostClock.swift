@@ -27,20 +27,39 @@ struct HostClock: ClockService, @unchecked Sendable {
     }
 
     func sleep(for duration: Duration) async throws(PluginError) {
-        let cancelled = PluginError(.cancelled, "the call was cancelled")
         let wait = Waiting<Void>()
         let outcome = await wait.outcome { wait in
-            start(wait, after: duration.nanoseconds)
-        } cancel: { timer in
-            switch connection.whileOpen({ unsafe table.pointee.cancel_timer(table.pointee.context, timer) }) {
-            case Line.ok:
-                wait.releaseCallback()
-                wait.finish(.failure(cancelled))
-            case nil: wait.finish(.failure(cancelled))
-            default: break  // The timer is firing, which ends the wait.
-            }
+            guard let timer = start(wait, after: duration.nanoseconds) else { return nil }
+            let isOpen = connection.add(sleeper: timer) { [self] in end(wait, timer, Self.closing) }
+            if !isOpen { end(wait, timer, Self.closing) }
+            return timer
+        } cancel: { [self] timer in
+            end(wait, timer, PluginError(.cancelled, "the call was cancelled"))
         }
+        if let timer = wait.id { connection.remove(sleeper: timer) }
         try outcome.get()
+    }
+
+    private static let closing = PluginError(.notOpen, "the gate is closing")
+
+    /// Cancels the timer of a wait, and ends the wait. The host says to one of several callers that the timer will not fire.
+    private func end(_ wait: Waiting<Void>, _ timer: UInt64, _ failure: PluginError) {
+        switch connection.whileOpen({ unsafe table.pointee.cancel_timer(table.pointee.context, timer) }) {
+        case Line.ok:
+            wait.finish(.failure(failure))
+            wait.releaseCallback()
+        case nil: wait.finish(.failure(failure))
+        default: break  // The timer is firing, or another caller has cancelled it, which ends the wait.
+        }
+    }
+
+    /// Why no timer was started. Too many timers are nothing that a call is too large for.
+    private static func failure(_ status: Int32?) -> PluginError {
+        switch status {
+        case nil, PluginStatus.notOpen.rawValue: closing
+        case PluginStatus.tooLarge.rawValue: PluginError(.rateLimited, "the gate has too many timers")
+        default: PluginError(.unavailable, "the host can start no timer")
+        }
     }
 
     /// Starts a timer that finishes the wait; if the host starts no more timers, finishes the wait and returns nil.
@@ -58,7 +77,7 @@ struct HostClock: ClockService, @unchecked Sendable {
         }
         guard status == Line.ok else {
             wait.releaseCallback()
-            wait.finish(.failure(PluginError(.notOpen, "the gate is closing")))
+            wait.finish(.failure(Self.failure(status)))
             return nil
         }
         return timer

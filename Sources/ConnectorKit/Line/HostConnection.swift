@@ -23,6 +23,8 @@ final class HostConnection: @unchecked Sendable {
     private let host: UnsafePointer<connector_host>
     /// Twice the number of calls in progress, plus one once closed.
     private let usage = Atomic<Int>(0)
+    /// What ends the waits for timers, by the timers' ids; nil once closed.
+    private let sleepers = Mutex<[UInt64: @Sendable () -> Void]?>([:])
 
     init(_ host: UnsafePointer<connector_host>) {
         unsafe self.host = unsafe host
@@ -41,10 +43,29 @@ final class HostConnection: @unchecked Sendable {
         return body()
     }
 
-    /// Refuses further calls, and returns once no call is in progress.
+    /// Registers the wait for a timer, which ``close()`` ends.
+    ///
+    /// - Parameter end: Cancels the timer and ends the wait. Called at most once.
+    /// - Returns: False if the connection is closed.
+    func add(sleeper timer: UInt64, _ end: @escaping @Sendable () -> Void) -> Bool {
+        sleepers.withLock { sleepers in
+            guard sleepers != nil else { return false }
+            sleepers?[timer] = end
+            return true
+        }
+    }
+
+    /// Forgets a wait that has ended.
+    func remove(sleeper timer: UInt64) {
+        sleepers.withLock { _ = $0?.removeValue(forKey: timer) }
+    }
+
+    /// Ends the waits for timers, refuses further calls, and returns once no call is in progress.
     ///
     /// Blocks the calling thread, but not for long: the host's functions block on nothing but the disk.
     func close() {
+        let sleeping = sleepers.withLock { $0.take() } ?? [:]
+        for end in sleeping.values { end() }
         _ = usage.bitwiseOr(1, ordering: .acquiringAndReleasing)
         while usage.load(ordering: .acquiring) != 1 { _ = sched_yield() }
     }

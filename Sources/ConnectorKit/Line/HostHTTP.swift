@@ -65,15 +65,15 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         return HTTPStream(try head.get()) { () throws(PluginError) in try await body.next() }
     }
 
-    /// Sends a body part by part, until its end or the first of the response.
+    /// Sends a body part by part, until its end or the end of the request. A refusal does not need the rest.
     private func send(_ upload: HTTPUpload, _ receiver: PartReceiver, _ id: UInt64) async throws(PluginError) {
         var isLast = false
-        while !isLast, receiver.head.value == nil {
+        while !isLast, receiver.wantsBody {
             let part = try await upload.next()
             isLast = part == nil
             if isLast { try write([], isLast: true, to: id, receiver) }
             var rest = part?[...] ?? []
-            while !rest.isEmpty, receiver.head.value == nil {
+            while !rest.isEmpty, receiver.wantsBody {
                 let piece = rest.prefix(Int(CONNECTOR_HTTP_PART_LIMIT))
                 rest = rest.dropFirst(piece.count)
                 let room = receiver.expectRoom()
@@ -103,7 +103,7 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
             }
         }
         // The end of the request says more than that it has ended.
-        guard status != Line.ok, receiver.head.value == nil, status != Int32(CONNECTOR_UNKNOWN_OPERATION) else {
+        guard status != Line.ok, receiver.wantsBody, status != Int32(CONNECTOR_UNKNOWN_OPERATION) else {
             return
         }
         let failure = status.map { status in unsafe Line.failure(status, &error) }

@@ -74,17 +74,19 @@ public enum Line {
         _ error: UnsafeMutableRawPointer?
     ) -> Int32 {
         unsafe instance.pointee = nil
+        let connection = unsafe HostConnection(host.assumingMemoryBound(to: connector_host.self))
         do {
             let value = try unsafe json(configuration, configurationLength, "config")
             guard case .object(let fields) = value else {
                 throw PluginError(.invalid, "config must be an object, not \(value.kind)", domain: "kit")
             }
-            let connection = unsafe HostConnection(host.assumingMemoryBound(to: connector_host.self))
             let plugin = try P(configuration: PluginConfiguration(fields), host: connection.services())
             let made = Instance(plugin: plugin, connection: connection)
             unsafe instance.pointee = Unmanaged.passRetained(made).toOpaque()
             return Line.ok
         } catch let failure {
+            // Tasks that the author has started may have kept the host.
+            connection.close()
             return unsafe write(PluginError(failure), into: error)
         }
     }

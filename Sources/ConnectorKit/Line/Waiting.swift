@@ -19,6 +19,9 @@ final class Waiting<Value: Sendable>: Sendable {
     private let end = OneShot<Outcome>()
     private let state = Mutex(State())
 
+    /// The host's id for the work, once it has started.
+    var id: UInt64? { state.withLock(\.id) }
+
     /// Ends the wait; a second end is ignored.
     func finish(_ outcome: Outcome) {
         end.send(outcome)

@@ -41,6 +41,7 @@ package struct PluginAdmission: Sendable {
         if !keys.isEmpty {
             try checkSignature(of: bytes)
             if let sidecar { try checkSignature(of: sidecar) }
+            for library in libraries { try checkSignature(of: library) }
         }
     }
 

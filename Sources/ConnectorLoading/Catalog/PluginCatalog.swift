@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorManifest
 package import ConnectorPlatform
 
@@ -124,7 +125,7 @@ package struct PluginCatalog: Sendable {
 
     /// The image and the sidecar that belong together, from the path of either; at least one is not nil.
     package static func place(of path: String) -> (image: String?, sidecar: String?) {
-        let directory = path.contains("/") ? path.parentPath : "."
+        let directory = path.contains(ascii: "/") ? path.parentPath : "."
         func beside(_ names: [String]) -> String? {
             names.map { directory == "/" ? "/\($0)" : "\(directory)/\($0)" }.first(where: DirectoryListing.exists)
         }

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 package import ConnectorManifest
 internal import ConnectorPlatform
 
@@ -129,8 +130,8 @@ extension PluginEntry {
         }
         if let problem = Preflight.abiProblem(manifest, path: sidecar) {
             self.init(path: sidecar, sidecar: sidecar, manifest: manifest, error: problem)
-        } else if let library = manifest.library, library.contains("/") {
-            let path = library.hasPrefix("/") ? library : "\(sidecar.parentPath)/\(library)"
+        } else if let library = manifest.library, library.contains(ascii: "/") {
+            let path = library.starts(ascii: "/") ? library : "\(sidecar.parentPath)/\(library)"
             self.init(image: path, sidecar: sidecar)
         } else if let library = manifest.library {
             self.init(

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 /// An image with all its direct and indirect dependencies, found as the dynamic linker finds them.
@@ -101,7 +102,7 @@ package struct DependencyClosure {
         ) -> Member? {
             let library = loaded.first { $0.answers(to: name) }
             // A library without a soname is known by the name under which another image requested it.
-            guard library != nil || (!name.contains("/") && DynamicLinker.keep(loaded: name)) else { return nil }
+            guard library != nil || (!name.contains(ascii: "/") && DynamicLinker.keep(loaded: name)) else { return nil }
             let file = (library ?? loaded.first { $0.path.lastPathComponent == name })?.file
             let image = file.flatMap { try? ELFImage(ImageBytes(path: $0)) }
             return Member(
@@ -197,7 +198,7 @@ extension DependencyClosure.Member {
     /// Whether its search path leads up from its folder, so that a copy must keep the layout on disk.
     package var climbsFromOrigin: Bool {
         [runpath, rpath].contains { list in
-            list?.split(separator: ":").contains { $0.contains("ORIGIN") && $0.contains("..") } ?? false
+            list?.split(ascii: ":").contains { $0.contains(ascii: "ORIGIN") && $0.contains(ascii: "..") } ?? false
         }
     }
 }

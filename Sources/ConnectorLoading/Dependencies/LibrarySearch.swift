@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -79,7 +80,7 @@ package struct LibrarySearch {
                 unsafe SearchPath.folders(
                     String(cString: $0),
                     origin: Requester.programOrigin ?? ".",
-                    separators: [":", ";"]
+                    separators: ":;"
                 )
             } ?? []
     }
@@ -93,7 +94,7 @@ package struct LibrarySearch {
     /// Finds the files for a needed library's name; the result has no hits if there are none.
     package func find(_ name: String, for requester: Requester) -> Result {
         var result = Result()
-        if name.contains("/") {
+        if name.contains(ascii: "/") {
             for file in SearchPath.expansions(name, origin: requester.origin) {
                 if let hit = hit(file.path, isRelative: file.isRelative) { result.hits.append(hit) }
             }

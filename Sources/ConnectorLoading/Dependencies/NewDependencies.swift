@@ -63,7 +63,7 @@ package struct NewDependencies {
         let lists = [dynamic.runpath, dynamic.rpath].compactMap { $0.flatMap { image.string(dynamic, at: $0) } }
         let folders = lists.flatMap { SearchPath.folders($0, origin: origin) }.filter(\.isRelative)
         return needed.contains { name in
-            name.contains("/") || folders.contains { unsafe access("\($0.path)/\(name)", F_OK) == 0 }
+            name.contains(ascii: "/") || folders.contains { unsafe access("\($0.path)/\(name)", F_OK) == 0 }
         }
             || folders.contains { unsafe access("\($0.path)/glibc-hwcaps", F_OK) == 0 }
     }
@@ -81,7 +81,7 @@ package struct NewDependencies {
     /// Whether the process has a library of this name; if so, pins it for the life of the process.
     package static func isPresent(_ name: String) -> Bool {
         if present.withLock({ $0.contains(name) }) { return true }
-        guard !name.contains("/"), DynamicLinker.keep(loaded: name) else { return false }
+        guard !name.contains(ascii: "/"), DynamicLinker.keep(loaded: name) else { return false }
         present.withLock { _ = $0.insert(name) }
         return true
     }

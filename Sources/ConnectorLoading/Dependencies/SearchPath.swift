@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -27,12 +28,14 @@ package enum SearchPath {
     /// The folders of a list, expanded for an image at an origin. Drops paths that are too long for any system.
     ///
     /// - Parameter separators: A colon; in `LD_LIBRARY_PATH` a semicolon separates, too.
-    package static func folders(_ list: String, origin: String, separators: Set<Character> = [":"]) -> [Folder] {
+    package static func folders(_ list: String, origin: String, separators: String = ":") -> [Folder] {
         // The linker ignores an empty list, but treats an empty element as the current directory.
         guard !list.isEmpty else { return [] }
-        let elements = list.split(maxSplits: folderLimit, omittingEmptySubsequences: false) { separators.contains($0) }
+        let elements = list.utf8.split(maxSplits: folderLimit, omittingEmptySubsequences: false) {
+            separators.utf8.contains($0)
+        }
         return elements.prefix(folderLimit).flatMap { element in
-            expansions(element.isEmpty ? "." : String(element), origin: origin)
+            expansions(element.isEmpty ? "." : String(Substring(element)), origin: origin)
         }.filter { $0.path.utf8.count < 4096 }
     }
 
@@ -62,15 +65,15 @@ package enum SearchPath {
         var result = ""
         var used: Set<String> = []
         var rest = Substring(path)
-        while let dollar = rest.firstIndex(of: "$") {
+        while let dollar = rest.utf8.firstIndex(of: UInt8(ascii: "$")) {
             result += rest[..<dollar]
-            rest = rest[rest.index(after: dollar)...]
+            rest = rest[rest.utf8.index(after: dollar)...]
             if let (name, value, length) = tokens.lazy.compactMap({ token in
                 Self.length(of: token.0, in: rest).map { (token.0, token.1, $0) }
             }).first {
                 used.insert(name)
                 result += value
-                rest = rest.dropFirst(length)
+                rest = Substring(rest.utf8.dropFirst(length))
             } else {
                 result += "$"
             }
@@ -78,15 +81,13 @@ package enum SearchPath {
         return (result + rest, used.contains("ORIGIN"), used.contains("PLATFORM"))
     }
 
-    /// The length of a token after its dollar sign, `NAME` or `{NAME}`; nil if the text does not start with it.
+    /// The bytes of a token after its dollar sign, `NAME` or `{NAME}`; nil if the text does not start with it.
     private static func length(of name: String, in text: Substring) -> Int? {
-        if text.hasPrefix("{\(name)}") { return name.count + 2 }
-        guard text.hasPrefix(name) else { return nil }
+        if text.starts(ascii: "{\(name)}") { return name.utf8.count + 2 }
+        guard text.starts(ascii: name) else { return nil }
         // A longer word is a different token.
-        if let next = text.dropFirst(name.count).first, next.isASCII, next.isLetter || next.isNumber || next == "_" {
-            return nil
-        }
-        return name.count
+        if let next = text.utf8.dropFirst(name.utf8.count).first, next.isWordCharacter { return nil }
+        return name.utf8.count
     }
 
     /// The value of `$LIB`: the C library's folder, relative to the root or `/usr`.

@@ -42,6 +42,9 @@ internal import Synchronization
         /// - Returns: The file; without a descriptor if the system lacks or forbids such files.
         package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
             guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
+            // memfd_create(2) takes 249 bytes.
+            var name = name
+            while name.utf8.count > 249 { name.unicodeScalars.removeLast() }
             let flags = closeOnExec | allowSealing
             // Kernels before 6.3 reject the flag, later ones may require it (sysctl vm.memfd_noexec).
             var descriptor = unsafe create(name, flags | executable)

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -40,7 +41,7 @@ package struct PrivateDirectory: ~Copyable {
         -> String
     {
         var folder = path
-        for part in relativePath.split(separator: "/").dropLast() {
+        for part in relativePath.split(ascii: "/").dropLast() {
             folder += "/\(part)"
             if unsafe mkdir(folder, 0o700) == 0 {
                 folders.append(folder)

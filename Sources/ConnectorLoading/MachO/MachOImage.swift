@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorManifest
 
 /// A Mach-O shared library (`mach-o/loader.h`), as far as the host examines it before loading.
 ///
@@ -92,7 +93,8 @@ package struct MachOImage: ManifestCarrier {
     package func manifestTexts() -> [[UInt8]] {
         var texts: [[UInt8]] = []
         var command = start + 32
-        for _ in 0..<commandCount {
+        // Two are one too many, and none of them may be larger than a manifest.
+        for _ in 0..<commandCount where texts.count < 2 {
             guard let kind = bytes.integer(at: command, as: UInt32.self),
                 let size = bytes.integer(at: command + 4, as: UInt32.self), size >= 8
             else { break }
@@ -104,12 +106,12 @@ package struct MachOImage: ManifestCarrier {
 
     private func appendTexts(inSegment command: Int, to texts: inout [[UInt8]]) {
         guard let count = bytes.integer(at: command + 64, as: UInt32.self) else { return }
-        for index in 0..<min(Int(count), Self.limit) {
+        for index in 0..<min(Int(count), Self.limit) where texts.count < 2 {
             let section = command + 72 + index * 80
             guard bytes.hasText("__connector".utf8Span.span, at: section),
                 bytes.hasText("__DATA".utf8Span.span, at: section + 16), let size = bytes.offset(at: section + 40),
                 let offset = bytes.integer(at: section + 48, as: UInt32.self),
-                var text = bytes.copy(at: start + Int(offset), count: size)
+                var text = bytes.copy(at: start + Int(offset), count: min(size, Manifest.sizeLimit + 1))
             else { continue }
             // A C string, whose terminating NUL is not part of the manifest.
             while text.last == 0 { text.removeLast() }

@@ -72,9 +72,6 @@ extension Database {
         /// Whether the file could not be read or written.
         var isUnreadable: Bool { code == SQLITE_IOERR }
 
-        /// Whether the operation may succeed later: the disk is full, or the file is locked.
-        var isTransient: Bool { [SQLITE_FULL, SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CANTOPEN].contains(code) }
-
         /// The fix, for an operator; nil if there is none.
         func fix(_ path: String) -> String? {
             if let advice { return advice }

@@ -12,6 +12,8 @@ final class StatementWatch: Sendable {
     static let defaultLimit: UInt64 = 60_000_000_000
     /// How long running work may continue after the store starts closing, in nanoseconds.
     static let grace: UInt64 = 5_000_000_000
+    /// How many times as long the copy of a whole file may take, whose data would be lost without it.
+    static let copyFactor: UInt64 = 12
 
     private let limit: UInt64
     /// The watch of the store that the work belongs to; nil for none.
@@ -19,8 +21,10 @@ final class StatementWatch: Sendable {
     private let now: @Sendable () -> UInt64
     /// The deadline of the current transaction.
     private let due = Atomic<UInt64>(.max)
-    /// The deadline of all work, once the store closes.
-    private let end = Atomic<UInt64>(.max)
+    /// When the store began to close; `.max` before.
+    private let closing = Atomic<UInt64>(.max)
+    /// How many times as long the current work may take.
+    private let factor = Atomic<UInt64>(1)
 
     /// Creates a watch.
     ///
@@ -39,14 +43,26 @@ final class StatementWatch: Sendable {
     }
 
     /// Starts the time limit of the next transaction.
-    func begin() { due.store(now().saturatingAdding(limit), ordering: .relaxed) }
+    func begin() { begin(factor: 1) }
+
+    /// Starts the time limit of a copy of the whole file.
+    func beginCopy() { begin(factor: Self.copyFactor) }
+
+    private func begin(factor: UInt64) {
+        let (product, overflow) = limit.multipliedReportingOverflow(by: factor)
+        self.factor.store(factor, ordering: .relaxed)
+        due.store(now().saturatingAdding(overflow ? .max : product), ordering: .relaxed)
+    }
 
     /// Starts the grace period of all current and further work, because the store closes.
-    func close() { end.store(now().saturatingAdding(Self.grace), ordering: .relaxed) }
+    func close() { closing.store(now(), ordering: .relaxed) }
 
     /// Whether SQLite must stop.
     var hasExpired: Bool { now() >= due.load(ordering: .relaxed) || hasClosed }
 
     /// Whether the store closes and the grace period has expired.
-    var hasClosed: Bool { now() >= end.load(ordering: .relaxed) || parent?.hasClosed ?? false }
+    var hasClosed: Bool {
+        let grace = Self.grace * factor.load(ordering: .relaxed)
+        return now() >= closing.load(ordering: .relaxed).saturatingAdding(grace) || parent?.hasClosed ?? false
+    }
 }

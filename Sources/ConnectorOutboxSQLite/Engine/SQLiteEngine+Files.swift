@@ -113,19 +113,40 @@ extension SQLiteEngine {
             try Directory.makePrivate(directory)
             try Directory.checkPrivate(directory)
         } catch {
-            guard error.number == EPERM else {
-                throw ConnectorError(
-                    .storage,
-                    "cannot create the directory of the outbox: \(directory): \(error)",
-                    fix: "create its parent directory, or set another directory as \"state\""
-                )
-            }
-            throw ConnectorError(
+            throw refusal(of: directory, error)
+        }
+    }
+
+    /// The error for a directory that cannot be used, by what is there.
+    private static func refusal(of directory: String, _ error: SystemError) -> ConnectorError {
+        var status = stat()
+        let isThere = unsafe lstat(directory, &status) == 0
+        if isThere, status.st_mode & S_IFMT == S_IFLNK {
+            return ConnectorError(
                 .storage,
-                "other users can access the directory of the outbox: \(directory)",
-                fix: "run: chmod 700 \(directory)"
+                "the directory of the outbox is a symbolic link: \(directory)",
+                fix: "set the directory that it leads to as \"state\""
             )
         }
+        guard isThere, error.number == EPERM else {
+            return ConnectorError(
+                .storage,
+                "cannot create the directory of the outbox: \(directory): \(error)",
+                fix: "create its parent directory, or set another directory as \"state\""
+            )
+        }
+        guard status.st_uid == geteuid() else {
+            return ConnectorError(
+                .storage,
+                "the directory of the outbox belongs to another user (\(status.st_uid)): \(directory)",
+                fix: "run: chown \(geteuid()) \(directory); or set another directory as \"state\""
+            )
+        }
+        return ConnectorError(
+            .storage,
+            "other users can access the directory of the outbox: \(directory)",
+            fix: "run: chmod 700 \(directory)"
+        )
     }
 
     /// Creates the file with the mode 0600. SQLite would use the umask, and gives its other files the mode of this one. A

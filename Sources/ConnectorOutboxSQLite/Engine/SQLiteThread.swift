@@ -156,6 +156,7 @@ final class SQLiteThread: Sendable {
             for work in group { work.end(nil) }
         } catch {
             var failure = error
+            let isMoved = failure.isMoved
             if replacements > 0, failure.isMoved || failure.isDamage {
                 do throws(Database.Failure) {
                     try replace(&tables, failure)
@@ -164,10 +165,10 @@ final class SQLiteThread: Sendable {
                     failure = error
                 }
             }
-            // After opening the file again, SQLite may be able to read the log, or detect the damage.
-            if failure.isUnreadable { tables = nil }
-            // If another process has locked the file, each piece would also fail.
-            guard group.count > 1, !failure.isBusy else { return group.forEach { $0.end(failure) } }
+            // After opening the file again, SQLite may be able to read the log, or detect the damage. Of a removed file nothing would be left.
+            if failure.isUnreadable, tables?.database.isInPlace == true { tables = nil }
+            // If another process has locked the file, or a removed one cannot be put back, each piece would also fail.
+            guard group.count > 1, !failure.isBusy, !isMoved else { return group.forEach { $0.end(failure) } }
             for work in group { commit([work], to: &tables, replacements: replacements) }
         }
     }
@@ -179,8 +180,8 @@ final class SQLiteThread: Sendable {
             do throws(Database.Failure) {
                 try file.restore(open)
             } catch {
-                // Data that cannot be read is lost with the removed file.
-                guard !error.isTransient else { throw error }
+                // Data that cannot be read is lost with the removed file. Whatever else is in the way may pass.
+                guard error.isDamage else { throw error }
             }
             // Close the file before another one is created at its path.
             tables = nil

@@ -58,6 +58,8 @@ struct Salvage {
         let isListed = try readIDs()
         try checkOpen()
         if !incomplete.isEmpty || !isListed {
+            // Its rows have nothing by which those that come again are known.
+            if incomplete.contains(.attempts) { try tables.database.run("DELETE FROM attempts") }
             let pages = PageScan(path)
             self.pages = pages
             try pages?.forEachRow { row throws(Database.Failure) in

@@ -83,6 +83,8 @@ final class OutboxTables {
 
     /// Copies all data into a new file.
     func copy(to path: String) throws(Database.Failure) {
+        database.watch.beginCopy()
+        defer { database.watch.begin() }
         try database.statement("VACUUM INTO ?").run(.text(path))
     }
 

@@ -19,6 +19,13 @@ package enum TerminalGuard {
         terminal_guard_enter(input, output, messages)
     }
 
+    /// Writes to the terminal as write(2) does, from one thread at a time. What comes after ``leave()`` is dropped.
+    ///
+    /// - Returns: The number of bytes that were written or dropped; -1 on an error, which `errno` has.
+    package static func write(_ bytes: ArraySlice<UInt8>) -> Int {
+        unsafe bytes.withUnsafeBytes { unsafe terminal_guard_write($0.baseAddress, $0.count) }
+    }
+
     /// Restores the terminal; does nothing if it is not in full-screen mode.
     package static func leave() {
         terminal_guard_leave()

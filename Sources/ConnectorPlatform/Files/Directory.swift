@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 #if canImport(Glibc)
     import Glibc
     // As in OpenFile: the compiler may take `stat` from this module.
@@ -44,8 +46,8 @@ package enum Directory {
     package static func make(_ directory: String, mode: UInt16) throws(SystemError) {
         if unsafe mkdir(directory, mode_t(mode)) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError() }
-        var path = directory.hasPrefix("/") ? "" : "."
-        for part in directory.split(separator: "/") {
+        var path = directory.starts(ascii: "/") ? "" : "."
+        for part in directory.split(ascii: "/") {
             path += "/" + part
             guard unsafe mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else { throw SystemError() }
         }

@@ -132,7 +132,7 @@ package final class FileTrust: Sendable {
             return Location(path: path, concern: concern ?? "\(path.excerpt) leads nowhere", isMissing: true)
         }
         let target = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var place = resolve(target.hasPrefix("/") ? target : "\(path.parentPath)/\(target)", depth: depth + 1)
+        var place = resolve(target.starts(ascii: "/") ? target : "\(path.parentPath)/\(target)", depth: depth + 1)
         place.concern = concern ?? place.concern
         return place
     }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -9,6 +11,9 @@
 
 /// Writes files and descriptors until everything is written.
 package enum OutputFile {
+    /// The number of files that were replaced, so that two threads use two temporary names.
+    private static let count = Atomic<UInt64>(0)
+
     /// Replaces a file by a rename, so that whoever reads it meanwhile reads the old one or the new one.
     ///
     /// Others may read the file, as far as the process's mask lets them.
@@ -19,7 +24,9 @@ package enum OutputFile {
         with bytes: [UInt8],
         mode: UInt32 = 0o644
     ) throws(SystemError) {
-        let temporary = "\(path).\(getpid())"
+        let temporary = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
+        // A process of the same number may have left one: in a container each has the first.
+        unsafe unlink(temporary)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard file >= 0 else { throw SystemError() }
         do throws(SystemError) {

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 #if canImport(Glibc)
     import Glibc
     // As in OpenFile: the compiler may take `stat` from this module.
@@ -33,12 +35,14 @@ package struct PathLookups: Sendable, Hashable {
     package init(of path: String) {
         // Empty for the root.
         var directory = ""
-        var pending = Array(path.rootedPath.split(separator: "/").reversed())
+        var pending = Array(path.rootedPath.split(ascii: "/").reversed())
         while let name = pending.popLast() {
             guard lookups.count < Self.limit else { return }
             guard name != "." else { continue }
             guard name != ".." else {
-                directory = String(directory[..<(directory.lastIndex(of: "/") ?? directory.startIndex)])
+                directory = String(
+                    directory[..<(directory.utf8.lastIndex(of: UInt8(ascii: "/")) ?? directory.startIndex)]
+                )
                 continue
             }
             lookups.append(Lookup(directory: directory.isEmpty ? "/" : directory, name: String(name)))
@@ -47,8 +51,8 @@ package struct PathLookups: Sendable, Hashable {
             guard unsafe lstat(full, &status) == 0 else { return }
             if status.st_mode & S_IFMT == S_IFLNK {
                 guard let link = Self.target(of: full) else { return }
-                if link.hasPrefix("/") { directory = "" }
-                pending += link.split(separator: "/").reversed()
+                if link.starts(ascii: "/") { directory = "" }
+                pending += link.split(ascii: "/").reversed()
             } else if pending.isEmpty || status.st_mode & S_IFMT == S_IFDIR {
                 directory = full
             } else {

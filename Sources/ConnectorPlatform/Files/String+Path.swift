@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -22,7 +24,7 @@ extension String {
 
     /// The path, prefixed with the current directory if it is relative.
     package var rootedPath: String {
-        guard !hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return self }
+        guard !starts(ascii: "/"), let directory = unsafe getcwd(nil, 0) else { return self }
         defer { unsafe free(directory) }
         return unsafe String(cString: directory) + "/" + self
     }
@@ -31,7 +33,7 @@ extension String {
     package var absolutePath: String {
         let full = rootedPath
         var parts: [Substring] = []
-        for part in full.split(separator: "/") {
+        for part in full.split(ascii: "/") {
             switch part {
             case ".": break
             case "..": _ = parts.popLast()

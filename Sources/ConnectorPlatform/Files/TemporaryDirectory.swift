@@ -32,8 +32,17 @@ package enum TemporaryDirectory {
     package static func remove(_ path: String) {
         for entry in (try? Directory.entries(of: path)) ?? [] {
             let child = "\(path)/\(entry.name)"
-            if unsafe unlink(child) != 0 { remove(child) }
+            if unsafe unlink(child) != 0, entry.isDirectory != false, isDirectory(child) { remove(child) }
         }
         unsafe rmdir(path)
+    }
+
+    /// Whether there is a directory itself, and no link to one; makes it one that this user may empty.
+    private static func isDirectory(_ path: String) -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        fchmod(descriptor, 0o700)
+        return true
     }
 }

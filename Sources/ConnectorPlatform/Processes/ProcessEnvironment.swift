@@ -15,8 +15,8 @@ package enum ProcessEnvironment {
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
             let pair = unsafe String(cString: text)
-            if let sign = pair.firstIndex(of: "=") {
-                variables[String(pair[..<sign])] = String(pair[pair.index(after: sign)...])
+            if let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) {
+                variables[String(pair[..<sign])] = String(pair[pair.utf8.index(after: sign)...])
             }
             unsafe entry += 1
         }

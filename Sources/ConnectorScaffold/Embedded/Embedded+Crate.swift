@@ -12,7 +12,7 @@ extension Embedded {
 name = "connector"
 version = "0.1.0"
 edition = "2021"
-rust-version = "1.77"
+rust-version = "1.75"
 license = "Apache-2.0"
 description = "Plugins for connector-host, without unsafe code and without a runtime"
 
@@ -701,6 +701,7 @@ mod tests {
 //! JSON (RFC 8259), as values.
 
 use crate::{Error, Status};
+use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::ops::Index;
 
@@ -708,6 +709,9 @@ use std::ops::Index;
 const DEPTH: usize = 64;
 
 /// A value of JSON. Numbers keep their digits.
+///
+/// It is written so that the host reads it: of members with equal names only the first, and `null` for a [`Json::Number`]
+/// that is no number of JSON, or beyond a double.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`, and what is not there.
@@ -727,7 +731,7 @@ pub enum Json {
 static NULL: Json = Json::Null;
 
 impl Json {
-    /// Reads a whole text.
+    /// Reads a whole text. As in the host, a number beyond a double is an error, and so is half of a surrogate pair.
     pub fn parse(text: &[u8]) -> Result<Json, Error> {
         let text = std::str::from_utf8(text).map_err(|_| Error::protocol("the text is not UTF-8"))?;
         let mut reader = Reader { text, at: 0 };
@@ -836,7 +840,7 @@ impl fmt::Display for Json {
         match self {
             Json::Null => formatter.write_str("null"),
             Json::Bool(value) => write!(formatter, "{value}"),
-            Json::Number(digits) => formatter.write_str(digits),
+            Json::Number(digits) => formatter.write_str(if is_number(digits) { digits } else { "null" }),
             Json::String(text) => write_string(text, formatter),
             Json::Array(elements) => {
                 formatter.write_char('[')?;
@@ -850,7 +854,9 @@ impl fmt::Display for Json {
             }
             Json::Object(members) => {
                 formatter.write_char('{')?;
-                for (index, (name, value)) in members.iter().enumerate() {
+                let mut names = HashSet::new();
+                let first = members.iter().filter(|member| names.insert(member.0.as_str()));
+                for (index, (name, value)) in first.enumerate() {
                     if index > 0 {
                         formatter.write_char(',')?;
                     }
@@ -861,6 +867,12 @@ impl fmt::Display for Json {
             }
         }
     }
+}
+
+/// Whether a text is a number as JSON writes it, and not beyond a double.
+fn is_number(text: &str) -> bool {
+    let mut reader = Reader { text, at: 0 };
+    reader.number().is_ok() && reader.at == text.len()
 }
 
 fn write_string(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -880,7 +892,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn fault(&self) -> Error {
         Error::protocol(format!("the text is not JSON at byte {}", self.at))
     }
@@ -913,7 +925,7 @@ impl Reader<'_> {
             Some(b't') if self.take("true") => Ok(Json::Bool(true)),
             Some(b'f') if self.take("false") => Ok(Json::Bool(false)),
             Some(b'n') if self.take("null") => Ok(Json::Null),
-            _ => self.number(),
+            _ => Ok(Json::Number(self.number()?.to_owned())),
         }
     }
 
@@ -969,7 +981,7 @@ impl Reader<'_> {
         if self.at == start { Err(self.fault()) } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<Json, Error> {
+    fn number(&mut self) -> Result<&'a str, Error> {
         let start = self.at;
         self.take("-");
         if !self.take("0") {
@@ -984,7 +996,11 @@ impl Reader<'_> {
             }
             self.digits()?;
         }
-        Ok(Json::Number(self.text[start..self.at].to_owned()))
+        let digits = &self.text[start..self.at];
+        if !digits.parse().is_ok_and(f64::is_finite) {
+            return Err(Error::protocol(format!("the number at byte {start} is out of range")));
+        }
+        Ok(digits)
     }
 
     fn string(&mut self) -> Result<String, Error> {
@@ -1021,19 +1037,15 @@ impl Reader<'_> {
 
     /// What follows `\u`; half of a pair stands for no character.
     fn unicode(&mut self) -> Result<char, Error> {
-        let first = self.hex()?;
-        if (0xD800..0xDC00).contains(&first) {
-            let before = self.at;
-            if self.take("\\u") {
-                let second = self.hex()?;
-                if (0xDC00..0xE000).contains(&second) {
-                    let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                    return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                self.at = before;
+        let mut code = self.hex()?;
+        if (0xD800..0xDC00).contains(&code) && self.take("\\u") {
+            let second = self.hex()?;
+            if !(0xDC00..0xE000).contains(&second) {
+                return Err(self.fault());
             }
+            code = 0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00);
         }
-        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+        char::from_u32(code).ok_or_else(|| self.fault())
     }
 
     fn hex(&mut self) -> Result<u32, Error> {
@@ -1056,8 +1068,8 @@ mod tests {
         for text in ["null", "-0.5e+3", "\"\\u0001\\\"é😀\"", "[]", "{}", "[1,[true,{\"a\":null}],\"\"]", "{\"a\":{\"b\":[1]},\"c\":2}"] {
             assert_eq!(Json::parse(text.as_bytes()).map(|json| json.to_string()), Ok(text.to_owned()));
         }
-        let json = Json::parse(br#" {"a" : [ "\ud83d\ude00\ud800!\u00e9\n" ] } "#).unwrap();
-        assert_eq!(json["a"].as_array().unwrap()[0].as_str(), Some("😀\u{FFFD}!é\n"));
+        let json = Json::parse(br#" {"a" : [ "\ud83d\ude00!\u00e9\n" ] } "#).unwrap();
+        assert_eq!(json["a"].as_array().unwrap()[0].as_str(), Some("😀!é\n"));
         assert_eq!(json["b"]["c"], Json::Null);
     }
 
@@ -1066,6 +1078,8 @@ mod tests {
         for text in [
             "", "nul", "01", "-", "1.", ".5", "1e", "+1", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[", "[1,", "[1,]", "[,1]",
             "{", "{\"a\"", "{\"a\":1,}", "{a:1}", "[}", "1 2", "]", "\"a\\", "\"\\u12", "\"\\ué\"",
+            "\"\\ud800\"", "\"\\ud800!\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ude00\"", "\"\\ude00\\ud83d\"",
+            "1e400", "[-1e400]", "NaN", "inf",
         ] {
             assert!(Json::parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -1081,6 +1095,21 @@ mod tests {
         assert_eq!(Json::parse(b"9223372036854775808").unwrap().as_i64(), None);
         assert_eq!(Json::from(0.1).to_string(), "0.1");
         assert_eq!(Json::from(f64::NAN), Json::Null);
+        assert_eq!(Json::parse(("1".repeat(400)).as_bytes()).unwrap_err().message, "the number at byte 0 is out of range");
+        for text in ["1e308", "1e-400", "-0", "123456789012345678901234567890"] {
+            assert_eq!(Json::parse(text.as_bytes()).map(|json| json.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_host_reads() {
+        let json = Json::parse(br#"{"a":1,"b":{"c":2,"c":3},"\u0061":4,"d":5}"#).unwrap();
+        assert_eq!(json.to_string(), r#"{"a":1,"b":{"c":2},"d":5}"#);
+        let twice = Json::object([("a", true.into()), ("a", false.into())]);
+        assert_eq!((twice.to_string(), &twice["a"]), (r#"{"a":true}"#.to_owned(), &Json::Bool(true)));
+        for text in ["1e400", "NaN", "inf", "", "01", "1 ", " 1", "+1", ".5", "1,2", "é"] {
+            assert_eq!(Json::Number(text.to_owned()).to_string(), "null", "{text}");
+        }
     }
 }
 
@@ -1151,13 +1180,14 @@ pub mod private {
 ///     operations: {
 ///         async fn rates_rate(currency: String) -> Json = Rates::rate;
 ///         fn rates_currencies() -> Json = Rates::currencies;
+///         fn rates_forget(currency: String) = Rates::forget;
 ///     }
 /// }
 /// ```
 ///
 /// Each operation has the symbol and the signature that the manifest says: `string` is `String`, `json` is `Json`, `bytes` is
 /// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous one names an async method, any
-/// other one a plain method.
+/// other one a plain method. One without a result has no `->`, and its method returns `Result<(), Error>`.
 #[macro_export]
 macro_rules! plugin {
     (type: $gate:ty, manifest: $manifest:expr, entry: $entry:ident, operations: { $($operations:tt)* } $(,)?) => {
@@ -1187,6 +1217,14 @@ macro_rules! __operations {
     ($gate:ty;) => {};
     ($gate:ty; async fn $symbol:ident($($parameters:tt)*) $(-> $result:ty)? = $method:path; $($rest:tt)*) => {
         $crate::__parameters! { (async $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__operations! { $gate; $($rest)* }
+    };
+    ($gate:ty; fn $symbol:ident($($parameters:tt)*) = $method:path; $($rest:tt)*) => {
+        $crate::__parameters! { (sync (); $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__operations! { $gate; $($rest)* }
+    };
+    ($gate:ty; fn $symbol:ident($($parameters:tt)*) -> Vec<u8> = $method:path; $($rest:tt)*) => {
+        $crate::__parameters! { (sync Bytes; $gate; $symbol; $method) [] [] $($parameters)*, }
         $crate::__operations! { $gate; $($rest)* }
     };
     ($gate:ty; fn $symbol:ident($($parameters:tt)*) -> $result:tt = $method:path; $($rest:tt)*) => {
@@ -1250,6 +1288,8 @@ macro_rules! __parameters {
             }
         }
     };
+    ((sync (); $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* nothing } };
+    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync String; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
     ((sync $scalar:ident; $($rest:tt)*) $($more:tt)*) => {
@@ -1261,6 +1301,26 @@ macro_rules! __parameters {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __synchronous {
+    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? nothing) => {
+        #[no_mangle]
+        unsafe extern "C" fn $symbol(
+            instance: *mut ::std::os::raw::c_void,
+            $($c)*
+            error: *mut $crate::sys::Error,
+        ) -> i32 {
+            unsafe {
+                $crate::private::answer(
+                    instance,
+                    error,
+                    |gate: &$gate| {
+                        $(let $name = $argument;)*
+                        $method(gate, $($name),*)
+                    },
+                    |()| (),
+                )
+            }
+        }
+    };
     (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
@@ -1275,9 +1335,9 @@ macro_rules! __synchronous {
                     error,
                     |gate: &$gate| {
                         $(let $name = $argument;)*
-                        $method(gate, $($name),*)
+                        $method(gate, $($name),*).map($crate::OperationResult::into_bytes)
                     },
-                    |value| $crate::private::hand_over($crate::OperationResult::into_bytes(value), result),
+                    |bytes| $crate::private::hand_over(bytes, result),
                 )
             }
         }
@@ -1479,7 +1539,7 @@ unsafe extern "C" fn create<Gate: Plugin>(
 
 unsafe extern "C" fn destroy<Gate: Plugin>(instance: *mut c_void) {
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<Gate>>()) };
-    instance.tasks.end();
+    let _ = catch_unwind(AssertUnwindSafe(|| instance.tasks.end()));
     let _ = catch_unwind(AssertUnwindSafe(|| drop(instance)));
 }
 
@@ -1737,6 +1797,8 @@ const _: () = {
 
 use std::os::raw::c_void;
 
+// For tests alone: `offset_of!` needs Rust 1.77, and plugins may be built with 1.75, the cargo of Ubuntu 24.04.
+#[cfg(test)]
 mod layout;
 
 pub const ABI_VERSION: u32 = 1;
@@ -1933,7 +1995,7 @@ pub struct Storage {
 
 use crate::{sys, Error, Host, Status};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::Pin;
@@ -1952,15 +2014,33 @@ pub(crate) fn deadline() -> u64 {
     DEADLINE.get()
 }
 
+/// What tells this thread from all others that live: the address of a variable that each has of its own. Unlike
+/// `std::thread::current()` it leaves nothing behind in threads, which are the host's.
+fn this_thread() -> usize {
+    DEADLINE.with(|deadline| deadline as *const Cell<u64> as usize)
+}
+
 /// A lock that another thread's panic does not keep.
 pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// The pending calls of an instance.
+///
+/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread, its
+/// runner, removes it last of all; `end` waits for the runners of what it finds there. What others do to a task meanwhile:
+///
+/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels: the
+///   host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops the future.
+/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither in
+///   a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
+/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its own
+///   thread runs, below it on the stack, which would be for ever; that task completes no call any more.
+///
+/// Nobody holds a lock while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    pending: Mutex<HashMap<u64, Arc<Task>>>,
+    pending: Mutex<BTreeMap<u64, Arc<Task>>>,
 }
 
 impl Tasks {
@@ -1985,19 +2065,21 @@ impl Tasks {
 
     /// Drops a call's future, which ends its requests.
     pub(crate) fn cancel(&self, operation: u64) {
-        let task = lock(&self.pending).remove(&operation);
+        let task = lock(&self.pending).get(&operation).cloned();
         if let Some(task) = task {
             task.cancel();
         }
     }
 
-    /// Drops every future, and returns once none runs.
+    /// Drops every future, the oldest first, and returns once none runs.
     pub(crate) fn end(&self) {
-        let tasks: Vec<Arc<Task>> = lock(&self.pending).drain().map(|entry| entry.1).collect();
-        for task in tasks {
+        let tasks: Vec<Arc<Task>> = lock(&self.pending).values().cloned().collect();
+        for task in &tasks {
             task.cancel();
+        }
+        for task in &tasks {
             let mut state = lock(&task.state);
-            while state.is_running {
+            while state.runner.is_some_and(|runner| runner != this_thread()) {
                 state = task.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         }
@@ -2017,7 +2099,8 @@ struct Task {
 struct State {
     /// Taken out while it runs; none after its end.
     future: Option<BoxedFuture>,
-    is_running: bool,
+    /// The thread that polls or drops the future, or completes the call.
+    runner: Option<usize>,
     /// Woken while it ran.
     is_woken: bool,
     is_cancelled: bool,
@@ -2027,12 +2110,12 @@ impl Task {
     fn run(self: &Arc<Self>) {
         let mut future = {
             let mut state = lock(&self.state);
-            if state.is_running {
+            if state.runner.is_some() {
                 state.is_woken = true;
                 return;
             }
             let Some(future) = state.future.take() else { return };
-            state.is_running = true;
+            state.runner = Some(this_thread());
             future
         };
         let waker = Waker::from(self.clone());
@@ -2053,19 +2136,18 @@ impl Task {
                     continue;
                 }
                 state.future = Some(future);
-                state.is_running = false;
+                state.runner = None;
                 self.idle.notify_all();
                 return;
             }
-            let is_cancelled = state.is_cancelled;
             drop(state);
-            drop(future);
-            lock(&self.tasks.pending).remove(&self.operation);
+            discard(future);
+            // Asked for only now, since the drop may have ended the instance.
+            let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
                 self.host.complete(self.operation, completion);
             }
-            lock(&self.state).is_running = false;
-            self.idle.notify_all();
+            self.finish();
             return;
         }
     }
@@ -2074,10 +2156,29 @@ impl Task {
         let future = {
             let mut state = lock(&self.state);
             state.is_cancelled = true;
+            if state.runner.is_some() {
+                return;
+            }
+            state.runner = Some(this_thread());
             state.future.take()
         };
-        drop(future);
+        if let Some(future) = future {
+            discard(future);
+        }
+        self.finish();
     }
+
+    /// The runner's last step.
+    fn finish(&self) {
+        lock(&self.state).runner = None;
+        self.idle.notify_all();
+        lock(&self.tasks.pending).remove(&self.operation);
+    }
+}
+
+/// Drops a future. A panic of that is nobody's to hear about: the call has ended, or has a result.
+fn discard(future: BoxedFuture) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }
 
 impl Wake for Task {
@@ -2098,7 +2199,12 @@ mod tests {
     use std::os::raw::c_void;
     use std::sync::mpsc;
 
-    type Completed = Mutex<Vec<(u64, i32)>>;
+    /// What the host was told, and what it does while it is told of a call.
+    #[derive(Default)]
+    struct Told {
+        completed: Mutex<Vec<(u64, i32)>>,
+        meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    }
 
     unsafe extern "C" fn complete(
         context: *mut c_void,
@@ -2108,7 +2214,12 @@ mod tests {
         _: u64,
         _: *const sys::Error,
     ) -> i32 {
-        lock(unsafe { &*context.cast::<Completed>() }).push((operation, status));
+        let told = unsafe { &*context.cast::<Told>() };
+        let meanwhile = lock(&told.meanwhile).take();
+        if let Some(meanwhile) = meanwhile {
+            meanwhile();
+        }
+        lock(&told.completed).push((operation, status));
         0
     }
     unsafe extern "C" fn service(_: *mut c_void, _: *const u8, _: u64) -> *const c_void {
@@ -2119,11 +2230,15 @@ mod tests {
     }
 
     /// A host that never ends, and what it was told.
-    fn host() -> (Host, &'static Completed) {
-        let completed: &'static Completed = Box::leak(Box::default());
-        let context = (completed as *const Completed).cast_mut().cast();
+    fn host() -> (Host, &'static Mutex<Vec<(u64, i32)>>) {
+        let (host, told) = telling_host();
+        (host, &told.completed)
+    }
+    fn telling_host() -> (Host, &'static Told) {
+        let told: &'static Told = Box::leak(Box::default());
+        let context = (told as *const Told).cast_mut().cast();
         let table = sys::Host { struct_size: 40, abi_version: 1, context, service, complete, progress };
-        (Host { raw: Box::leak(Box::new(table)) }, completed)
+        (Host { raw: Box::leak(Box::new(table)) }, told)
     }
 
     fn call(operation: u64) -> sys::Call {
@@ -2149,6 +2264,35 @@ mod tests {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Tells when it is dropped, and may panic then.
+    struct Dropped(mpsc::Sender<u64>, u64, bool);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.send(self.1).unwrap();
+            if self.2 {
+                panic!("for a test");
+            }
+        }
+    }
+
+    /// Ends the instance on a thread of its own. Returns once that is under way: it has dropped the last call,
+    /// which waits, and so cancelled all.
+    fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
+        let (sender, receiver) = mpsc::channel();
+        let dropped = Dropped(sender, 99, false);
+        tasks.spawn(host, &call(99), async move {
+            let _dropped = dropped;
+            std::future::pending().await
+        });
+        let tasks = Arc::clone(tasks);
+        let thread = std::thread::spawn(move || {
+            tasks.end();
+            then();
+        });
+        assert_eq!(receiver.recv(), Ok(99));
+        thread
     }
 
     #[test]
@@ -2178,23 +2322,18 @@ mod tests {
 
     #[test]
     fn a_cancelled_call_is_dropped_and_never_completes() {
-        struct Dropped(mpsc::Sender<()>);
-        impl Drop for Dropped {
-            fn drop(&mut self) {
-                self.0.send(()).unwrap();
-            }
-        }
         let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
         let gate = Arc::default();
         let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
-        let dropped = Dropped(sender);
+        let dropped = Dropped(sender, 1, false);
         tasks.spawn(host, &call(1), async move {
             waiting.await;
             drop(dropped);
             Ok(None)
         });
         tasks.cancel(1);
-        receiver.try_recv().unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert!(lock(&tasks.pending).is_empty());
         open(&gate);
         tasks.cancel(1);
         tasks.cancel(2);
@@ -2202,27 +2341,224 @@ mod tests {
     }
 
     #[test]
-    fn the_end_waits_for_what_runs_on_another_thread() {
+    fn a_future_that_is_woken_while_it_runs_runs_on() {
         let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let mut polls = 0;
+        let future = std::future::poll_fn(move |context| {
+            polls += 1;
+            if polls == 3 {
+                return Poll::Ready(Ok(None));
+            }
+            let waker = context.waker().clone();
+            // The thread ends: a wake does not wait for what runs.
+            std::thread::spawn(|| waker.wake()).join().unwrap();
+            Poll::Pending
+        });
+        tasks.spawn(host, &call(1), future);
+        assert_eq!(*lock(completed), [(1, 0)]);
+        assert!(lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_a_poll_on_another_thread_even_of_a_cancelled_call() {
+        for is_cancelled in [false, true] {
+            let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+            let (entered, enter) = mpsc::channel();
+            let (release, released) = mpsc::channel();
+            let (order, ordered) = mpsc::channel();
+            let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
+            let thread = std::thread::spawn(move || {
+                other.spawn(host, &call(1), async move {
+                    let _dropped = dropped;
+                    entered.send(()).unwrap();
+                    released.recv().unwrap();
+                    Ok(None)
+                });
+            });
+            enter.recv().unwrap();
+            if is_cancelled {
+                tasks.cancel(1);
+                assert!(lock(&tasks.pending).contains_key(&1));
+            }
+            let ender = ending(&tasks, host, move || order.send(2).unwrap());
+            assert!(ordered.try_recv().is_err());
+            release.send(()).unwrap();
+            ender.join().unwrap();
+            assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+            thread.join().unwrap();
+            assert!(lock(completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_end_waits_for_a_completion_on_another_thread() {
+        let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
         let (entered, enter) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
+        *lock(&told.meanwhile) = Some(Box::new(move || {
+            entered.send(()).unwrap();
+            released.recv().unwrap();
+        }));
         let other = Arc::clone(&tasks);
+        let thread = std::thread::spawn(move || other.spawn(host, &call(1), async { Ok(None) }));
+        enter.recv().unwrap();
+        assert!(lock(&tasks.pending).contains_key(&1));
+        let (order, ordered) = mpsc::channel();
+        let ender = ending(&tasks, host, move || order.send(lock(&told.completed).clone()).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        assert_eq!(ordered.recv().unwrap(), [(1, 0)]);
+        ender.join().unwrap();
+        thread.join().unwrap();
+        assert!(lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_a_drop_on_another_thread() {
+        struct Blocked(mpsc::Sender<()>, mpsc::Receiver<()>, mpsc::Sender<u64>);
+        impl Drop for Blocked {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+                self.1.recv().unwrap();
+                self.2.send(1).unwrap();
+            }
+        }
+        let ((host, _), tasks) = (host(), Arc::new(Tasks::default()));
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (order, ordered) = mpsc::channel();
+        let blocked = Blocked(entered, released, order.clone());
+        tasks.spawn(host, &call(1), async move {
+            let _blocked = blocked;
+            std::future::pending().await
+        });
+        let other = Arc::clone(&tasks);
+        let canceller = std::thread::spawn(move || other.cancel(1));
+        enter.recv().unwrap();
+        let ender = ending(&tasks, host, move || order.send(2).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        ender.join().unwrap();
+        canceller.join().unwrap();
+        assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn nothing_waits_for_its_own_thread() {
+        type Act = fn(&Tasks);
+        for act in [(|tasks| tasks.cancel(1)) as Act, |tasks| tasks.end()] {
+            // In a poll: the call completes no more.
+            let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
+            let within = Arc::clone(&tasks);
+            tasks.spawn(host, &call(1), async move {
+                act(&within);
+                Ok(None)
+            });
+            assert!(lock(&told.completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+
+            // While a future is dropped, ready or not: as before.
+            struct Acts(Arc<Tasks>, Act, bool);
+            impl Future for Acts {
+                type Output = Completion;
+                fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Completion> {
+                    if self.2 { Poll::Ready(Ok(None)) } else { Poll::Pending }
+                }
+            }
+            impl Drop for Acts {
+                fn drop(&mut self) {
+                    (self.1)(&self.0);
+                }
+            }
+            tasks.spawn(host, &call(1), Acts(Arc::clone(&tasks), act, true));
+            tasks.spawn(host, &call(1), Acts(Arc::clone(&tasks), act, false));
+            act(&tasks);
+            assert!(lock(&told.completed).is_empty());
+            assert!(lock(&tasks.pending).is_empty());
+
+            // While the host is told of the call, and the call is woken then.
+            let (within, gate) = (Arc::clone(&tasks), Arc::default());
+            let (waiting, waker) = (Gate(Arc::clone(&gate)), Arc::<Mutex<Option<Waker>>>::default());
+            let kept = Arc::clone(&waker);
+            *lock(&told.meanwhile) = Some(Box::new(move || {
+                act(&within);
+                lock(&kept).take().unwrap().wake();
+            }));
+            let kept = Arc::clone(&waker);
+            tasks.spawn(host, &call(1), async move {
+                waiting.await;
+                std::future::poll_fn(|context| {
+                    *lock(&kept) = Some(context.waker().clone());
+                    Poll::Ready(())
+                })
+                .await;
+                Ok(None)
+            });
+            open(&gate);
+            assert_eq!(*lock(&told.completed), [(1, 0)]);
+            assert!(lock(&waker).is_none());
+            assert!(lock(&tasks.pending).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_drop_ends_nothing_but_the_drop() {
+        let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let (sender, receiver) = mpsc::channel();
+        let gate = Arc::default();
+        // Ready, and then dropped.
+        struct Ready {
+            _dropped: Dropped,
+        }
+        impl Future for Ready {
+            type Output = Completion;
+            fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Completion> {
+                Poll::Ready(Ok(None))
+            }
+        }
+        tasks.spawn(host, &call(1), Ready { _dropped: Dropped(sender.clone(), 1, true) });
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert_eq!(*lock(completed), [(1, 0)]);
+        // Cancelled, one while it waits, one in its own poll.
+        for operation in 2..=5 {
+            let (waiting, dropped) = (Gate(Arc::clone(&gate)), Dropped(sender.clone(), operation, true));
+            let within = Arc::clone(&tasks);
+            tasks.spawn(host, &call(operation), async move {
+                let _dropped = dropped;
+                if operation == 3 {
+                    within.cancel(3);
+                }
+                waiting.await;
+                Ok(None)
+            });
+        }
+        assert_eq!(receiver.try_recv(), Ok(3));
+        tasks.cancel(2);
+        assert_eq!(receiver.try_recv(), Ok(2));
+        // At the end, which still waits for what another thread runs.
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (other, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 6, false));
         let thread = std::thread::spawn(move || {
-            other.spawn(host, &call(1), async move {
+            other.spawn(host, &call(6), async move {
+                let _dropped = dropped;
                 entered.send(()).unwrap();
-                let _ = released.recv();
+                released.recv().unwrap();
                 Ok(None)
             });
         });
         enter.recv().unwrap();
-        let ender = {
-            let tasks = Arc::clone(&tasks);
-            std::thread::spawn(move || tasks.end())
-        };
-        drop(release);
+        let ender = ending(&tasks, host, move || sender.send(7).unwrap());
+        release.send(()).unwrap();
         ender.join().unwrap();
         thread.join().unwrap();
-        assert!(lock(completed).len() <= 1);
+        let mut told: Vec<u64> = receiver.try_iter().collect();
+        assert_eq!(told.pop(), Some(7));
+        told.sort();
+        assert_eq!(told, [4, 5, 6]);
+        assert_eq!(*lock(completed), [(1, 0)]);
+        assert!(lock(&tasks.pending).is_empty());
     }
 }
 

@@ -97,6 +97,24 @@ static inline size_t connector_json_space(const char *text, size_t length, size_
     return at;
 }
 
+/* The bytes of the character at `at` in UTF-8 (RFC 3629, section 4); 0 if it is none. */
+static inline size_t connector_utf8_count(const char *text, size_t length, size_t at) {
+    const unsigned char *bytes = (const unsigned char *)text + at;
+    const unsigned char first = bytes[0];
+    const size_t count = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    size_t index;
+    if (count == 0 || length - at < count) return 0;
+    for (index = 1; index < count; index++) {
+        if ((bytes[index] & 0xC0) != 0x80) return 0;
+    }
+    /* The shortest form, no surrogates, nothing beyond U+10FFFF. */
+    if (first == 0xE0 && bytes[1] < 0xA0) return 0;
+    if (first == 0xED && bytes[1] > 0x9F) return 0;
+    if (first == 0xF0 && bytes[1] < 0x90) return 0;
+    if (first == 0xF4 && bytes[1] > 0x8F) return 0;
+    return count;
+}
+
 /* The end of the string that begins at `at`; 0 if it is none. */
 static inline size_t connector_json_string_end(const char *text, size_t length, size_t at) {
     if (at >= length || text[at] != '"') return 0;
@@ -104,6 +122,11 @@ static inline size_t connector_json_string_end(const char *text, size_t length, 
         const unsigned char byte = (unsigned char)text[at];
         if (byte == '"') return at + 1;
         if (byte < 0x20) return 0;
+        if (byte >= 0x80) {
+            const size_t count = connector_utf8_count(text, length, at);
+            if (count == 0) return 0;
+            at += count - 1;
+        }
         if (byte != '\\') continue;
         if (++at >= length) return 0;
         if (text[at] == 'u') {
@@ -1737,7 +1760,9 @@ template <uint32_t Size> struct connector_manifest_note_of {
  *
  * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only one
  * result, and has no out parameters; put several values into json. An operation that declares json completes with JSON
- * text, such as `null`. Completing it without a result is misbehaviour.
+ * text, such as `null`. Completing it without a result is misbehaviour, and so is what the host does not take for JSON: text
+ * that is not UTF-8, names that occur twice in an object, escapes of half a surrogate pair, numbers beyond a double, and more
+ * than 128 levels. Do not pass on what a vendor sent without looking at it.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions
@@ -1928,7 +1953,8 @@ typedef struct connector_clock {
 
     /**
      * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` identifies
-     * it to `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
+     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never fires:
+     * `destroy` cancels it to learn that it may free `user`. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
      * is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers; CONNECTOR_TOO_LARGE if 65,536
      * timers of the instance are pending. [any]
      */
@@ -2197,6 +2223,7 @@ typedef struct connector_http_request {
     /** The absolute URL, http or https. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
+    /** At most 256; with the URL, and once their secrets are inserted, they have at most 60 KiB. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -2219,11 +2246,11 @@ typedef struct connector_http_response {
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
- * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects too often, to
- * another scheme than http or https, to a host that is not allowed, or with a secret in the body to another origin),
- * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
- * It never runs inside `request` on the caller's thread, but may run on another thread before `request` has returned:
- * do not hold a lock that `done` takes while you call `request`.
+ * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
+ * HTTP, or redirects too often, to another scheme than http or https, to a host that is not allowed, or with a secret in
+ * the body to another origin), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a
+ * gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another thread before
+ * `request` has returned: do not hold a lock that `done` takes while you call `request`.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,

@@ -221,7 +221,12 @@ extension GateServices {
             if !isFirst { host.clock.cancel(timer) }
         }
         request.exchange.resume()
+        guard let silence = request.exchange.silence else { return }
+        _ = host.clock.schedule(after: Self.refusalGrace) { request.exchange.end(silence) }
     }
+
+    /// The longest wait for more of a refusal that came before the end of the request's body, in nanoseconds.
+    private static let refusalGrace: UInt64 = 1_000_000_000
 
     /// Delivers a part of a response, unless the request has completed.
     private func receivePart(_ id: UInt64, _ part: HTTPResponse) {

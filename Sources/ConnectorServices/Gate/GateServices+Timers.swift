@@ -41,10 +41,11 @@ extension GateServices {
 
     /// Prevents a timer from firing, even if it is due and waiting for a thread.
     package func cancelTimer(_ id: UInt64) -> Int32 {
-        guard let timer = state.withLock({ $0.timers.removeValue(forKey: id) }) else {
-            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        let (timer, isDropped) = state.withLock { state in
+            (state.timers.removeValue(forKey: id), state.droppedTimers.remove(id) != nil)
         }
-        if let timer = timer.timer { host.clock.cancel(timer) }
+        guard timer != nil || isDropped else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
+        if let timer = timer?.timer { host.clock.cancel(timer) }
         return Int32(CONNECTOR_OK)
     }
 

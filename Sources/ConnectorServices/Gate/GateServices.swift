@@ -90,6 +90,7 @@ package final class GateServices: InstanceServices {
     package func stop() -> OneShot<Void>? {
         let (timers, requests, calls) = state.withLock { state in
             state.isStopped = true
+            state.droppedTimers.formUnion(state.timers.keys)
             defer { state.timers = [:] }
             return (Array(state.timers.values), Array(state.requests.keys), Array(state.calls.keys))
         }

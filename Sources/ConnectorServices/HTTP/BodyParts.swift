@@ -60,12 +60,15 @@ package final class BodyParts: Sendable {
 
     /// Sends a part, or keeps it until the connection is there. Any thread may call this.
     ///
-    /// - Throws: `misuse` while another part is on its way, and after the last.
+    /// - Throws: `misuse` while another part is on its way, and after the last; `invalid` beyond the length.
     package func write(_ bytes: [UInt8], isLast: Bool) throws(ServiceFailure) {
         let (part, connection) = try state.withLock { state throws(ServiceFailure) -> (Part, Connection?) in
             if state.isEnded { throw .ended }
             if state.hasLast { throw .misuse("a part of the body comes after the last one") }
             if state.isSending { throw .misuse("a part of the body comes before the host has room for it") }
+            if let length, Int64(bytes.count) > length - state.count {
+                throw .invalid("the body has more than the \(length) bytes that it was said to have")
+            }
             state.isSending = true
             state.hasLast = isLast
             state.count &+= Int64(bytes.count)

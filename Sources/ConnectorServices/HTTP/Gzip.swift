@@ -3,7 +3,7 @@
 
 import CZlib
 package import ConnectorBase
-package import ConnectorPlatform
+internal import ConnectorPlatform
 
 /// Compresses to gzip (RFC 1952) with the system's zlib; ``ContentCoding`` decompresses.
 package enum Gzip {
@@ -44,24 +44,33 @@ package enum Gzip {
 }
 
 extension HTTPResponse {
-    /// The content coding to decode; nil if the body has none that the host knows, or is a part of one (206).
-    package var contentCoding: ContentCoding? {
-        guard status != 206, !body.isEmpty, let name = headers["Content-Encoding"] else { return nil }
-        let coding = ContentCoding(name: name)
-        return coding == .identity ? nil : coding
+    /// Whether the host can decode the body, or the last of its codings. A part of an encoded body (206) it cannot.
+    package var isDecodable: Bool {
+        status != 206 && !body.isEmpty && contentCodings.last.flatMap { ContentCoding(name: $0) } != nil
     }
 
-    /// The response with its body decoded, without the header fields that described the encoding.
-    package func decoded(_ coding: ContentCoding, limit: Int) throws(ServiceFailure) -> HTTPResponse {
+    /// The names of the codings, in the order in which they were applied (RFC 9110, section 8.4).
+    private var contentCodings: [Substring] {
+        headers.filter { $0.isNamed("Content-Encoding") }
+            .flatMap { $0.value.split { ", \t".contains($0) } }
+    }
+
+    /// The response with its body decoded as far as the host knows the codings; the header names only those that are left.
+    package func decoded(limit: Int) throws(ServiceFailure) -> HTTPResponse {
         var reply = self
+        var names = contentCodings
         do throws(InflateError) {
-            reply.body = try coding.decode(body, limit: limit)
+            while let name = names.last, let coding = ContentCoding(name: name) {
+                reply.body = try coding.decode(reply.body, limit: limit)
+                names.removeLast()
+            }
         } catch .tooLarge {
-            throw .tooLarge("the response has more than \(limit) bytes when decompressed")
+            throw .response(exceeding: limit, " when decompressed")
         } catch {
             throw .violation("the response's body does not match its Content-Encoding")
         }
         reply.headers.remove("Content-Encoding")
+        if !names.isEmpty { reply.headers.append("Content-Encoding", names.joined(separator: ", ")) }
         reply.headers.remove("Content-Length")
         return reply
     }

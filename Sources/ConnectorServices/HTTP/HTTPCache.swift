@@ -67,7 +67,8 @@ package struct HTTPCache: Sendable {
     ///
     /// - Parameter now: Nanoseconds on the monotonic clock.
     package mutating func lookup(_ request: OutgoingRequest, now: UInt64) -> Lookup {
-        guard limit > 0, request.method == "GET", !request.headers.contains(where: Self.isOwnCondition),
+        guard limit > 0, request.method == "GET", request.body.isEmpty, !request.isBodyInParts,
+            !request.headers.contains(where: Self.isOwnCondition),
             !CacheControl(request.headers).isNotStored
         else { return .bypass }
         let key = request.url.description

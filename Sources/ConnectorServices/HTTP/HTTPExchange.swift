@@ -111,9 +111,19 @@ package final class HTTPExchange: Sendable {
         parts?.resume()
     }
 
+    /// The wait for the rest of a refusal that came before the end of the request's body; nil if its end will be seen.
+    package var silence: ResponseParts.Silence? { parts?.silence }
+
+    /// Takes the response for complete if nothing has come since the wait began.
+    package func end(_ silence: ResponseParts.Silence) {
+        parts?.end(silence)
+    }
+
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
-        let (request, isRedirected) = state.withLock { ($0.request, $0.redirects > 0) }
+        let (request, isRedirected, isCancelled) = state.withLock { ($0.request, $0.redirects > 0, $0.isCancelled) }
         do throws(ServiceFailure) {
+            // What is cancelled before it is sent must not reach the server.
+            guard !isCancelled else { throw .cancelled("the request was cancelled") }
             // Blame the server, not the configuration: the URL comes from its response.
             if isRedirected, !egress.allows(request.url) {
                 throw .violation(
@@ -165,10 +175,10 @@ package final class HTTPExchange: Sendable {
     }
 
     private func take(_ reply: HTTPResponse, _ end: @escaping @Sendable (Outcome) -> Void) {
-        guard parts == nil, let coding = reply.contentCoding else { return finish(.success(reply), end) }
+        guard parts == nil, reply.isDecodable else { return finish(.success(reply), end) }
         let limit = transport.options.responseLimit
         workers.run {
-            self.finish(Result { () throws(ServiceFailure) in try reply.decoded(coding, limit: limit) }, end)
+            self.finish(Result { () throws(ServiceFailure) in try reply.decoded(limit: limit) }, end)
         }
     }
 

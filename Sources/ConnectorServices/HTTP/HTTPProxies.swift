@@ -60,8 +60,8 @@ public struct HTTPProxies: Sendable {
     }
 
     private func isDirect(_ url: URLParts) -> Bool {
-        let address = NetworkAddress(url.host)
-        let isLoopback = address?.isLoopback ?? (url.host == "localhost" || url.host.hasSuffix(".localhost"))
+        let (address, host) = (NetworkAddress(url.host), Self.withoutRootLabel(url.host))
+        let isLoopback = address?.isLoopback ?? (host == "localhost" || host.hasSuffix(".localhost"))
         if isLoopback, !includesLoopback { return true }
         return exceptions.contains { Self.exception($0.lowercased(), covers: url, address) }
     }
@@ -69,8 +69,9 @@ public struct HTTPProxies: Sendable {
     private static func exception(_ text: String, covers url: URLParts, _ address: NetworkAddress?) -> Bool {
         if text == "*" { return true }
         if let slash = text.firstIndex(of: "/") {
-            guard let network = NetworkAddress(String(text[..<slash])),
-                let length = Int(text[text.index(after: slash)...])
+            let parts = text[text.index(after: slash)...].split(separator: ":", omittingEmptySubsequences: false)
+            guard let network = NetworkAddress(String(text[..<slash])), let length = Int(parts[0]), parts.count <= 2,
+                parts.count == 1 || parts[1] == "\(url.effectivePort)"
             else { return false }
             return address?.isInside(network, prefix: length) ?? false
         }
@@ -78,6 +79,12 @@ public struct HTTPProxies: Sendable {
         guard let rule = URLParts("http://\(text.trimmingPrefix("*").trimmingPrefix("."))") else { return false }
         if let port = rule.port, port != url.effectivePort { return false }
         if let wanted = NetworkAddress(rule.host) { return wanted == address }
-        return url.host == rule.host || url.host.hasSuffix(".\(rule.host)")
+        let (host, domain) = (withoutRootLabel(url.host), withoutRootLabel(rule.host))
+        return host == domain || host.hasSuffix(".\(domain)")
+    }
+
+    /// A name without the dot at its end that makes it absolute.
+    private static func withoutRootLabel(_ host: String) -> Substring {
+        host.hasSuffix(".") ? host.dropLast() : host[...]
     }
 }

@@ -52,6 +52,11 @@ package final class HTTPTransport: Sendable {
         }
     }
 
+    /// The most bytes of a request's line and headers.
+    ///
+    /// The client ends the process if a head that is sent fills the buffer of a connection, 64 KiB, and the body follows.
+    package static let headLimit = 60 << 10
+
     /// An event loop of the clients; the current one on such a loop.
     package var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
 
@@ -63,12 +68,15 @@ package final class HTTPTransport: Sendable {
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
     /// - Returns: The task of the response, and the request's proxy.
-    /// - Throws: The reason that the request cannot be sent.
+    /// - Throws: The reason that the request cannot be sent; `tooLarge` for a head beyond ``headLimit``.
     package func send(
         _ request: OutgoingRequest,
         _ body: BodyParts?,
         _ parts: ResponseParts?
     ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
+        guard request.headSize <= Self.headLimit else {
+            throw .tooLarge("the request's URL and headers have more than \(Self.headLimit) bytes, with their secrets")
+        }
         let proxy = try options.proxies.proxy(for: request.url)
         let client = try client(for: Route(proxy: proxy, isSecure: request.url.scheme == "https"))
         do {

@@ -24,6 +24,12 @@ package struct OutgoingRequest: Sendable {
     /// Whether the body contains a secret.
     package var isBodySecret = false
 
+    /// The bytes of its line and its headers, about.
+    var headSize: Int {
+        let line = method.utf8.count + url.description.utf8.count + url.authority.utf8.count
+        return headers.reduce(line + 128) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    }
+
     /// The request to a redirect's target, which is not yet checked against the allow-list.
     ///
     /// It follows RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep
@@ -34,7 +40,7 @@ package struct OutgoingRequest: Sendable {
         next.url = try HTTPTarget.redirect(location, from: url)
         // They are about what this URL answered before.
         for field in conditions { next.headers.remove(field.name) }
-        if status != 307, status != 308, method != "GET" {
+        if status != 307, status != 308, method != "GET" || isBodyInParts || !body.isEmpty {
             if method != "HEAD" { next.method = "GET" }
             next.body = []
             next.isBodyInParts = false

@@ -13,7 +13,8 @@ internal import Synchronization
 /// dropped.
 ///
 /// The client does not report the end of a response that comes before the end of the request's body. So the bytes of the response
-/// are counted, and the last one ends the body: the client's task fails, and ``takeComplete()`` has the response.
+/// are counted, and the last one ends the body: the client's task fails, and ``takeComplete()`` has the response. Of a refusal that
+/// does not say how many bytes it has, the end is guessed from the ``silence`` after it.
 package final class ResponseParts: Sendable {
     /// What to do with bytes of a body.
     private enum Step {
@@ -37,6 +38,8 @@ package final class ResponseParts: Sendable {
         var dropped = 0
         /// Whether the next part is asked for.
         var isAsked = false
+        /// The number of parts of the body so far.
+        var count = 0
         var kept: Kept?
         var isEnded = false
     }
@@ -70,6 +73,33 @@ package final class ResponseParts: Sendable {
         // Before the connection is read again, so that parts stay in order.
         deliver(kept.part)
         kept.isTaken.succeed()
+    }
+
+    /// A wait for the next part of a body.
+    package struct Silence: Sendable {
+        /// The number of parts before.
+        fileprivate var count: Int
+    }
+
+    /// The wait for the rest of a refusal that came before the end of the request's body, and does not say how many bytes it has; nil
+    /// for any other response, and while no part is asked for.
+    var silence: Silence? {
+        guard body?.isOpen == true else { return nil }
+        return state.withLock { state in
+            guard !state.isEnded, state.isAsked, state.rest == nil, state.head.status >= 300 else { return nil }
+            return Silence(count: state.count)
+        }
+    }
+
+    /// Takes the response for complete if nothing has come since a wait began.
+    func end(_ silence: Silence) {
+        guard body?.isOpen == true else { return }
+        let isSilent = state.withLock { state in
+            guard !state.isEnded, state.isAsked, state.rest == nil, state.count == silence.count else { return false }
+            state.rest = 0
+            return true
+        }
+        if isSilent { body?.end() }
     }
 
     /// The response without its body, once all of the body was taken; nil before, and for each response after the first call.
@@ -126,6 +156,7 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let isTaken = task.eventLoop.makePromise(of: Void.self)
         isTaken.futureResult.whenSuccess { self.count(bytes.count) }
         let step = state.withLock { state -> Step in
+            state.count += 1
             if state.isEnded { return .refuse(HTTPClientError.cancelled) }
             if state.head.redirect != nil {
                 state.dropped += bytes.count

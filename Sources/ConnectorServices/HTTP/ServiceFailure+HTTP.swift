@@ -33,6 +33,11 @@ extension ServiceFailure {
         Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
     }
 
+    /// The response is too large. That is the server's doing: CONNECTOR_TOO_LARGE would blame what was sent.
+    package static func response(exceeding limit: Int, _ state: String = "") -> Self {
+        .violation("the response has more than \(limit) bytes\(state)")
+    }
+
     private static func closedEarly(_ place: String) -> Self {
         .unavailable("\(place) closed the connection before the response was complete")
     }
@@ -48,7 +53,7 @@ extension ServiceFailure {
         self =
             switch error {
             case let failure as ServiceFailure: failure
-            case is ResponseAccumulator.ResponseTooBigError: .tooLarge("the response has more than \(limit) bytes")
+            case is ResponseAccumulator.ResponseTooBigError: .response(exceeding: limit)
             case let error as HTTPClientError: Self(error, place, target, proxy)
             case let error as NIOConnectionError: Self(error, proxy.map { "\($0) on the way to \(target)" } ?? target)
             case let error as IOError:
@@ -59,6 +64,7 @@ extension ServiceFailure {
                 )
             case let error as ChannelError: Self(error, place)
             case is SocketAddressError: .unavailable("there is no host \(url.host): its name has no address")
+            case NIOSSLError.uncleanShutdown: .closedEarly(place)
             case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .untrusted(error, place)
             case HTTPParserError.invalidEOFState: .closedEarly(place)
             case is HTTPParserError:
@@ -82,8 +88,9 @@ extension ServiceFailure {
             case .cancelled: .cancelled("the request was cancelled")
             case .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
                 .timedOut("no connection to \(place) within the time for connecting")
-            case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout:
-                .timedOut("no answer from \(place) in time")
+            case .readTimeout, .writeTimeout, .deadlineExceeded: .timedOut("no answer from \(place) in time")
+            case .getConnectionFromPoolTimeout:
+                .timedOut("no connection to \(place) became free within the time for connecting")
             case .remoteConnectionClosed: .closedEarly(place)
             case .alreadyShutdown, .shutdownUnsupported: .notOpen
             case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .traceRequestWithBody:

@@ -87,8 +87,8 @@ final class GateRecording: Sendable {
         switch result {
         case .failure(let failure): response = RecordedResponse(failure, texts)
         case .success(var reply):
-            if let coding = reply.contentCoding {
-                guard let decoded = try? reply.decoded(coding, limit: limit) else {
+            if reply.isDecodable {
+                guard let decoded = try? reply.decoded(limit: limit) else {
                     return warn(
                         "a response is not recorded: its compressed body is too long, or damaged",
                         request,
@@ -166,8 +166,10 @@ final class GateRecording: Sendable {
     private func write(_ state: inout State, _ logger: Logger) {
         state.waiting = nil
         do throws(SystemError) {
-            let document = state.answers.document(isPart: target.isSession)
-            try state.file.replace(with: document.utf8(pretty: true) + [UInt8(ascii: "\n")])
+            let text = state.answers.document(isPart: target.isSession).utf8(pretty: true) + [UInt8(ascii: "\n")]
+            // What is nested deeply is indented by more than is reserved for it.
+            guard text.count <= limit else { return end(&state, "it has \(limit) bytes", logger) }
+            try state.file.replace(with: text)
             state.written = state.size
         } catch {
             state.isEnded = true

@@ -8,7 +8,7 @@ internal import ConnectorInvocation
 /// The `http/1` service: see services/http.h.
 package enum HTTPTable {
     /// The maximum number of header fields in a request, and of their bytes in total.
-    private static let fieldLimits = (count: 256, bytes: 128 << 10)
+    private static let fieldLimits = (count: 256, bytes: HTTPTransport.headLimit)
 
     private static let request:
         @convention(c) (

@@ -58,10 +58,11 @@ extension RunnerServices {
 
     private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, id in
         guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
-        guard let timer = services.state.withLock({ $0.timers.removeValue(forKey: id) }) else {
-            return Int32(CONNECTOR_UNKNOWN_OPERATION)
+        let (timer, isDropped) = services.state.withLock { state in
+            (state.timers.removeValue(forKey: id), state.droppedTimers.remove(id) != nil)
         }
-        services.environment.clock.cancel(timer)
+        guard timer != nil || isDropped else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
+        if let timer { services.environment.clock.cancel(timer) }
         return Int32(CONNECTOR_OK)
     }
 }

@@ -46,6 +46,8 @@ final class RunnerServices: InstanceServices {
         var requests: [UInt64: PluginRequest] = [:]
         var calls: [UInt64: PluginGateCall] = [:]
         var timers: [UInt64: HostTimer] = [:]
+        /// The timers that the end has kept from firing, until the plugin cancels them.
+        var droppedTimers: Set<UInt64> = []
         var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
     }
@@ -163,6 +165,7 @@ final class RunnerServices: InstanceServices {
     /// Cancels timers, and asks the host to stop everything else; each pending request then ends as cancelled.
     func stop() -> OneShot<Void>? {
         let (timers, drained, isFirst) = state.withLock { state in
+            state.droppedTimers.formUnion(state.timers.keys)
             defer { (state.isStopped, state.timers) = (true, [:]) }
             let drained = state.drained ?? OneShot()
             state.drained = drained

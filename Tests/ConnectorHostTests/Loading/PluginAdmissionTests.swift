@@ -175,6 +175,37 @@ import Testing
 
     // MARK: Signatures
 
+    @Test(.enabled("minisign signs") { Fixtures.has("minisign") })
+    func `a library that the plugin brings along needs a signature of its own`() throws {
+        try Fixtures.withDirectory { directory in
+            let path = try Fixtures.plugin("signed", "1.0.0", in: directory, as: "signed")
+            let library = try Fixtures.plugin("brought", "1.0.0", in: directory, as: "brought")
+            func sign(_ path: String) {
+                #expect(Fixtures.run("cd '\(directory)' && minisign -S -s k.key -m '\(path)' > /dev/null") == 0)
+            }
+            #expect(Fixtures.run("cd '\(directory)' && minisign -G -W -p k.pub -s k.key > /dev/null") == 0)
+            let text = String(decoding: try Fixtures.bytes("\(directory)/k.pub"), as: UTF8.self)
+            let key = try #require(MinisignKey(String(text.split(separator: "\n")[1])))
+            let candidate = try PluginCatalog.candidate(path: path)
+            func code(_ isStrict: Bool) throws -> ConnectorError.Code? {
+                let admission = PluginAdmission(keys: [key], requiresSignature: isStrict)
+                let (image, beside) = (try ImageBytes(path: path), try ImageBytes(path: library))
+                do throws(ConnectorError) {
+                    try admission.check(candidate, image, libraries: [beside])
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            sign(path)
+            #expect(try code(true) == .denied && code(false) == nil)
+            sign(library)
+            #expect(try code(true) == nil)
+            _ = try Fixtures.plugin("brought", "1.0.1", in: directory, as: "brought")
+            #expect(try code(true) == .badSignature && code(false) == .badSignature)
+        }
+    }
+
     @Test(.enabled("minisign signs") { Fixtures.has("minisign") }, arguments: [" -l", ""])
     func `a plugin that minisign signed is loaded, and a changed one is refused with both digests`(_ flag: String)
         throws

@@ -122,6 +122,7 @@ import Testing
         clock.advance(by: .seconds(1))
         await plugin.gate.stopAndAwaitCallbacks()
         #expect(counter.count == 0)
+        unsafe #expect(table.cancel_timer(table.context, timer) == CONNECTOR_OK, "it has not run and will not")
         unsafe #expect(table.cancel_timer(table.context, timer) == CONNECTOR_UNKNOWN_OPERATION)
     }
 }

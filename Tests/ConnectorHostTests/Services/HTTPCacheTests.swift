@@ -32,6 +32,15 @@ import Testing
         }
     }
 
+    @Test func `a request with a body is none for the cache`() async {
+        let server = Self.server([("Cache-Control", "max-age=60")])
+        defer { server.stop() }
+        let plugin = plugin()
+        for number in 1...2 {
+            #expect(await plugin.request("GET", server.url("/a"), body: [1]).text == "\(number)")
+        }
+    }
+
     @Test(
         arguments: [
             [("Cache-Control", "max-age=60")], [("Cache-Control", "public"), ("Cache-Control", "MAX-AGE=\"60\"")],

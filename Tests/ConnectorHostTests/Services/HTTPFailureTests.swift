@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a response over the limit is too large, whether it says its length or not`(saysLength: Bool) async {
+    func `a response over the limit is the server's doing, whether it says its length or not`(saysLength: Bool) async {
         let body = String(repeating: "x", count: 2000)
         let server = LoopbackServer { _ in
             saysLength ? .response(200, [], Array(body.utf8)) : .raw("HTTP/1.1 200 OK\r\n\r\n" + body)
@@ -122,17 +122,17 @@ import Testing
         defer { server.stop() }
         let host = HostServices(options: .init(http: .limited(toResponse: 1999)))
         let end = await PluginSide(host: host).request("GET", server.url())
-        #expect(end.status == CONNECTOR_TOO_LARGE)
+        #expect(end.status == CONNECTOR_PROTOCOL)
         #expect(end.message.contains("1999 bytes"))
     }
 
-    @Test func `a small response that decompresses to a large one is too large`() async throws {
+    @Test func `a small response that decompresses to one over the limit is the server's doing, too`() async throws {
         let packed = try Gzip.compress([UInt8](repeating: 0, count: 1 << 20))
         let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], packed) }
         defer { server.stop() }
         let host = HostServices(options: .init(http: .limited(toResponse: 1 << 16)))
         let end = await PluginSide(host: host).request("GET", server.url())
-        #expect(end.status == CONNECTOR_TOO_LARGE)
+        #expect(end.status == CONNECTOR_PROTOCOL)
     }
 
     @Test func `a body that is not what its encoding says is a breach of the protocol`() async {

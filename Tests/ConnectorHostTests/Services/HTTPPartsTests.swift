@@ -242,10 +242,14 @@ import Testing
     @Test func `a body of another length than was said is an error`() async throws {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
-        let request = try PluginSide().stream("PUT", server.url(), length: 2)
-        #expect(request.write("three", isLast: true) == CONNECTOR_OK)
+        let request = try PluginSide().stream("PUT", server.url(), length: 4)
+        #expect(request.write("three", isLast: true) == CONNECTOR_INVALID, "more than was said")
+        #expect(request.write("one", isLast: true) == CONNECTOR_OK, "less")
         let end = try #require(await request.next())
         #expect(end.isDone && end.status != CONNECTOR_OK)
+        let empty = try PluginSide().stream("PUT", server.url(), length: 0)
+        #expect(empty.write("a", isLast: true) == CONNECTOR_INVALID)
+        empty.cancel()
     }
 
     @Test func `a part before there is room is misuse, and so is one of a request without`() async throws {
@@ -335,6 +339,28 @@ import Testing
         #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
         #expect(await request.part()?.isDone == true)
         #expect(other.requests.first?.line == "GET /new HTTP/1.1")
+    }
+
+    @Test(arguments: ["", "\r\n\r\n2\r\nno\r\n0"])
+    func `a refusal that does not say how long it is ends soon after its last part`(_ body: String) async throws {
+        let clock = ManualHostClock()
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("401 No\r\nTransfer-Encoding: chunked\(body)")
+        #expect(await request.next()?.code == 401)
+        if !body.isEmpty { #expect(await request.part()?.text == "no") }
+        request.resume()
+        clock.advance(by: .seconds(1))
+        let end = try #require(await request.next())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 401)
     }
 
     @Test func `an answer whose end does not come before that of the body times out`() async throws {

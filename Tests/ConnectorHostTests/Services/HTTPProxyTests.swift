@@ -167,7 +167,10 @@ import Testing
         ("vendor.example:8443", "https://vendor.example/", false),
         ("192.0.2.7", "https://192.0.2.7/", true), ("192.0.2.7", "https://192.0.2.77/", false),
         ("192.0.2.7:443", "https://192.0.2.7/", true), ("10.0.0.0/8", "https://10.9.8.7/", true),
-        ("10.0.0.0/8", "https://11.9.8.7/", false), ("192.0.2.128/25", "https://192.0.2.127/", false),
+        ("10.0.0.0/8", "https://11.9.8.7/", false), ("10.0.0.0/8:443", "https://10.9.8.7/", true),
+        ("10.0.0.0/8:8443", "https://10.9.8.7/", false), ("10.0.0.0/8:", "https://10.9.8.7/", false),
+        ("vendor.example", "https://api.vendor.example./", true), ("vendor.example.", "https://vendor.example/", true),
+        ("192.0.2.128/25", "https://192.0.2.127/", false),
         ("192.0.2.128/25", "https://192.0.2.129/", true), ("0.0.0.0/0", "https://vendor.example/", false),
         ("10.0.0.0/99", "https://10.9.8.7/", false), ("2001:db8::/32", "https://[2001:db8:1::5]/", true),
         ("[2001:db8::5]", "https://[2001:db8:0::5]/", true), ("::ffff:192.0.2.7", "https://192.0.2.7/", true),
@@ -185,7 +188,9 @@ import Testing
         #expect(try (name(["https_proxy": "proxy", "NO_PROXY": entry], url) == nil) == isDirect)
     }
 
-    @Test(arguments: ["localhost", "app.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"])
+    @Test(arguments: [
+        "localhost", "localhost.", "app.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]",
+    ])
     func `this machine needs no exception`(host: String) throws {
         #expect(try name(["https_proxy": "proxy"], "https://\(host)/") == nil)
     }

@@ -32,6 +32,15 @@ import Testing
         #expect(last?.fields["content-type"] == nil)
     }
 
+    @Test func `a moved GET loses its body, too`() async {
+        let server = LoopbackServer {
+            $0.line.hasPrefix("GET /old") ? .response(302, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request("GET", server.url("/old"), body: Array("{{secret:key}}".utf8))
+        #expect(end.code == 200 && server.requests.last?.body == [])
+    }
+
     @Test(arguments: [307, 308])
     func `a POST that must stay one keeps its body`(status: Int) async {
         let server = LoopbackServer {

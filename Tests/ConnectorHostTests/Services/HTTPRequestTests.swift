@@ -142,6 +142,41 @@ import Testing
         #expect(await PluginSide().request("GET", server.url()).text == "one place, another place")
     }
 
+    @Test func `a response with several codings is decoded as far as they are known`() async throws {
+        let text = Array("one place".utf8)
+        let twice = try Gzip.compress(Gzip.compress(text))
+        for (fields, body, left) in [
+            ([("Content-Encoding", "gzip"), ("Content-Encoding", "gzip")], text, nil),
+            ([("Content-Encoding", "identity, gzip , x-gzip")], text, nil),
+            ([("Content-Encoding", "br"), ("Content-Encoding", "gzip, gzip")], text, "br"),
+            ([("Content-Encoding", "gzip, gzip, br")], twice, "gzip, gzip, br"),
+        ] as [([(String, String)], [UInt8], String?)] {
+            let server = LoopbackServer { _ in .response(200, fields, twice) }
+            defer { server.stop() }
+            let end = await PluginSide().request("GET", server.url())
+            #expect(end.body == body && end.fields["content-encoding"] == left)
+        }
+    }
+
+    @Test func `a request whose headers fill a connection's buffer is refused, and any other is sent`() async {
+        let server = LoopbackServer { .response(200, [], $0.body) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        func fields(_ count: Int) -> [(String, String)] {
+            ["X-A", "X-B"].map { ($0, String(repeating: "x", count: count)) }
+        }
+        let body: [UInt8] = Array("body".utf8)
+        // Over connections that are used again, too.
+        for _ in 1...5 {
+            #expect(await plugin.request("POST", server.url(), fields: fields(30_000), body: body).body == body)
+        }
+        let path = "/" + String(repeating: "p", count: 4000)
+        let large = await plugin.request("POST", server.url(path), fields: fields(30_000), body: body)
+        #expect(large.status == CONNECTOR_TOO_LARGE && large.message.contains("61440 bytes"))
+        #expect(await plugin.request("POST", server.url(), fields: fields(40_000), body: body).status != CONNECTOR_OK)
+        #expect(server.requests.count == 5)
+    }
+
     @Test func `a part of a compressed response is left as it is, and the host asks for no such`() async throws {
         let part = Array(try Gzip.compress(Array("one place".utf8)).dropFirst(3))
         let server = LoopbackServer { _ in .response(206, [("Content-Encoding", "gzip")], part) }

@@ -12,35 +12,6 @@ import Testing
 
 /// Requests and responses in parts, as an author in Swift has them: the kit on the services of a host.
 @Suite(.timeLimit(.minutes(5))) struct KitStreamTests {
-    /// The host's side of one instance, whose services are real.
-    @safe private final class KitSide: @unchecked Sendable {
-        // Sendable: written in `init` alone.
-        let plugin = PluginSide()
-        let http: any HTTPService
-        let connection: HostConnection
-        private let host: UnsafeMutablePointer<connector_host>
-
-        init() throws {
-            unsafe host = .allocate(capacity: 1)
-            unsafe host.initialize(
-                to: connector_host(
-                    struct_size: UInt32(MemoryLayout<connector_host>.size),
-                    abi_version: CONNECTOR_ABI_VERSION,
-                    context: UnsafeMutableRawPointer(host),
-                    service: { _, _, _ in nil },
-                    complete: { _, _, _, _, _, _ in Int32(CONNECTOR_UNKNOWN_OPERATION) },
-                    progress: { _, _, _, _ in Int32(CONNECTOR_UNKNOWN_OPERATION) }
-                )
-            )
-            connection = unsafe HostConnection(UnsafePointer(host))
-            http = unsafe HostHTTP(connection, try #require(plugin.http), clock: SystemClock())
-        }
-
-        deinit {
-            unsafe host.deallocate()
-        }
-    }
-
     private static func upload(_ parts: [[UInt8]], length: UInt64? = nil, asked: CallCounter? = nil) -> HTTPUpload {
         let rest = Rest(parts)
         return HTTPUpload(length: length) { () throws(PluginError) in

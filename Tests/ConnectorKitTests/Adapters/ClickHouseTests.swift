@@ -16,10 +16,10 @@ internal import Testing
         return .response(response)
     }
 
-    private func clickHouse(_ http: ScriptedHTTP) throws -> ClickHouse {
+    private func clickHouse(_ http: ScriptedHTTP, table: JSONValue = "a`b") throws -> ClickHouse {
         try ClickHouse(
             configuration: PluginConfiguration([
-                "endpoint": "http://vendor.example", "database": "shop", "table": "a`b", "username": "ada",
+                "endpoint": "http://vendor.example", "database": "shop", "table": table, "username": "ada",
                 "password": "{{secret:password}}",
             ]),
             host: .scripted(http)
@@ -44,6 +44,14 @@ internal import Testing
         #expect(token != ClickHouseRequests.token(of: events.reversed().map(\.messageId)))
     }
 
+    @Test func `an accent hides no quotation mark in the name of a table`() async throws {
+        let http = ScriptedHTTP([Self.done()])
+        let clickHouse = try clickHouse(http, table: "a`\u{301}b\\\u{301}")
+        _ = try await clickHouse.deliver([.track("E", userId: "u")])
+        let query = try #require(http.requests[0].url.value(of: "query"))
+        #expect(query == "INSERT INTO `shop`.`a\\`\u{301}b\\\\\u{301}` FORMAT JSONEachRow")
+    }
+
     @Test(arguments: [
         ("117", 500, PluginStatus.invalid), ("60", 404, .notFound), ("497", 500, .unauthorized),
         ("516", 403, .unauthorized),
@@ -56,6 +64,19 @@ internal import Testing
             try await clickHouse(http).track(event: ["event": "E", "userId": "u"])
         }
         #expect(error?.status == kind && error?.isRetryable == false)
+    }
+
+    @Test func `rows in too many partitions go in smaller inserts, and too many parts wait`() async throws {
+        func refused(_ words: String) -> ScriptedHTTP.Answer {
+            let headers: HTTPFields = ["X-ClickHouse-Exception-Code": "252", "X-ClickHouse-Query-Id": "q"]
+            return .response(HTTPResponse(status: 500, headers: headers, body: Array("Code: 252. \(words)".utf8)))
+        }
+        let events = [AnalyticsEvent.track("E", userId: "u"), .track("F", userId: "v")]
+        let partitions = refused("DB::Exception: Too many partitions for single INSERT block (more than 100).")
+        let http = ScriptedHTTP([partitions, Self.done(), Self.done()])
+        #expect(try await clickHouse(http).deliver(events).map(\.outcome) == [.accepted, .accepted])
+        let parts = refused("DB::Exception: Too many parts (300). Merges are processing significantly slower.")
+        #expect(try await clickHouse(ScriptedHTTP([parts])).deliver(events).map(\.outcome) == [.retry, .retry])
     }
 
     @Test func `an exception under 200, or an answer of somebody else, is no delivery`() async throws {

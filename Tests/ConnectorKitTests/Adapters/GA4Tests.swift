@@ -28,7 +28,7 @@ internal import Testing
     @Test func `a request has the events of one person, and names its secret in the query`() async throws {
         let http = ScriptedHTTP((204, ""), (204, ""), (204, ""))
         var identify = AnalyticsEvent(.identify, userId: "u", anonymousId: "a")
-        identify.traits = ["plan": "pro", "home": ["city": "Bern"]]
+        identify.traits = ["plan": "pro", "home": ["city": "Bern"], "user_id": "u"]
         let events = [
             AnalyticsEvent.track("Order Completed", ["total": 42.5], userId: "u", anonymousId: "a"),
             .track("b", userId: "v"), identify, .track("c", userId: "u", anonymousId: "a"),
@@ -69,7 +69,7 @@ internal import Testing
     @Test func `what Google would drop in silence is refused`() throws {
         func refused(_ event: AnalyticsEvent) -> Bool { (try? GA4Events.encode(event, now: now)) == nil }
         #expect(!refused(.track("a", userId: "u")))
-        for name in ["1a", "session_start", "ga_x", "", String(repeating: "x", count: 41)] {
+        for name in ["1a", "session_start", "dynamic_link_app_open", "ga_x", "", String(repeating: "x", count: 41)] {
             #expect(refused(.track(name, userId: "u")), "\(name)")
         }
         #expect(refused(AnalyticsEvent(.alias, userId: "u")))
@@ -92,6 +92,10 @@ internal import Testing
             .track("a", ["t": long, "items": [["item_id": "i"]], "list": [1, 2], "b": true], userId: "u")
         )
         #expect(event["params"]?["t"]?.string?.count == 100)
+        // To Swift, this is one character.
+        let accented = JSONValue.string("e" + String(repeating: "\u{301}", count: 200))
+        let cut = try encoded(.track("a", ["t": accented], userId: "u"))
+        #expect(cut["params"]?["t"]?.string?.unicodeScalars.count == 100)
         #expect(event["params"]?["items"] == [["item_id": "i"]])
         #expect(event["params"]?["list"] == "[1,2]" && event["params"]?["b"] == "true")
     }

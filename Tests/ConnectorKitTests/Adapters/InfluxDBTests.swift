@@ -27,7 +27,9 @@ internal import Testing
 
     @Test(arguments: [
         ("Order Completed, now", #"Order\ Completed\,\ now"#), ("a=b", "a=b"), ("end\\", #"end\\ "#),
-        ("two\nlines", #"two\ lines"#), ("#1", "\\#1"),
+        ("two\nlines", #"two\ lines"#), ("#1", "\\#1"), ("#\u{FE0F}\u{20E3} x", "\\#\u{FE0F}\u{20E3}\\ x"),
+        ("\u{600}\\", "\u{600}\\\\ "), ("\t#1", "\\\t#1"), ("\0\t#1", "\\\0\t#1"), ("\n#1", "\\ #1"),
+        ("a\t#1", "a\t#1"),
     ])
     func `a measurement cannot end before its name does`(_ name: String, _ escaped: String) {
         #expect(line(.track(name, userId: "u")).hasPrefix("\(escaped),type=track "))
@@ -53,12 +55,12 @@ internal import Testing
     @Test func `members within members are joined with dots, and nothing is sent twice`() {
         let event = AnalyticsEvent.track(
             "E",
-            ["a": ["b c": ["d": 1]], "n": nil, "l": [1, "x"], "userId": "other", "time": 5],
+            ["a": ["b c": ["d": 1]], "n": nil, "l": [1, "x"], "userId": "other", "time": 5, "type": "x"],
             userId: "u"
         )
         #expect(
             line(event)
-                == #"E,type=track messageId="m",userId="u",a.b\ c.d=1.0,l="[1,\"x\"]",time_=5.0 1769851800000000001"#
+                == #"E,type=track messageId="m",userId="u",a.b\ c.d=1.0,l="[1,\"x\"]",time_=5.0,type_="x" 1769851800000000001"#
         )
     }
 
@@ -74,6 +76,20 @@ internal import Testing
         #expect(times.time(of: first) == time)
         var later = PointTimes(now: Timestamp(nanoseconds: 5))
         #expect(later.time(of: first) == time)
+    }
+
+    @Test func `events of one microsecond do not replace each other in two deliveries`() {
+        var event = AnalyticsEvent.track("E", userId: "u")
+        event.timestamp = Timestamp(nanoseconds: 1_769_851_800_250_001_000)
+        let times = (0..<20).map { number in
+            var (other, times) = (event, PointTimes(now: now))
+            other.messageId = "m\(number)"
+            return times.time(of: other)
+        }
+        #expect(times.allSatisfy { $0 / 1000 == 1_769_851_800_250_001 } && Set(times).count > 15)
+        event.timestamp = now
+        var exact = PointTimes(now: now)
+        #expect(exact.time(of: event) == now.nanoseconds)
     }
 
     @Test func `events without a time get one each`() {
@@ -102,6 +118,33 @@ internal import Testing
         #expect(kinds == [.reachable, .authenticated])
         #expect(try await influxdb(ScriptedHTTP((204, ""), (204, ""))).open().map(\.kind) == [.reachable])
         #expect(try await influxdb(ScriptedHTTP((204, "")), username: nil).open().map(\.kind) == [.reachable])
+    }
+
+    @Test(arguments: [
+        #"{"code":"invalid","message":"writing requires points"}"#,
+        #"{"error":"write buffer error: incoming write was empty","data":null}"#, "incoming write was empty",
+    ])
+    func `a later version refuses a write without points for that alone`(_ words: String) async throws {
+        let kinds = try await influxdb(ScriptedHTTP((400, words), (401, ""))).open().map(\.kind)
+        #expect(kinds == [.reachable, .authenticated])
+        let answers = try await influxdb(ScriptedHTTP((400, words))).deliver([.track("E", userId: "u")])
+        #expect(answers.map(\.outcome) == [.rejected])
+    }
+
+    @Test(arguments: [
+        (401, #"{"code":"unauthorized","message":"unauthorized access"}"#, PluginStatus.unauthorized),
+        (403, "{}", .unauthorized), (404, #"{"code":"not found","message":"no dbrp mapping found"}"#, .notFound),
+        (400, #"{"error":"database is required"}"#, .invalid), (400, "<html>no points</html>", .protocolViolation),
+    ])
+    func `no other refusal of a write without points is a proof`(
+        _ status: Int,
+        _ body: String,
+        _ expected: PluginStatus
+    ) async throws {
+        let error = await #expect(throws: PluginError.self) { try await influxdb(ScriptedHTTP((status, body))).open() }
+        #expect(error?.status == expected)
+        guard let words = try? JSONValue(parsing: body)["message"]?.string else { return }
+        #expect(error?.message == "influxdb answered HTTP \(status): \(words)")
     }
 
     @Test func `an unknown database is not found, in InfluxDB's words`() async throws {

@@ -77,6 +77,8 @@ internal import Testing
         (DatabaseQuery.Filter("n", .equal, "42"), "n", #""42""#), (.init("n", .greaterOrEqual, 1), "min_n", "1"),
         (.init("n", .less, 1.5), "lt_n", "1.5"), (.init("min_n", .equal, 1), "in_min_n", "1"),
         (.init("_x", .equal, nil), "in__x", "null"), (.init("n", .within, ["a", true]), "in_n", #""a",true"#),
+        (.init("eq_n", .equal, 1), "in_eq_n", "1"), (.init("a.b", .notEqual, 1), "not_a.b", "1"),
+        (.init("größe, a-b", .equal, 1), "größe, a-b", "1"),
     ])
     func `filters are items of the query`(_ filter: DatabaseQuery.Filter, _ name: String, _ value: String) throws {
         let item = try KintoFilter.item(filter)
@@ -84,9 +86,30 @@ internal import Testing
         #expect(item.value == value)
     }
 
-    @Test func `a text with a comma cannot be one of several`() {
-        let error = #expect(throws: PluginError.self) { try KintoFilter.item(.init("n", .within, ["a,b"])) }
+    @Test(arguments: ["a,b", "a,\u{301}b"])
+    func `a text with a comma cannot be one of several`(_ text: JSONValue) {
+        let error = #expect(throws: PluginError.self) { try KintoFilter.item(.init("n", .within, [text])) }
         #expect(error?.status == .unsupported)
+    }
+
+    @Test(
+        arguments: [
+            .init("a-b", .less, 1), .init("größe", .notEqual, 1), .init("", .greater, 1), .init("a b", .within, [1]),
+            .init("_a b", .equal, 1), .init("min_a-b", .equal, 1), .init("eq_\u{301}", .equal, 1),
+            .init(" a", .equal, 1), .init("a\u{1C}", .equal, 1),
+        ] as [DatabaseQuery.Filter]
+    )
+    func `a field whose name Kinto would take for another is refused`(_ filter: DatabaseQuery.Filter) {
+        let error = #expect(throws: PluginError.self) { try KintoFilter.item(filter) }
+        #expect(error?.status == .unsupported && error?.message.contains("\"\(filter.field)\"") == true)
+    }
+
+    @Test(arguments: ["a-b", "a,b", "größe", ""])
+    func `an order by a field that Kinto would leave out is refused`(_ field: String) async throws {
+        let (http, query) = (ScriptedHTTP(), DatabaseQuery(sort: [.init("n"), .init(field, descending: true)]))
+        let kinto = try kinto(http)
+        let error = await #expect(throws: PluginError.self) { try await kinto.query(query, in: "c") }
+        #expect(error?.status == .unsupported && http.requests.isEmpty)
     }
 
     @Test func `pages follow each other by token`() async throws {

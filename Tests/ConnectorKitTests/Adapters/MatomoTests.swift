@@ -100,6 +100,21 @@ internal import Testing
         #expect(lost.withLock(\.self) == [1])
     }
 
+    @Test func `where it is not said any more which one is invalid nothing counts twice, and the next go one by one`()
+        async throws
+    {
+        let lost = Mutex<[JSONValue?]>([])
+        let log = Log(level: .warning) { _, _, fields in lost.withLock { $0.append(fields["lost"]) } }
+        let nameless = (200, #"{"status":"success","tracked":2,"invalid":1}"#)
+        let http = ScriptedHTTP(Self.refused, Self.site, nameless, Self.tracked(1), Self.nameless, Self.tracked(1))
+        let matomo = try matomo(http, log: log)
+        _ = try await matomo.open()
+        let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .accepted, .accepted])
+        #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(lost.withLock(\.self) == [1] && http.requests.count == 6)
+    }
+
     @Test func `where one is invalid and none was tracked the others are sent again`() async throws {
         let answer = #"{"status":"success","tracked":0,"invalid":1,"invalid_indices":[1]}"#
         let http = ScriptedHTTP(Self.refused, Self.site, (200, answer), Self.tracked(2))

@@ -68,13 +68,25 @@ internal import Testing
 
     @Test func `events that Mixpanel refuses are rejected in its words, and it has the others`() async throws {
         let record = #"{"index":1,"$insert_id":"m","field":"properties.time","message":"too old"}"#
-        let answer = #"{"code":400,"error":"e","failed_records":[\#(record),{"index":7},{}],"num_records_imported":2}"#
+        let records = #"[\#(record),{"index":2},{"index":7},{}]"#
+        let answer = #"{"code":400,"error":"e","failed_records":\#(records),"num_records_imported":1}"#
         let http = ScriptedHTTP((400, answer))
         let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
         let answers = try await mixpanel(http).deliver(events)
-        #expect(answers.map(\.outcome) == [.accepted, .rejected, .accepted])
+        #expect(answers.map(\.outcome) == [.accepted, .rejected, .rejected])
         #expect(answers[1].reason == "mixpanel refused properties.time: too old")
         #expect(http.requests.count == 1)
+    }
+
+    @Test func `events that were imported are not sent again if the profiles refuse the token`() async throws {
+        let refused = (401, #"{"status":0,"error":"no"}"#)
+        let events = [.track("a", userId: "u"), AnalyticsEvent(.identify, userId: "u")]
+        let answers = try await mixpanel(ScriptedHTTP(Self.imported, refused)).deliver(events)
+        #expect(answers.map(\.outcome) == [.accepted, .retry] && answers[1].code == .unauthorized)
+        let error = await #expect(throws: PluginError.self) {
+            try await mixpanel(ScriptedHTTP(refused, refused)).deliver(events)
+        }
+        #expect(error?.status == .unauthorized)
     }
 
     @Test func `a profile with status 0 is rejected in Mixpanel's words`() async throws {

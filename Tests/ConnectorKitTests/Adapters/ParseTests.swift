@@ -123,6 +123,24 @@ internal import Testing
         #expect(url.value(of: "count") == "1")
     }
 
+    @Test func `the id's two names are one member, and a second constraint of a kind is a condition of its own`() {
+        func condition(_ filters: DatabaseQuery.Filter...) -> String {
+            JSONValue.object(ParseQuery.condition(filters)).serialized()
+        }
+        #expect(
+            condition(.init("id", .equal, "1"), .init("objectId", .notEqual, "2"))
+                == #"{"objectId":{"$eq":"1","$ne":"2"}}"#
+        )
+        #expect(
+            condition(.init("id", .equal, "1"), .init("a", .equal, "x"), .init("objectId", .equal, "2"))
+                == #"{"objectId":{"$eq":"1"},"a":"x","$and":[{"objectId":{"$eq":"2"}}]}"#
+        )
+        #expect(
+            condition(.init("n", .less, 1), .init("n", .less, 2), .init("n", .greater, 0))
+                == #"{"n":{"$lt":1,"$gt":0},"$and":[{"n":{"$lt":2}}]}"#
+        )
+    }
+
     @Test(arguments: [
         ([], "objectId"), ([DatabaseQuery.Order("n")], "n,objectId"),
         ([.init("n"), .init("id", descending: true)], "n,-objectId"),

@@ -47,6 +47,9 @@ internal import Testing
         #expect(encoded["event"] == "$create_alias")
         #expect(encoded["distinct_id"] == "p")
         #expect(encoded["properties"]?["alias"] == "u")
+        // PostHog counts code points; to Swift, this is one character.
+        let long = "e" + String(repeating: "\u{301}", count: 200)
+        #expect(throws: PluginError.self) { try events.encode(.track("a", userId: long), now: now) }
         var group = AnalyticsEvent(.group, userId: "u")
         group.groupId = "g"
         group.traits = ["plan": "x"]

@@ -75,6 +75,8 @@ internal import Testing
 
     @Test(arguments: [
         (DatabaseQuery.Filter("a", .equal, "x\"\\y"), #"("a".eq."x\"\\y")"#),
+        // To Swift, a quotation mark or a backslash and an accent after it are another character.
+        (.init("a\"\u{301}", .equal, "x\"\u{301}\\\u{301}"), "(\"a\\\"\u{301}\".eq.\"x\\\"\u{301}\\\\\u{301}\")"),
         (.init("a", .equal, nil), #"("a".is.null)"#),
         (.init("a", .notEqual, 1), #"(or("a".neq."1","a".is.null))"#),
         (.init("a", .notEqual, nil), #"("a".not.is.null)"#),

@@ -107,7 +107,7 @@ internal import Testing
         #expect(try await pushgateway(ScriptedHTTP(status)).open().map(\.kind) == [.reachable])
     }
 
-    @Test(arguments: ["", "a/b"])
+    @Test(arguments: ["", "a/b", "a/\u{301}b"])
     func `a job that no path can hold is invalid`(_ job: JSONValue) {
         #expect(throws: PluginError.self) { try pushgateway(ScriptedHTTP(), ["job": job]) }
     }

@@ -51,6 +51,20 @@ internal import Testing
         #expect(data["custom"] == ["device": ["m": 1], "tags": ["a": "b"], "unhandled": true])
     }
 
+    @Test func `the id of a person that is too long for Rollbar becomes a UUID, always the same`() async throws {
+        func person(_ id: String) throws -> String? {
+            let items = RollbarItems(environment: "test", platform: "linux", release: nil)
+            let report = try CrashReport(json: ["level": "info", "message": "m", "user": ["id": .string(id)]])
+            let data = try JSONValue(parsing: items.encode(report, now: Timestamp(nanoseconds: 0)))
+            return data["person"]?["id"]?.string
+        }
+        let long = String(repeating: "x", count: 41)
+        #expect(try person(String(long.dropLast())) == String(long.dropLast()))
+        #expect(try person(long)?.utf8.count == 36 && person(long) == person(long))
+        // To Swift, this is one character.
+        #expect(try person("e" + String(repeating: "\u{301}", count: 40))?.utf8.count == 36)
+    }
+
     @Test func `each report is a request of its own, and a single exception a trace`() async throws {
         let http = ScriptedHTTP(Self.taken, (422, #"{"err":1,"message":"Invalid format"}"#), Self.taken)
         let reports =

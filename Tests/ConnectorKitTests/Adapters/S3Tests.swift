@@ -63,7 +63,10 @@ internal import Testing
             let http = http([list([]), answer])
             #expect(try await s3(http).open().map(\.kind) == [kind])
             #expect(http.requests.map(\.method) == [.get, .get])
-            #expect(http.requests[0].url.description == "http://vendor.example:9000/b?list-type=2&max-keys=1")
+            #expect(
+                http.requests[0].url.description
+                    == "http://vendor.example:9000/b?list-type=2&encoding-type=url&max-keys=1"
+            )
             #expect(http.requests[0].headers["x-amz-date"] == "20260131T093000Z")
             #expect(
                 http.requests[0].headers["Authorization"]?.contains("/20260131/eu-central-1/s3/aws4_request") == true
@@ -95,7 +98,7 @@ internal import Testing
     @Test func `the host may name the bucket`() async throws {
         let http = http([list([]), error(403, "AccessDenied")])
         _ = try await s3(http, ["endpoint": "https://b.s3.example/", "virtualHost": true]).open()
-        #expect(http.requests[0].url.description == "https://b.s3.example/?list-type=2&max-keys=1")
+        #expect(http.requests[0].url.description == "https://b.s3.example/?list-type=2&encoding-type=url&max-keys=1")
     }
 
     @Test(arguments: ["", "a/b", "a?b", "..", "a{{secret:secretKey}}"])
@@ -110,6 +113,7 @@ internal import Testing
         (403, "InvalidAccessKeyId", PluginStatus.unauthorized), (403, "SignatureDoesNotMatch", .unauthorized),
         (400, "ExpiredToken", .unauthorized), (403, "RequestTimeTooSkewed", .unauthorized),
         (400, "AuthorizationHeaderMalformed", .unauthorized), (403, "AccessDenied", .denied),
+        (403, "InvalidObjectState", .denied), (403, "QuotaExceeded", .denied), (401, "Unheard", .unauthorized),
         (404, "NoSuchBucket", .notFound), (301, "PermanentRedirect", .invalid), (503, "SlowDown", .rateLimited),
         (500, "InternalError", .unavailable), (200, "InternalError", .unavailable), (400, "Unheard", .invalid),
         (409, "OperationAborted", .conflict),
@@ -172,6 +176,37 @@ internal import Testing
         #expect(http.requests.map { $0.url.value(of: "start-after") } == ["A", "a/b"])
     }
 
+    @Test func `keys are decoded where the list says that they are encoded`() async throws {
+        let (_, plain) = list(["a+b%20c", "d/%C3%A9"])
+        let encoded = plain.replacing("<IsTruncated>", with: "<EncodingType>url</EncodingType><IsTruncated>")
+        for (document, keys) in [(plain, ["a+b%20c", "d/%C3%A9"]), (encoded, ["a b c", "d/é"])] {
+            let page = try await s3(http([(200, document)])).list(prefix: "", after: "", limit: 9)
+            #expect(page.files.map(\.path) == keys)
+        }
+        // A key that XML cannot hold is no path, and hides none.
+        let odd = list(["a%01", "a%2B"]).1
+            .replacing("<IsTruncated>", with: "<EncodingType>url</EncodingType><IsTruncated>")
+        #expect(try await s3(http([(200, odd)])).list(prefix: "", after: "", limit: 9).files.map(\.path) == ["a+"])
+        let wrong = encoded.replacing("%20", with: "%FF")
+        let error = await failure { _ = try await s3(http([(200, wrong)])).list(prefix: "", after: "", limit: 9) }
+        #expect(error?.status == .protocolViolation && error?.message.contains("a+b%FFc") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("b/", "a", nil), ("b/", "b", nil), ("b/", "b/", "b/"), ("b/", "b/x", "b/x"), ("b/", "c", "c"),
+            ("", "a", "a"),
+        ] as [(String, String, String?)]
+    )
+    func `what precedes the prefix is not where a list begins`(prefix: String, after: String, sent: String?)
+        async throws
+    {
+        let http = http([list([])])
+        _ = try await s3(http).list(prefix: prefix, after: after, limit: 9)
+        #expect(http.requests[0].url.value(of: "start-after") == sent)
+        #expect(http.requests[0].url.value(of: "encoding-type") == "url")
+    }
+
     @Test func `a list that breaks off, goes back or stands still is an error`() async throws {
         let (_, whole) = list(["a"])
         for answers in [
@@ -205,6 +240,17 @@ internal import Testing
                     == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
             )
         }
+    }
+
+    @Test func `a file that is in its place is completed again without being put again`() async throws {
+        let http = http([(200, ""), (503, ""), (200, "")], entry)
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+        let unseen = await failure { _ = try await s3.completeUpload(upload.id, size: 3, digest: nil) }
+        #expect(unseen?.status == .unavailable)
+        _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+        #expect(http.requests.map(\.method) == [.put, .head, .head])
     }
 
     @Test func `a file of several parts is a multipart upload`() async throws {
@@ -274,6 +320,7 @@ internal import Testing
         let s3 = try s3(http)
         for request in [
             FileUploadRequest("a", contentType: "a/{{secret:secretKey}}"), FileUploadRequest("a", contentType: "a/b}}"),
+            FileUploadRequest("a", contentType: "a/\u{600}{{secret:secretKey}\u{301}}"),
             FileUploadRequest("a", condition: .tag("{{secret:secretKey}}")),
             FileUploadRequest("a", condition: .tag("")),
         ] {

@@ -7,6 +7,22 @@ internal import Testing
 
 @testable internal import webdav
 
+/// A script in whose answers `{path}` stands for the path that was asked for: uploads make up names.
+private struct NamingHTTP: HTTPService {
+    let script: ScriptedHTTP
+
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        try await stream(request, silence: nil).response(limit: 1 << 20)
+    }
+
+    func stream(_ request: HTTPRequest, body: HTTPUpload?, silence: Duration?) async throws(PluginError) -> HTTPStream {
+        var response = try await script.stream(request, body: body, silence: silence).response(limit: 1 << 20)
+        let path = String(request.url.description.dropFirst(request.url.origin.count))
+        response.body = Array(String(decoding: response.body, as: UTF8.self).replacing("{path}", with: path).utf8)
+        return HTTPStream(response)
+    }
+}
+
 /// The adapter of WebDAV servers.
 @Suite struct WebDAVTests {
     private func webdav(_ http: some HTTPService, _ fields: JSONObject = [:]) throws -> WebDAV {
@@ -27,6 +43,18 @@ internal import Testing
             <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
             """
         return (207, multistatus(response(path, properties ?? usual)))
+    }
+
+    /// An answer that the file that was asked for is there; with ``NamingHTTP``.
+    private func there(_ size: Int? = 3, tag: String = "1") -> (Int, String) {
+        let length = size.map { "<d:getcontentlength>\($0)</d:getcontentlength>" } ?? ""
+        return found(
+            "{path}",
+            """
+            <d:resourcetype/>\(length)<d:getetag>"\(tag)"</d:getetag>
+            <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
+            """
+        )
     }
 
     private func response(_ path: String, _ properties: String) -> String {
@@ -154,6 +182,36 @@ internal import Testing
         #expect(other.requests.map(\.method) == [.propfind])
     }
 
+    @Test(arguments: [200, 301, 403, 405])
+    func `what is refused without a slash at its end may be a collection`(status: Int) async throws {
+        let head = http([(status, "<html>a list</html>"), found("/files/a/", collection)])
+        #expect(await failure { _ = try await webdav(head).head("a") }?.status == .notFound)
+        #expect(head.requests.map(\.method) == [.propfind, .propfind] && head.paths == ["/files/a", "/files/a/"])
+        #expect(head.requests.allSatisfy { $0.headers["Depth"] == "0" })
+        let put = http([(status, "<html>a list</html>"), found("/files/a/", collection), (204, "")])
+        let adapter = try webdav(put)
+        let upload = try await adapter.createUpload(FileUploadRequest("a"))
+        let error = await failure { _ = try await adapter.completeUpload(upload.id, size: 0, digest: nil) }
+        #expect(error?.status == .conflict)
+        #expect(put.requests.map(\.method) == [.propfind, .propfind, .delete])
+    }
+
+    @Test(arguments: [(200, PluginStatus.protocolViolation), (301, .protocolViolation), (403, .denied)])
+    func `what is refused, and is no collection either, says why`(status: Int, expected: PluginStatus) async throws {
+        for second in [(404, ""), (503, ""), (207, "<html>"), found("/files/a"), found("/files/b/", collection)] {
+            let http = http([(status, "no"), second])
+            #expect(await failure { _ = try await webdav(http).head("a") }?.status == expected)
+            #expect(http.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [401, 404, 429, 500, 503])
+    func `what is refused for another reason is asked for once`(status: Int) async throws {
+        let http = http([(status, "no"), found("/files/a/", collection)])
+        #expect(await failure { _ = try await webdav(http).head("a") } != nil)
+        #expect(http.requests.count == 1)
+    }
+
     @Test(arguments: [
         (206, "bytes 2-4/9", "cde", "cde"), (206, "bytes 2-3/4", "cd", "cd"), (200, "", "abcdefg", "cde"),
         (200, "", "abc", "c"), (416, "bytes */2", "", ""),
@@ -164,7 +222,7 @@ internal import Testing
         body: String,
         expected: String
     ) async throws {
-        let http = http([(status, body)], ["Content-Range": range, "ETag": "\"1\""])
+        let http = http([(status, body), found("/files/a")], ["Content-Range": range, "ETag": "\"1\""])
         let part = try await webdav(http).get("a", from: 2, count: 3, tag: "1")
         #expect(String(decoding: part, as: UTF8.self) == expected)
         #expect(http.requests[0].headers["Range"] == "bytes=2-4" && http.requests[0].headers["If-Match"] == nil)
@@ -183,6 +241,20 @@ internal import Testing
     @Test func `a file that has changed is a conflict, even if the server does not compare`() async throws {
         let http = http([(200, "abc")], ["ETag": "\"2\""])
         #expect(await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict)
+    }
+
+    @Test func `a part behind the end of a file that has changed is a conflict, and of one that is gone not found`()
+        async throws
+    {
+        for (answer, expected) in [(found("/files/a"), PluginStatus.conflict), ((404, ""), .notFound)] {
+            let http = http([(416, ""), answer])
+            let error = await failure { _ = try await webdav(http).get("a", from: 9, count: 3, tag: "2") }
+            #expect(error?.status == expected)
+            #expect(http.requests.map(\.method) == [.get, .propfind])
+        }
+        let untagged = http([(416, "")])
+        #expect(try await webdav(untagged).get("a", from: 9, count: 3, tag: nil) == [])
+        #expect(untagged.requests.count == 1)
     }
 
     @Test(arguments: [("\"1\"", "W/1"), ("W/\"1\"", "1")])
@@ -265,6 +337,8 @@ internal import Testing
         let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 20 << 20 + 1, digest: nil) }
         #expect(error?.status == .unavailable && error?.isRetryable == false)
         #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .delete] && http.paths[2] == http.paths[3])
+        let again = await failure { _ = try await webdav.completeUpload(upload.id, size: 20 << 20 + 1, digest: nil) }
+        #expect(again?.status == .notFound, "its content is gone")
         let body = http.requests[2].body
         #expect(body.count == 20 << 20 + 1 && body.last == 99)
         for number: UInt8 in 0..<20 {
@@ -303,6 +377,93 @@ internal import Testing
             #expect(http.beginning.count == 1)
             #expect(http.requests.map(\.method) == [.mkcol, .delete], "the put did not end as if it were whole")
         }
+    }
+
+    @Test func `a large file of which the server has another size gets no place`() async throws {
+        let http = http([(405, ""), (404, ""), (201, ""), there(0), (204, "")])
+        let webdav = try webdav(NamingHTTP(script: http))
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await send(0...9, of: upload, to: webdav)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 10 << 20, digest: nil) }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == false)
+        #expect(error?.message.contains("has 0 of the file's 10485760 bytes") == true)
+        #expect(error?.message.contains("FastCGI") == true)
+        #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .propfind, .delete])
+        #expect(Set(http.paths[2...]).count == 1, "what is removed is what was put")
+    }
+
+    @Test func `a copy has the size of its source, as far as the server says`() async throws {
+        let copied = [there(), (404, ""), (201, ""), there()]
+        let short = http(copied + [there(2), (204, "")])
+        let error = await failure { _ = try await webdav(NamingHTTP(script: short)).copy("a", to: "b") }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == false)
+        #expect(short.requests.map(\.method) == [.propfind, .propfind, .copy, .propfind, .propfind, .delete])
+        let unknown = http(copied + [there(nil), (207, multistatus("")), (404, ""), (201, ""), there()])
+        #expect(try await webdav(NamingHTTP(script: unknown)).copy("a", to: "b").size == 3)
+    }
+
+    /// Puts three bytes.
+    private func put(_ request: FileUploadRequest, _ http: ScriptedHTTP) async throws -> FileEntry {
+        let webdav = try webdav(NamingHTTP(script: http))
+        let upload = try await webdav.createUpload(request)
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        return try await webdav.completeUpload(upload.id, size: 3, digest: nil)
+    }
+
+    /// The moves that a server got.
+    private func moves(_ http: ScriptedHTTP) -> [HTTPRequest] {
+        http.requests.filter { $0.method == .move }
+    }
+
+    @Test func `a server that refuses every tag in If is asked without, if the tag is still there`() async throws {
+        let refused = [there(), (201, ""), there(), (207, multistatus("")), there(), (412, "")]
+        let request = FileUploadRequest("a", condition: .tag("1"))
+        let without = http(refused + [there(), (204, ""), there(tag: "2")])
+        #expect(try await put(request, without).tag == "2")
+        let conditions = [#"<http://vendor.example/files/a> (["1"])"#, nil]
+        #expect(moves(without).map { $0.headers["If"] } == conditions)
+        #expect(moves(without).allSatisfy { $0.headers["Overwrite"] == "T" })
+
+        let changed = http(refused + [there(tag: "2"), (204, "")])
+        #expect(await failure { _ = try await put(request, changed) }?.status == .conflict)
+        #expect(moves(changed).count == 1 && changed.requests.last?.method == .delete)
+
+        let again = http(refused + [there(), (412, ""), (204, "")])
+        #expect(await failure { _ = try await put(request, again) }?.status == .conflict)
+        #expect(moves(again).count == 2 && again.requests.last?.method == .delete)
+
+        let absent = http([(404, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (412, ""), (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a", condition: .absent), absent) }
+        #expect(error?.status == .conflict && moves(absent).count == 1)
+    }
+
+    @Test(arguments: [404, 409, 500])
+    func `a collection that is missing is made, whatever the server says of it`(status: Int) async throws {
+        let answers = [
+            (404, ""), (status, ""), (201, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (status, ""),
+            (201, ""), (201, ""), there(),
+        ]
+        let http = http(answers)
+        #expect(try await put(FileUploadRequest("b/a"), http).path == "b/a")
+        let methods: [HTTPRequest.Method] = [
+            .propfind, .put, .mkcol, .put, .propfind, .proppatch, .propfind, .move, .mkcol, .move, .propfind,
+        ]
+        #expect(http.requests.map(\.method) == methods)
+        #expect(http.paths[2] == "/files/.connector-uploads/" && http.paths[8] == "/files/b/")
+    }
+
+    @Test func `a server that fails is asked once more if a collection may be missing, and not if none can be`()
+        async throws
+    {
+        let http = http([(404, ""), (500, "broken"), (405, ""), (500, "broken"), (404, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a"), http) }
+        #expect(error?.status == .unavailable && error?.message.contains("broken") == true)
+        #expect(http.requests.map(\.method) == [.propfind, .put, .mkcol, .put, .delete])
+        let move = self.http([
+            (404, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (500, "broken"), (204, ""),
+        ])
+        #expect(await failure { _ = try await put(FileUploadRequest("a"), move) }?.status == .unavailable)
+        #expect(moves(move).count == 1)
     }
 
     @Test func `a put that fails leaves nothing behind`() async throws {

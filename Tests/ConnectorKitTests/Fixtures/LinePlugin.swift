@@ -4,14 +4,21 @@
 internal import CConnector
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// A plugin whose operations do what a test of the line needs.
 struct LinePlugin: Plugin {
+    /// The host of the last one that was refused.
+    static let refused = Mutex<Host?>(nil)
+
     let configuration: PluginConfiguration
     let host: Host
 
     init(configuration: PluginConfiguration, host: Host) throws {
-        guard configuration["refuse"] == nil else { throw PluginError(.invalid, "refused", domain: "test") }
+        guard configuration["refuse"] == nil else {
+            Self.refused.withLock { $0 = host }
+            throw PluginError(.invalid, "refused", domain: "test")
+        }
         self.configuration = configuration
         self.host = host
     }

@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 internal import Testing
 
 /// The line between the C ABI and an author's type.
@@ -22,6 +23,17 @@ internal import Testing
         let instance = LineInstance(LineHost(), configuration: #"{"refuse":true}"#)
         #expect(instance.status == PluginStatus.invalid.rawValue)
         #expect(instance.message == "refused")
+    }
+
+    @Test func `what a constructor that throws has started can use the host no more`() async throws {
+        let host = LineHost()
+        let instance = LineInstance(host, configuration: #"{"refuse":true}"#)
+        #expect(instance.status == PluginStatus.invalid.rawValue)
+        let last = LinePlugin.refused.withLock { $0 }
+        let kept = try #require(last)
+        let request = HTTPRequest(.get, try #require(HTTPURL("http://vendor.example/")))
+        let error = await #expect(throws: PluginError.self) { try await kept.http.send(request) }
+        #expect(error?.status == .notOpen && host.lastRequest == nil)
     }
 
     @Test(arguments: ["", "{", "[]", "\"text\"", "nul"])

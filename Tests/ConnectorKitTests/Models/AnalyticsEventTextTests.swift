@@ -79,4 +79,12 @@ internal import Testing
         let spaced = Array(#"[ {"outcome": "accepted"} ]"#.utf8)
         #expect(try DeliveryAnswer.answers(text: spaced, count: 1) == [.accepted])
     }
+
+    @Test(arguments: [#"[{"outcome":"done"}]"#, "[{}]", "[1]", #"[{"outcome":"retry","retryAfter":-1}]"#, "[]", "{}"])
+    func `answers that cannot be read are no fault of an event`(_ text: String) {
+        let error = #expect(throws: ConnectorError.self) {
+            try DeliveryAnswer.answers(text: Array(text.utf8), count: 1)
+        }
+        #expect(error?.code == .protocolViolation)
+    }
 }

@@ -75,6 +75,15 @@ static void check_values(void) {
     CHECK(connector_json_string(parse("\"a\\u0000\""), text, sizeof text) == CONNECTOR_INVALID);
     CHECK(connector_json_string(parse("12"), text, sizeof text) == CONNECTOR_INVALID);
     CHECK(connector_json_equals(parse("\"\\u00e9\""), "\xc3\xa9", 2));
+    CHECK(connector_json_equals(parse("\"\xc3\xa9\xf0\x9f\x98\x80\""), "\xc3\xa9\xf0\x9f\x98\x80", 6));
+    {
+        static const char *const wrong[] = {"\xe9", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"};
+        for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
+            char quoted[8];
+            (void)snprintf(quoted, sizeof quoted, "\"%s\"", wrong[index]);
+            CHECK(parse(quoted).text == NULL);
+        }
+    }
     CHECK(!connector_json_equals(parse("\"ab\""), "a", 1) && !connector_json_equals(parse("\"a\""), "ab", 2));
     CHECK(connector_json_double(parse("-12.5e1"), &number) && number == -125.0);
     CHECK(!connector_json_double(parse("\"1\""), &number));

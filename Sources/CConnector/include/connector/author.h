@@ -87,6 +87,24 @@ static inline size_t connector_json_space(const char *text, size_t length, size_
     return at;
 }
 
+/* The bytes of the character at `at` in UTF-8 (RFC 3629, section 4); 0 if it is none. */
+static inline size_t connector_utf8_count(const char *text, size_t length, size_t at) {
+    const unsigned char *bytes = (const unsigned char *)text + at;
+    const unsigned char first = bytes[0];
+    const size_t count = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    size_t index;
+    if (count == 0 || length - at < count) return 0;
+    for (index = 1; index < count; index++) {
+        if ((bytes[index] & 0xC0) != 0x80) return 0;
+    }
+    /* The shortest form, no surrogates, nothing beyond U+10FFFF. */
+    if (first == 0xE0 && bytes[1] < 0xA0) return 0;
+    if (first == 0xED && bytes[1] > 0x9F) return 0;
+    if (first == 0xF0 && bytes[1] < 0x90) return 0;
+    if (first == 0xF4 && bytes[1] > 0x8F) return 0;
+    return count;
+}
+
 /* The end of the string that begins at `at`; 0 if it is none. */
 static inline size_t connector_json_string_end(const char *text, size_t length, size_t at) {
     if (at >= length || text[at] != '"') return 0;
@@ -94,6 +112,11 @@ static inline size_t connector_json_string_end(const char *text, size_t length, 
         const unsigned char byte = (unsigned char)text[at];
         if (byte == '"') return at + 1;
         if (byte < 0x20) return 0;
+        if (byte >= 0x80) {
+            const size_t count = connector_utf8_count(text, length, at);
+            if (count == 0) return 0;
+            at += count - 1;
+        }
         if (byte != '\\') continue;
         if (++at >= length) return 0;
         if (text[at] == 'u') {

@@ -25,7 +25,9 @@
  *
  * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only one
  * result, and has no out parameters; put several values into json. An operation that declares json completes with JSON
- * text, such as `null`. Completing it without a result is misbehaviour.
+ * text, such as `null`. Completing it without a result is misbehaviour, and so is what the host does not take for JSON: text
+ * that is not UTF-8, names that occur twice in an object, escapes of half a surrogate pair, numbers beyond a double, and more
+ * than 128 levels. Do not pass on what a vendor sent without looking at it.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions

@@ -33,7 +33,8 @@ typedef struct connector_clock {
 
     /**
      * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` identifies
-     * it to `cancel_timer` and is set before `fire` can run. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
+     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never fires:
+     * `destroy` cancels it to learn that it may free `user`. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
      * is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers; CONNECTOR_TOO_LARGE if 65,536
      * timers of the instance are pending. [any]
      */

@@ -84,6 +84,7 @@ typedef struct connector_http_request {
     /** The absolute URL, http or https. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
+    /** At most 256; with the URL, and once their secrets are inserted, they have at most 60 KiB. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -106,11 +107,11 @@ typedef struct connector_http_response {
 /**
  * Receives the end of a request, exactly once: `status` CONNECTOR_OK and a response (of any HTTP status), or a failure and an
  * error: CONNECTOR_DENIED (host not allowed), CONNECTOR_UNAVAILABLE (refused, reset, no such host, TLS), CONNECTOR_TIMED_OUT,
- * CONNECTOR_TOO_LARGE (response over the limit), CONNECTOR_PROTOCOL (the answer is not HTTP, or redirects too often, to
- * another scheme than http or https, to a host that is not allowed, or with a secret in the body to another origin),
- * CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a gate, and must not block.
- * It never runs inside `request` on the caller's thread, but may run on another thread before `request` has returned:
- * do not hold a lock that `done` takes while you call `request`.
+ * CONNECTOR_TOO_LARGE (request over the limit, with its secrets), CONNECTOR_PROTOCOL (the answer is over the limit or not
+ * HTTP, or redirects too often, to another scheme than http or https, to a host that is not allowed, or with a secret in
+ * the body to another origin), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a
+ * gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another thread before
+ * `request` has returned: do not hold a lock that `done` takes while you call `request`.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,

@@ -1,0 +1,25 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Texts in which some ASCII characters have a meaning, as shells, file systems and dynamic linkers read them: by bytes.
+///
+/// To `contains`, `hasPrefix` and `split`, a character and a combining mark after it are one other character.
+extension StringProtocol {
+    /// Whether a text of ASCII occurs.
+    package func contains(ascii text: StaticString) -> Bool {
+        utf8.firstRange(of: "\(text)".utf8) != nil
+    }
+
+    /// Whether it begins with a text of ASCII.
+    package func starts(ascii text: String) -> Bool {
+        utf8.starts(with: text.utf8)
+    }
+}
+
+extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence == Substring.UTF8View {
+    /// The parts between the occurrences of an ASCII character.
+    package func split(ascii separator: Unicode.Scalar, omittingEmptySubsequences: Bool = true) -> [Substring] {
+        utf8.split(omittingEmptySubsequences: omittingEmptySubsequences) { $0 == UInt8(ascii: separator) }
+            .map { Substring($0) }
+    }
+}
