@@ -23,6 +23,7 @@ import Testing
             mkdir -p .build/debug
             touch .build/debug/connector-host .build/debug/libx.so
             chmod +x .build/debug/connector-host
+            if [ -s crashes ]; then sed -i 1d crashes; kill -SEGV $$; fi
             test ! -e broken
             """
         try workspace.write(compiler + "\n", to: "bin/swift")
@@ -78,5 +79,13 @@ import Testing
         #expect(try build("-c debug -v", status: 1) == 3)
         #expect(run("rm broken") == 0)
         #expect(try build("-c debug -v") == 4 && build("-c debug -v") == 4)
+    }
+
+    @Test func `a package manager that crashes is started again, twice at most`() throws {
+        #expect(run("printf '1\\n2\\n' > crashes") == 0)
+        #expect(try build() == 3)
+        #expect(try readFile(at: "\(workspace.path)/output").contains("ended by signal 11; it is started again"))
+        #expect(run("printf '1\\n2\\n3\\n' > crashes && echo 2 > Sources/A/a.swift") == 0)
+        #expect(try build(status: 139) == 6)
     }
 }
