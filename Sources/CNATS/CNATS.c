@@ -20,8 +20,8 @@ typedef void (*natsErrHandler)(natsConnection *, natsSubscription *, natsStatus,
 typedef void (*natsOnCompleteCB)(void *);
 typedef void (*natsConnectionHandler)(natsConnection *, void *);
 
-/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY and NATS_CONNECTION_AUTH_FAILED of status.h. */
-enum { too_large = 21, no_memory = 24, refused = 11 };
+/* NATS_MAX_PAYLOAD, NATS_NO_MEMORY, NATS_CONNECTION_AUTH_FAILED and NATS_NOT_PERMITTED of status.h. */
+enum { too_large = 21, no_memory = 24, refused = 11, not_permitted = 12 };
 
 #define CNATS_FUNCTIONS(X)                                                                                            \
     X(natsStatus, nats_Open, (int64_t))                                                                               \
@@ -51,6 +51,7 @@ enum { too_large = 21, no_memory = 24, refused = 11 };
     X(natsStatus, natsConnection_Subscribe,                                                                           \
       (natsSubscription **, natsConnection *, const char *, natsMsgHandler, void *))                                  \
     X(natsStatus, natsConnection_PublishMsg, (natsConnection *, natsMsg *))                                           \
+    X(int64_t, natsConnection_GetMaxPayload, (natsConnection *))                                                      \
     X(natsStatus, natsConnection_FlushTimeout, (natsConnection *, int64_t))                                           \
     X(void, natsConnection_Close, (natsConnection *))                                                                 \
     X(void, natsConnection_Destroy, (natsConnection *))                                                               \
@@ -87,6 +88,8 @@ struct cnats_connection {
     pthread_cond_t condition;
     /* Whether the last message was handled, and whether the library has reported that the connection is closed. */
     bool has_completed, has_closed;
+    /* What the server has denied last; empty for nothing. */
+    char denial[256];
 };
 
 static void *open_library(void) {
@@ -141,14 +144,6 @@ static void take(natsConnection *connection, natsSubscription *subscription, nat
     nats.natsMsg_Destroy(message);
 }
 
-/* Without it, the library would write to standard error. Lost requests are noticed by their time. */
-static void ignore(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *closure) {
-    (void)connection;
-    (void)subscription;
-    (void)status;
-    (void)closure;
-}
-
 static void note(struct cnats_connection *connection, bool *what) {
     pthread_mutex_lock(&connection->mutex);
     *what = true;
@@ -167,6 +162,27 @@ static void finish(natsConnection *closed, void *closure) {
     (void)closed;
     connection->end(connection->context);
     note(connection, &connection->has_closed);
+}
+
+static void describe(natsStatus status, char *reason, size_t size) {
+    natsStatus last = 0;
+    const char *detail = nats.nats_GetLastError(&last);
+    if (last != 0 && detail != NULL && detail[0] != 0)
+        snprintf(reason, size, "%s (%s)", nats.natsStatus_GetText(status), detail);
+    else
+        snprintf(reason, size, "%s", nats.natsStatus_GetText(status));
+}
+
+/* Keeps what the server denies, since the request gets no answer. Other errors are noticed by the time that requests take. Without
+ * this function, the library would write to standard error. */
+static void keep(natsConnection *from, natsSubscription *subscription, natsStatus status, void *closure) {
+    struct cnats_connection *connection = closure;
+    (void)from;
+    (void)subscription;
+    if (status != not_permitted) return;
+    pthread_mutex_lock(&connection->mutex);
+    describe(status, connection->denial, sizeof connection->denial);
+    pthread_mutex_unlock(&connection->mutex);
 }
 
 /* Takes the servers one by one. */
@@ -201,17 +217,7 @@ static natsStatus set(natsOptions *made, const struct cnats_options *options) {
     if (status == 0) status = nats.natsOptions_SetPingInterval(made, 5000);
     if (status == 0) status = nats.natsOptions_SetMaxPingsOut(made, 1);
     if (status == 0) status = nats.natsOptions_SetWriteDeadline(made, 2000);
-    if (status == 0) status = nats.natsOptions_SetErrorHandler(made, ignore, NULL);
     return status;
-}
-
-static void describe(natsStatus status, char *reason, size_t size) {
-    natsStatus last = 0;
-    const char *detail = nats.nats_GetLastError(&last);
-    if (last != 0 && detail != NULL && detail[0] != 0)
-        snprintf(reason, size, "%s (%s)", nats.natsStatus_GetText(status), detail);
-    else
-        snprintf(reason, size, "%s", nats.natsStatus_GetText(status));
 }
 
 static void release(struct cnats_connection *connection) {
@@ -256,6 +262,7 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
     snprintf(subject, sizeof subject, "%s.*", inbox);
     natsStatus status = nats.natsOptions_Create(&made);
     if (status == 0) status = set(made, options);
+    if (status == 0) status = nats.natsOptions_SetErrorHandler(made, keep, connection);
     if (status == 0) status = nats.natsOptions_SetClosedCB(made, finish, connection);
     if (status == 0) status = dial(connection, made, options->credentials != NULL);
     if (status == 0)
@@ -289,6 +296,18 @@ int32_t cnats_publish(struct cnats_connection *connection, const char *subject, 
 void cnats_close(struct cnats_connection *connection) {
     nats.natsConnection_FlushTimeout(connection->connection, 1000);
     release(connection);
+}
+
+int64_t cnats_max_payload(struct cnats_connection *connection) {
+    return nats.natsConnection_GetMaxPayload(connection->connection);
+}
+
+bool cnats_denial(struct cnats_connection *connection, char *text, size_t size) {
+    pthread_mutex_lock(&connection->mutex);
+    bool is_denied = connection->denial[0] != 0;
+    snprintf(text, size, "%s", connection->denial);
+    pthread_mutex_unlock(&connection->mutex);
+    return is_denied;
 }
 
 const char *cnats_text(int32_t status) { return nats.natsStatus_GetText(status); }

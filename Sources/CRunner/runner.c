@@ -9,6 +9,7 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
@@ -252,7 +253,8 @@ int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
 }
 
 int32_t runner_wake(const void *word) {
-    long count = syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    /* All: a thread of the other process that sleeps there, too, must not take the one wake. */
+    long count = syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return count >= 0 ? (int32_t)count : -errno;
 }
 

@@ -63,6 +63,14 @@ static void check(writer *writer, const sandbox_check *check, uint8_t error) {
     }
     load(writer, lower);
     if (check->mask != 0) put(writer, BPF_ALU | BPF_AND | BPF_K, check->mask, 0, 0);
+    if (check->is_refused) {
+        /* Each value jumps over those that follow, and over the jump over the refusal. */
+        for (uint32_t index = 0; index < check->count; index++) {
+            put(writer, BPF_JMP | BPF_JEQ | BPF_K, check->values[index], (uint8_t)(check->count - index), 0);
+        }
+        put(writer, BPF_JMP | BPF_JA, 1, 0, 0);
+        return refuse(writer, error);
+    }
     /* Each value jumps over those that follow, and over the refusal. */
     uint32_t left = check->count + check->or_process;
     for (uint32_t index = 0; index < check->count; index++, left--) {

@@ -19,10 +19,14 @@
 #define NEVER(name, x86_64, arm64, reason) {#name, {x86_64, arm64}, SANDBOX_NEVER, EPERM, NULL, NULL, reason}
 #define ABSENT(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NEVER, ENOSYS, NULL, NULL, "has arguments that are pointers"}
 
-/* Conditions on one argument: its number, a mask (0 for all bits), and the values allowed. */
+/* Conditions on one argument: its number, a mask (0 for all bits), and the values allowed, or refused. */
 
 /** PRIVATE, SHARED or ANONYMOUS of mmap's flags, but not SHARED with ANONYMOUS. */
 static const sandbox_check mapping = {.argument = 3, .mask = 0x21, .count = 3, .values = {0x00, 0x01, 0x20}};
+/** MADV_REMOVE frees the pages of memory that the host shares: it would touch none. */
+static const sandbox_check advice = {.argument = 2, .is_refused = 1, .count = 1, .values = {9}};
+/** FALLOC_FL_PUNCH_HOLE does the same by descriptor. */
+static const sandbox_check kept = {.argument = 1, .mask = 0x02, .count = 1, .values = {0}};
 /** F_DUPFD to F_SETLKW, locks of open files, copies, pipes' sizes, seals. Not F_SETOWN, which signals others. */
 static const sandbox_check commands = {
     .argument = 1, .count = 16, .values = {0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034},
@@ -55,7 +59,7 @@ static const sandbox_check internet = {.argument = 0, .count = 3, .values = {2, 
 const sandbox_rule sandbox_rules[] = {
     /* Memory. Shared memory without a descriptor would pass by the bound. */
     CHECKED(mmap, 9, 222, &mapping),
-    ALWAYS(munmap, 11, 215), ALWAYS(mprotect, 10, 226), ALWAYS(brk, 12, 214), ALWAYS(madvise, 28, 233),
+    ALWAYS(munmap, 11, 215), ALWAYS(mprotect, 10, 226), ALWAYS(brk, 12, 214), CHECKED(madvise, 28, 233, &advice),
     ALWAYS(mremap, 25, 216), ALWAYS(mincore, 27, 232), ALWAYS(msync, 26, 227), ALWAYS(mlock, 149, 228),
     ALWAYS(mlock2, 325, 284), ALWAYS(munlock, 150, 229), ALWAYS(membarrier, 324, 283), ALWAYS(mseal, 462, 462),
     /* Bytes of descriptors that are open. */
@@ -82,7 +86,7 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(flistxattr, 196, 13), ALWAYS(inotify_init1, 294, 26), ALWAYS(inotify_add_watch, 254, 27),
     ALWAYS(inotify_rm_watch, 255, 28),
     WHEN_WRITING(creat, 85, -1), WHEN_WRITING(ftruncate, 77, 46), WHEN_WRITING(truncate, 76, 45),
-    WHEN_WRITING(fallocate, 285, 47), WHEN_WRITING(rename, 82, -1), WHEN_WRITING(renameat, 264, 38),
+    {"fallocate", {285, 47}, SANDBOX_WRITING, EACCES, &kept, NULL, "writes files"}, WHEN_WRITING(rename, 82, -1), WHEN_WRITING(renameat, 264, 38),
     WHEN_WRITING(renameat2, 316, 276), WHEN_WRITING(mkdir, 83, -1), WHEN_WRITING(mkdirat, 258, 34),
     WHEN_WRITING(rmdir, 84, -1), WHEN_WRITING(unlink, 87, -1), WHEN_WRITING(unlinkat, 263, 35),
     WHEN_WRITING(link, 86, -1), WHEN_WRITING(linkat, 265, 37), WHEN_WRITING(symlink, 88, -1),

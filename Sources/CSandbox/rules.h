@@ -24,6 +24,8 @@ typedef struct sandbox_check {
     uint8_t argument;
     /** Whether all 64 bits count, and not the lower 32 alone. */
     uint8_t is_wide;
+    /** Whether the values are those that are refused. */
+    uint8_t is_refused;
     /** Whether the number of this process is one of the values. */
     uint8_t or_process;
     /** What allows every value. */

@@ -80,9 +80,11 @@ extension ConfigurationReader {
     private mutating func pace(in members: JSONObject, at path: JSONPath) -> Double? {
         let kind = "a number of events in a time, such as \"100/s\" or \"30/m\""
         guard let text = json.value("pace", in: members, at: path, kind: kind, { $0.string }) else { return nil }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.split(ascii: "/", omittingEmptySubsequences: false)
         let seconds: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
-        guard parts.count == 2, let number = UInt32(parts[0]), number > 0, let span = seconds[parts[1]] else {
+        guard parts.count == 2, parts[0].utf8.allSatisfy(\.isDigit), let number = UInt32(parts[0]), number > 0,
+            let span = seconds[parts[1]]
+        else {
             json.report(
                 .invalidValue,
                 "pace is \"\(text.excerpt)\"; it must be \(kind)",

@@ -3,9 +3,9 @@
 
 import ConnectorBase
 
-/// Checks the connectors that are further places of a leaf.
+/// Checks what connectors say of each other, once all have been read.
 extension ConfigurationReader {
-    /// Reports every `same` that does not name a leaf.
+    /// Reports every `same` that does not name a leaf, or names a disabled one where the order of places matters.
     mutating func checkPlaces(_ connectors: [Connector]) {
         let all = connectors.selvesAndDescendants
         guard all.contains(where: { $0.same != nil }) else { return }
@@ -36,6 +36,54 @@ extension ConfigurationReader {
                 message,
                 fix: fix,
                 at: connector.location.appending("same")
+            )
+        }
+        checkRoles(connectors, known)
+        json.connector = nil
+    }
+
+    /// Reports the composites that tell their children apart, but lose one of those because it stands for a disabled leaf.
+    private mutating func checkRoles(_ connectors: [Connector], _ known: [String: Connector]) {
+        let enabled = connectors.enabledSelvesAndDescendants
+        let paths = Set(enabled.map(\.path))
+        for connector in enabled {
+            guard let policy = connector.policy, policy.firstIsRequired else { continue }
+            let children = connector.children.filter(\.isEnabled)
+            let absent = children.filter { child in
+                child.same.map { known[$0]?.isOwnLeaf ?? false && !paths.contains($0) } ?? false
+            }
+            // Fewer than two children are an error already; so are three of a canary.
+            guard let first = absent.first, let target = first.same, children.count >= 2,
+                children.count - absent.count < 2 || first.path == children.first?.path, json.hasRoom()
+            else { continue }
+            json.connector = first.path
+            json.report(
+                .invalidValue,
+                "the policy \"\(policy)\" needs this connector, but \"same\" names \"\(target.excerpt)\", which is disabled",
+                fix: "enable \"\(target.excerpt)\", or name another leaf",
+                at: first.location.appending("same")
+            )
+        }
+    }
+
+    /// Reports every former path that two connectors claim: only one of them can have it.
+    mutating func checkFormerPaths(_ connectors: [Connector]) {
+        var owners: [String: JSONPath] = [:]
+        for connector in connectors.selvesAndDescendants {
+            guard let was = connector.was else { continue }
+            let here = connector.location.appending("was")
+            guard let earlier = owners[was] else {
+                owners[was] = here
+                continue
+            }
+            guard json.hasRoom() else { continue }
+            let owner = json.position(of: earlier).map { "the connector at \($0)" } ?? "another connector"
+            json.connector = connector.path
+            json.report(
+                .duplicateName,
+                "\"was\" names \"\(was.excerpt)\", which is already the former path of \(owner)",
+                fix: "remove one of them",
+                at: here
             )
         }
         json.connector = nil

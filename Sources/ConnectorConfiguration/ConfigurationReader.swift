@@ -47,6 +47,8 @@ struct ConfigurationReader {
         var names = Dictionary(roots.map { ($0.name, $0.location.appending("name")) }) { first, _ in first }
         var all = roots + connectors(added, at: root.appending("connectors"), under: nil, names: &names)
         resolveDependencies(of: &all)
+        checkPlaces(all)
+        checkFormerPaths(all)
         return all
     }
 
@@ -72,6 +74,7 @@ struct ConfigurationReader {
         var connectors = roots(in: object, at: root, names: &names)
         resolveDependencies(of: &connectors)
         checkPlaces(connectors)
+        checkFormerPaths(connectors)
         return Configuration(
             texts: json.texts,
             unreadFiles: inclusions.unread,

@@ -162,13 +162,21 @@ extension Connector {
         }
     }
 
-    fileprivate func addSelfAndDescendants(to connectors: inout [Connector]) {
+    fileprivate func addSelfAndDescendants(to connectors: inout [Connector], where isIncluded: (Connector) -> Bool) {
+        guard isIncluded(self) else { return }
         connectors.append(self)
-        for child in children { child.addSelfAndDescendants(to: &connectors) }
+        for child in children { child.addSelfAndDescendants(to: &connectors, where: isIncluded) }
     }
 }
 
 extension [Connector] {
     /// The connectors and their descendants in preorder.
-    package var selvesAndDescendants: [Connector] { reduce(into: []) { $1.addSelfAndDescendants(to: &$0) } }
+    package var selvesAndDescendants: [Connector] {
+        reduce(into: []) { $1.addSelfAndDescendants(to: &$0) { _ in true } }
+    }
+
+    /// The enabled connectors and their enabled descendants in preorder: those that are part of the tree.
+    var enabledSelvesAndDescendants: [Connector] {
+        reduce(into: []) { $1.addSelfAndDescendants(to: &$0, where: \.isEnabled) }
+    }
 }

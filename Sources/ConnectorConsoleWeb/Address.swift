@@ -22,12 +22,12 @@ extension WebConsole {
 
         /// Parses `127.0.0.1:8901`, `[::1]:8901`, `localhost:8901` or `8901`; nil if the text is not an address.
         public init?(_ text: String) {
-            if let port = Int(text), (0...65535).contains(port) {
+            if let port = Self.number(text[...], in: 0...65535) {
                 self.init(host: "127.0.0.1", port: port)
                 return
             }
-            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-                (0...65535).contains(port)
+            guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+                let port = Self.number(text[text.utf8.index(after: colon)...], in: 0...65535)
             else { return nil }
             var host = text[..<colon]
             if host.hasPrefix("["), host.hasSuffix("]") {
@@ -42,8 +42,14 @@ extension WebConsole {
         /// Whether it is a loopback address, reachable only from this machine.
         public var isLoopback: Bool {
             guard host != "localhost", host != "::1" else { return true }
-            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-            return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+            let parts = host.split(ascii: ".", omittingEmptySubsequences: false)
+            return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { Self.number($0, in: 0...255) != nil }
+        }
+
+        /// The number that a text of digits is; nil without digits, with any other character, and out of the range.
+        private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
+            guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
+            return number
         }
 
         /// Whether it is the wildcard address, which listens on every interface.

@@ -17,7 +17,7 @@ public enum WebConsole {
     public struct Options: Sendable {
         /// The address to listen on.
         public var address = Address.loopback
-        /// Further host names that requests may use, such as `console.example.org`.
+        /// Further host names that requests may use, such as `console.example.org`, without a port.
         public var names: [String] = []
         /// The certificate; required for an address other than loopback.
         public var certificate: Certificate?

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -14,10 +16,45 @@ final class LoadedFiles: Sendable {
 
     private struct State: Hashable {
         var path: String
-        var identity: FileIdentity
+        var identity: FileIdentity?
+    }
+
+    /// Everything that decides whether a file may be loaded, and what is loaded then.
+    private struct Request: Sendable, Equatable {
+        let path: String
+        /// The image, its sidecar, and the signatures of both; nil for those that there are not.
+        let files: [FileIdentity?]
+        let manifest: Manifest
+        let embeddedText: [UInt8]?
+        let admission: PluginAdmission
+
+        init(_ candidate: PluginCandidate, _ admission: PluginAdmission) {
+            path = candidate.path
+            files = [candidate.path, candidate.sidecar].compactMap(\.self).flatMap { path in
+                [FileIdentity(path: path), FileIdentity(path: path + PluginAdmission.signatureEnding)]
+            }
+            (manifest, embeddedText) = (candidate.manifest, candidate.embeddedText)
+            self.admission = admission
+        }
+    }
+
+    /// How a load has ended.
+    private struct Outcome: Sendable {
+        let request: Request
+        let result: Result<LoadedImage, ConnectorError>
+        /// Numbers the loads of the file.
+        let number: Int
+    }
+
+    /// Lets one thread at a time load a file. Not a `Mutex`, whose waiters would spin.
+    private final class Turn: Sendable {
+        let last = Monitor<Outcome?>(nil)
+        /// How many loads have ended.
+        let count = Atomic(0)
     }
 
     private let files = Mutex<[State: LoadedImage]>([:])
+    private let turns = Mutex<[State: Turn]>([:])
 
     /// Records what was loaded.
     func add(_ image: LoadedImage, path: String, identity: FileIdentity) {
@@ -32,5 +69,47 @@ final class LoadedFiles: Sendable {
         else { return nil }
         // The addresses in its table were checked when it was loaded.
         return (image, nil)
+    }
+
+    /// Loads a candidate's file, which one thread at a time does for each state of a file. Blocks.
+    ///
+    /// However many gates of an image open at once, its bytes are read and checked once, and in memory once: another one gets what was
+    /// loaded if nothing has changed since on which that depends, and the error if it waited for that load.
+    ///
+    /// - Parameter load: Reads, checks and loads the file.
+    func load(
+        _ candidate: PluginCandidate,
+        _ admission: PluginAdmission,
+        _ load: () throws(ConnectorError) -> PluginLoader.LoadedFile
+    ) throws(ConnectorError) -> PluginLoader.LoadedFile {
+        let turn = turns.withLock { turns in
+            let state = State(path: candidate.path, identity: candidate.identity)
+            let turn = turns[state] ?? Turn()
+            turns[state] = turn
+            return turn
+        }
+        let before = turn.count.load(ordering: .relaxed)
+        return try turn.last.withLock { last throws(ConnectorError) in
+            // Read before the bytes are: a file that changes after this is another one at the next turn.
+            let request = Request(candidate, admission)
+            if let last, last.request == request {
+                switch last.result {
+                case .success(let image): return (image, MappedCode())
+                case .failure(let error): if last.number > before { throw error }
+                }
+            }
+            func end(_ result: Result<LoadedImage, ConnectorError>) {
+                let number = turn.count.add(1, ordering: .relaxed).newValue
+                last = Outcome(request: request, result: result, number: number)
+            }
+            do throws(ConnectorError) {
+                let file = try load()
+                end(.success(file.image))
+                return file
+            } catch {
+                end(.failure(error))
+                throw error
+            }
+        }
     }
 }

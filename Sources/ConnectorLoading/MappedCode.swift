@@ -3,7 +3,7 @@
 
 /// The memory of a loaded image, for checking the addresses that its code returns before they are used.
 package struct MappedCode {
-    private let soundness: ImageSoundness
+    private let soundness: ImageSoundness?
     /// The address in memory of the image's address 0.
     private let base: UInt64
 
@@ -16,17 +16,22 @@ package struct MappedCode {
         base = UInt64(UInt(bitPattern: address)) &- symbol.value
     }
 
+    /// The memory of an image whose file is not read again: its addresses are looked up in the memory of the process.
+    init() {
+        (soundness, base) = (nil, 0)
+    }
+
     /// Whether an address is that of a function; true if unknown.
     package func isFunction(_ address: UnsafeRawPointer) -> Bool {
         let place = UInt64(UInt(bitPattern: address)) &- base
-        if place < soundness.memoryEnd { return soundness.isFunction(place) }
+        if let soundness, place < soundness.memoryEnd { return soundness.isFunction(place) }
         return MemoryMap.allows(UInt(bitPattern: address), count: 1, ELFConstant.executable)
     }
 
     /// Whether a range of memory can be read; true if unknown.
     package func isReadable(_ address: UnsafeRawPointer, count: Int) -> Bool {
         let place = UInt64(UInt(bitPattern: address)) &- base
-        if place < soundness.memoryEnd {
+        if let soundness, place < soundness.memoryEnd {
             return soundness.hasMemory(place, UInt64(count), flags: ELFConstant.readable)
         }
         return MemoryMap.allows(UInt(bitPattern: address), count: count, ELFConstant.readable)

@@ -54,7 +54,12 @@ package struct PluginLoader: Sendable {
         var code: MappedCode?
         switch candidate.image {
         case .file:
-            let file = if let known = LoadedFiles.shared.file(of: candidate) { known } else { try loadFile(candidate) }
+            let file =
+                if let known = LoadedFiles.shared.file(of: candidate) { known } else {
+                    try LoadedFiles.shared.load(candidate, admission) { () throws(ConnectorError) in
+                        try loadFile(candidate)
+                    }
+                }
             // A crash note with the path may be read by a process in another directory.
             file.image.name(plugin: candidate.name, path: candidate.path.absolutePath)
             (functions, code) = (.image(file.image), file.code)

@@ -127,6 +127,7 @@ extension Outbox {
                 state.withLock { $0.version = version }
             } catch {}
         }
+        if engine.isShared { await settleDelayedEvents() }
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
     }
 

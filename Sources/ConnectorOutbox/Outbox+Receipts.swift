@@ -10,8 +10,12 @@ extension Outbox {
     func follow(_ id: String, at paths: [String], _ continuation: AsyncStream<DeliveryChange>.Continuation) {
         let subscriber = ReceiptSubscriber(of: paths, continuation)
         let subscription = receipts.subscribe(subscriber, to: id)
-        continuation.onTermination = { [receipts] _ in receipts.unsubscribe(subscription, from: id) }
-        Task {
+        let reading = Mutex<Task<Void, Never>?>(nil)
+        continuation.onTermination = { [receipts] _ in
+            receipts.unsubscribe(subscription, from: id)
+            reading.withLock { $0?.cancel() }
+        }
+        let task = Task {
             // Read after the registration, so that no change between the two is missed.
             let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
             guard let engine = try? await engine(),
@@ -26,6 +30,7 @@ extension Outbox {
                 subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
             }
         }
+        reading.withLock { $0 = task }
     }
 
     /// Tells receipts what other processes have made of their events, and what operators have dropped: this process hears only of its

@@ -29,7 +29,11 @@ extension JetStream {
         for attempt in 1... {
             var unknown: [Int] = []
             for (index, answer) in zip(unconfirmed, try await send(unconfirmed.map { messages[$0] })) {
-                if let refusal = Self.refusal(answer) { throw error(refusal) }
+                if let refusal = Self.refusal(answer) {
+                    guard refusal.isInProcess else { throw error(refusal) }
+                    unknown.append(index)
+                    continue
+                }
                 guard let number = answer.data.number(after: "\"seq\":") else {
                     throw ConnectorError(.storage, "the NATS server sent an invalid acknowledgement of an event")
                 }
@@ -106,7 +110,7 @@ extension JetStream {
     /// - Parameters:
     ///   - count: The maximum number of messages.
     ///   - bytes: The maximum size in bytes, unless the first message alone exceeds it; nil for no limit.
-    ///   - wait: The maximum wait for the first message, in nanoseconds; zero to return immediately.
+    ///   - wait: The maximum wait for all of them, in nanoseconds; zero to return immediately.
     func pull(
         _ count: Int,
         bytes: Int?,

@@ -22,8 +22,17 @@ struct JetStream: Sendable {
         /// The server's description.
         var description: String
 
-        /// Whether the error is transient: the server has no leader, or lacks a resource.
-        var isTransient: Bool { code == 503 }
+        /// Whether the error is transient: no server listens, or the stream has no leader.
+        var isTransient: Bool { code == 503 && ![10_023, 10_077].contains(number) }
+
+        /// Whether the stream or the server has no room left.
+        var lacksSpace: Bool { [10_023, 10_077].contains(number) }
+
+        /// Whether the server stores an earlier message with the same id at this moment, so that it does not say yet what becomes of it.
+        var isInProcess: Bool { number == 10_158 }
+
+        /// Whether the consumer, or its stream, does not exist.
+        var lacksConsumer: Bool { [10_014, 10_059].contains(number) }
 
         /// Whether there are fewer servers than replicas, which changes when servers join or return.
         var lacksPeers: Bool { number == 10_005 }
@@ -40,35 +49,47 @@ struct JetStream: Sendable {
     func send(_ message: Message) async throws(ConnectorError) -> NATSMessage {
         let deadline = clock.now().saturatingAdding(waits.limit)
         while true {
-            let end = OneShot<NATSMessage?>()
+            let end = OneShot<Result<NATSMessage, Refusal>>()
             let number = connection.begin { answer in
-                end.send(Self.isAnswer(answer) ? answer : nil)
+                end.send(Self.notice(answer).map { .failure($0) } ?? .success(answer))
                 return true
             }
             defer { connection.end(number) }
             try connection.send(message.data, to: message.subject, reply: number, message.headers)
-            let result = await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock)
-            if let answer = result ?? nil { return answer }
-            try await backOff(isReachable: result == nil, until: deadline)
+            switch await end.wait(by: clock.now().saturatingAdding(waits.answer), on: clock) {
+            case .success(let answer)?: return answer
+            case .failure(let notice)?: try await backOff(isReachable: false, notice, until: deadline)
+            case nil: try await backOff(isReachable: true, until: deadline)
+            }
         }
     }
 
-    /// Whether a message is a response, rather than a notice that no server listens or none can respond yet.
-    private static func isAnswer(_ answer: NATSMessage) -> Bool {
-        answer.status != 503 && !(refusal(answer)?.isTransient ?? false)
+    /// What a message says that is no response, but a notice that no server listens or none can respond yet; nil for a response.
+    private static func notice(_ answer: NATSMessage) -> Refusal? {
+        if answer.status == 503 { return Refusal(code: 503, number: 0, description: "no server listens") }
+        return refusal(answer).flatMap { $0.isTransient ? $0 : nil }
     }
 
     /// Waits before the next attempt if no server listens.
     ///
+    /// - Parameter notice: What the server said last instead of a response.
     /// - Throws: `storage` if the deadline has passed or the task is cancelled.
-    func backOff(isReachable: Bool, until deadline: UInt64) async throws(ConnectorError) {
+    func backOff(
+        isReachable: Bool,
+        _ notice: Refusal? = nil,
+        until deadline: UInt64
+    ) async throws(ConnectorError) {
         guard clock.now() < deadline, !Task.isCancelled else {
-            throw ConnectorError(
+            let denial = connection.denial
+            throw connection.error(
                 .storage,
                 isReachable
                     ? "the outbox cannot be used: the NATS servers do not respond"
                     : "the outbox cannot be used: no NATS server offers JetStream for the stream",
-                fix: "check that the servers run with --jetstream, and that a majority of the cluster is up",
+                fix: denial == nil
+                    ? "check that the servers run with --jetstream, and that a majority of the cluster is up"
+                    : "check the permissions of the user in the NATS server, and that a majority of the cluster is up",
+                cause: denial ?? notice?.description,
                 isRetryable: true
             )
         }
@@ -86,7 +107,7 @@ struct JetStream: Sendable {
         while true {
             let isReachable = try await attempt(messages, responses)
             if let answers = responses.answers { return answers }
-            try await backOff(isReachable: isReachable, until: deadline)
+            try await backOff(isReachable: isReachable, responses.notice, until: deadline)
         }
     }
 
@@ -95,6 +116,9 @@ struct JetStream: Sendable {
         var subject: String
         var data: [UInt8] = []
         var headers = NATSHeaders()
+
+        /// How many bytes it takes, headers included.
+        var size: Int { headers.size + data.count }
     }
 
     /// Collects the responses to several messages, which arrive in any order.
@@ -102,6 +126,7 @@ struct JetStream: Sendable {
         private struct State {
             var answers: [NATSMessage?]
             var missing: Int
+            var notice: Refusal?
         }
 
         private let state: Mutex<State>
@@ -117,6 +142,12 @@ struct JetStream: Sendable {
 
         /// The indices of the messages without a response.
         var missing: [Int] { state.withLock { state in state.answers.indices.filter { state.answers[$0] == nil } } }
+
+        /// The last notice that came instead of a response; nil if none did.
+        var notice: Refusal? { state.withLock(\.notice) }
+
+        /// Notes what came instead of a response.
+        func note(_ notice: Refusal) { state.withLock { $0.notice = notice } }
 
         /// Adds a response.
         ///
@@ -142,7 +173,11 @@ struct JetStream: Sendable {
         defer { for number in numbers { connection.end(number) } }
         for index in missing {
             let number = connection.begin { answer in
-                if Self.isAnswer(answer), responses.add(answer, of: index) { end.send(true) }
+                if let notice = Self.notice(answer) {
+                    responses.note(notice)
+                } else if responses.add(answer, of: index) {
+                    end.send(true)
+                }
                 let isLast = left.withLock { left in
                     left -= 1
                     return left == 0
@@ -158,8 +193,10 @@ struct JetStream: Sendable {
     }
 
     /// The error in a response; nil if it is successful. A message that carries an event is not parsed.
+    ///
+    /// The error is one of the first members of a response, which may hold a whole event.
     static func refusal(_ answer: NATSMessage) -> Refusal? {
-        guard answer.event == nil, !answer.data.isEmpty, answer.data.contains(text: "\"error\":"),
+        guard answer.event == nil, answer.data.prefix(1024).contains(text: "\"error\":"),
             let error = (try? JSONValue(parsing: answer.data))?["error"]
         else { return nil }
         return Refusal(
@@ -204,20 +241,22 @@ struct JetStream: Sendable {
         connection.error(
             .storage,
             "the outbox cannot be used: NATS: \(refusal.description)",
+            fix: refusal.lacksSpace
+                ? "raise max_bytes of the stream, or the limits of JetStream in the server's configuration" : nil,
             cause: "JetStream's error \(refusal.number)",
-            isRetryable: refusal.isTransient || refusal.lacksPeers
+            isRetryable: refusal.isTransient || refusal.lacksSpace || refusal.lacksPeers
         )
     }
 }
 
-extension [UInt8] {
+extension RandomAccessCollection<UInt8> where Index == Int {
     /// Whether the bytes contain a text.
     func contains(text: StaticString) -> Bool { end(of: text) != nil }
 
     /// The decimal number that follows a text.
     func number(after text: StaticString) -> UInt64? {
         guard var index = end(of: text) else { return nil }
-        while index < count, self[index] == UInt8(ascii: " ") { index += 1 }
+        while index < endIndex, self[index] == UInt8(ascii: " ") { index += 1 }
         return UInt64(String(decoding: self[index...].prefix { 48...57 ~= $0 }, as: UTF8.self))
     }
 
@@ -226,7 +265,7 @@ extension [UInt8] {
     private func end(of text: StaticString) -> Int? {
         let length = text.utf8CodeUnitCount
         guard count >= length else { return nil }
-        return (length...count).first { end in
+        return (startIndex + length...endIndex).first { end in
             (0..<length).allSatisfy { unsafe self[end - length + $0] == text.utf8Start[$0] }
         }
     }

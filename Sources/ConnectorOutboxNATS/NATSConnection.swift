@@ -250,18 +250,43 @@ final class NATSConnection: Sendable {
         }
         withExtendedLifetime(library) {}
         guard status != 0 else { return }
-        guard !cnats_is_too_large(status) else {
-            throw ConnectorError(
-                .tooLarge,
-                "the event is larger than the NATS server accepts: \(data.count) bytes",
-                fix: "send a smaller event, or increase max_payload of the server"
-            )
-        }
+        guard !cnats_is_too_large(status) else { throw Self.tooLarge(data.count) }
         throw ConnectorError(
             .storage,
             "the outbox cannot be used: NATS: \(unsafe String(cString: cnats_text(status)))",
             isRetryable: true
         )
+    }
+
+    /// The error for an event that the server does not accept for its size.
+    static func tooLarge(_ count: Int) -> ConnectorError {
+        ConnectorError(
+            .tooLarge,
+            "the event is larger than the NATS server accepts: \(count) bytes",
+            fix: "send a smaller event, or increase max_payload of the server"
+        )
+    }
+
+    /// Whether the server accepts a message of a size in bytes, headers included; true if its limit is not known.
+    func accepts(_ size: Int) -> Bool {
+        let limit = unsafe withLibrary { unsafe cnats_max_payload($0) } ?? 0
+        return limit <= 0 || size <= limit
+    }
+
+    /// The last request that the server denied to the user for lack of a permission, in its words; nil if it denied none.
+    var denial: String? {
+        var text = [CChar](repeating: 0, count: 512)
+        let isDenied = unsafe withLibrary { unsafe cnats_denial($0, &text, text.count) } ?? false
+        guard isDenied else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Calls a body with the library's connection; nil while there is none.
+    private func withLibrary<Value>(_ body: (OpaquePointer) -> Value) -> Value? {
+        let library = state.withLock(\.library)
+        guard let library, let connection = unsafe OpaquePointer(bitPattern: library.address) else { return nil }
+        defer { withExtendedLifetime(library) {} }
+        return unsafe body(connection)
     }
 
     /// Releases a leased message, for immediate redelivery to any host. If that fails, its lease expires.

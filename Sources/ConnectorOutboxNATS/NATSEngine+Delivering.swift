@@ -19,10 +19,17 @@ extension NATSEngine {
         let preparation = state.withLock { $0.leases[target]?.prepare(limits.count, now: clock.now(), time: now) }
         guard let preparation else { return batch }
         for reply in preparation.renewed { try jetStream.connection.send(Self.inProgress, to: reply) }
-        if preparation.room > 0 || preparation.wait != nil {
-            // Headers count towards the size.
-            let bytes = max(65_536, limits.bytes + 512 * limits.count)
-            let more = try await pull(max(1, preparation.room), bytes, target, wait: preparation.wait ?? 0)
+        // Headers count towards the size.
+        let bytes = max(65_536, limits.bytes + 512 * limits.count)
+        var room = preparation.room
+        if preparation.due > 0 {
+            // No more than are due, so that new events do not wait with them.
+            let more = try await pull(min(preparation.due, limits.count), bytes, target, wait: preparation.wait)
+            state.withLock { $0.leases[target]?.add(more) }
+            room -= more.count
+        }
+        if room > 0 {
+            let more = try await pull(room, bytes, target)
             state.withLock { $0.leases[target]?.add(more) }
         }
         (batch.entries, batch.isFull) = state.withLock { $0.leases[target]?.entries(limits) } ?? ([], false)
@@ -41,24 +48,27 @@ extension NATSEngine {
         // The server's lease starts slightly later, so this is a lower bound.
         let until = jetStream.clock.now().saturatingAdding(lease)
         let consumer = NATSLayout.token(target)
-        return try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
-            .compactMap { message in
+        let events = try await jetStream.pull(count, bytes: bytes, from: consumer, of: layout.stream, wait: wait)
+            .compactMap { message -> NATSLeases.LeasedEvent? in
                 guard let lease = NATSLease(message.reply) else { return nil }
                 let event = NATSEvent.event(message, at: lease.sequence)
                 let entry = OutboxBatch.Entry(
                     position: lease.sequence,
                     attempts: lease.deliveries - 1,
-                    event: event
+                    event: event,
+                    renewedAt: NATSEvent.isRenewed(message, of: event) ? lease.time : nil
                 )
                 return NATSLeases.LeasedEvent(entry: entry, reply: message.reply, until: until)
             }
+        state.withLock { $0.sizes[target, default: MeanSize()].add(events.map(\.entry.event)) }
+        return events
     }
 
     /// When to fetch again: when a retry is due, or when another host may have released events. Nil if nothing is pending.
     private func nextDue(_ target: String, _ now: Timestamp) async throws(ConnectorError) -> Timestamp? {
         let (next, count) = state.withLock { state in
-            state.leases[target]?.batchTakenAt == nil
-                ? (nil, 0) : (state.leases[target]?.nextRetry, state.leases[target]?.retryCount ?? 0)
+            guard let leases = state.leases[target], leases.batchTakenAt != nil else { return (nil as Timestamp?, 0) }
+            return (leases.nextRetry(now: jetStream.clock.now(), time: now), leases.retryCount)
         }
         let info = try await jetStream.request("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
         let unsettled = info.count("num_pending").saturatingAdding(info.count("num_ack_pending"))
@@ -67,49 +77,74 @@ extension NATSEngine {
         return min(next ?? soon, soon)
     }
 
+    package func rewind(_ target: String, now: Timestamp) async throws(ConnectorError) {
+        state.withLock { $0.leases[target]?.rewind(now: jetStream.clock.now(), time: now) }
+    }
+
     @discardableResult
     package func settle(
         _ batch: OutboxBatch,
         _ outcomes: [DeliveryOutcome],
         _ attempt: Attempt
     ) async throws(ConnectorError) -> OutboxStep {
-        let replies = state.withLock { $0.leases[batch.target]?.replies(batch.entries.map(\.position)) } ?? [:]
-        let letters = batch.entries.indices.filter { outcomes[$0] == .dead }.map { index in
-            let entry = batch.entries[index]
-            return letter(entry, batch.target, at: attempt.at, attempt.failures[index])
-        }
-        if !letters.isEmpty { _ = try await jetStream.publish(letters) }
+        let target = batch.target
         let time = now()
+        let leased = state.withLock { $0.leases[target]?.leased(batch.entries.map(\.position)) } ?? [:]
         var answers: [JetStream.Message] = []
         var due: [Timestamp] = []
         for (entry, outcome) in zip(batch.entries, outcomes) {
-            let data: [UInt8]
+            guard let lease = leased[entry.position] else { continue }
             switch outcome {
-            case .waiting: continue
-            case .delivered, .dead, .dropped: data = Self.acknowledged
+            case .waiting, .dead: continue
+            // Also after the lease has expired: another host that has the event now delivers it only once.
+            case .delivered, .dropped: answers.append(JetStream.Message(subject: lease.reply, data: Self.acknowledged))
             case .retry(let at):
+                guard lease.until > jetStream.clock.now() else { continue }
                 due.append(at)
                 // The server rejects a delay of zero.
-                data = Self.refused(max(1, at.nanoseconds(after: time)))
+                let data = Self.refused(max(1, at.nanoseconds(after: time)))
+                answers.append(JetStream.Message(subject: lease.reply, data: data))
             }
-            if let reply = replies[entry.position] { answers.append(JetStream.Message(subject: reply, data: data)) }
         }
-        try await acknowledge(answers)
-        let settled = zip(batch.entries, outcomes).filter { $1 != .waiting }.map(\.0.position)
+        try await acknowledge(answers, of: target)
+        // What the vendor has must not wait for the dead letters, which the servers may refuse.
+        let entries = Array(zip(batch.entries, outcomes))
+        let left = Set(entries.filter { $1 != .waiting && $1 != .dead }.map(\.0.position))
+        let done = Set(entries.filter { $1 == .delivered || $1 == .dropped }.map(\.0.position))
         state.withLock { state in
-            state.leases[batch.target]?
-                .settle(Set(settled), retries: due, time: time, now: jetStream.clock.now())
-            var count = state.counts[batch.target] ?? Count()
+            state.leases[target]?.settle(left, retries: due, time: time, now: jetStream.clock.now())
+            state.noteSettled(done, at: target)
+        }
+        let dead = batch.entries.indices.filter { outcomes[$0] == .dead }
+        let letters = dead.filter { leased[batch.entries[$0].position]?.hasLetter != true }.map { index in
+            letter(batch.entries[index], target, at: attempt.at, attempt.failures[index])
+        }
+        if !letters.isEmpty { _ = try await jetStream.publish(letters) }
+        let positions = Set(dead.map { batch.entries[$0].position })
+        state.withLock { $0.leases[target]?.noteLetters(of: positions) }
+        try await acknowledge(
+            dead.compactMap { leased[batch.entries[$0].position] }
+                .map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
+            of: target
+        )
+        state.withLock { state in
+            state.leases[target]?.settle(positions, retries: [], time: time, now: jetStream.clock.now())
+            state.leases[target]?.endBatch()
+            state.noteSettled(positions, at: target)
+            var count = state.counts[target] ?? Count()
             count.delivered += outcomes.count { $0 == .delivered }
             count.dropped += outcomes.count { $0 == .dropped }
             if outcomes.contains(.delivered) { count.lastDelivered = attempt.at }
-            state.counts[batch.target] = count
+            state.counts[target] = count
+            state.noteDropped(entries.filter { $1 == .dropped }.map(\.0), at: target)
         }
-        trimIfDue(settled.count)
+        trimIfDue(outcomes.count { $0 != .waiting })
         return OutboxStep(revision: nextRevision(), isApplied: batch.entries.map { _ in true })
     }
 
     /// The message that stores an event as a dead letter; its id deduplicates repetitions.
+    ///
+    /// The server may accept less than when it stored the event. Then the letter does without the reason, or without the payload.
     private func letter(
         _ entry: OutboxBatch.Entry,
         _ target: String,
@@ -118,23 +153,38 @@ extension NATSEngine {
     ) -> JetStream.Message {
         let event = entry.event
         let count = entry.attempts.saturatingAdding(1)
-        let header = NATSEvent.failureHeader(position: entry.position, at: time, count: count, failure)
-        return JetStream.Message(
-            subject: layout.deadSubject(target),
-            data: event.payload,
-            headers: NATSHeaders(
-                id: "\(NATSLayout.token(target)).\(entry.position)",
-                event: NATSEvent.header(event),
-                failure: header
+        func letter(_ payload: [UInt8], _ reason: String?) -> JetStream.Message {
+            let failure = failure.map { DeliveryFailure($0.code, reason ?? $0.reason) }
+            return JetStream.Message(
+                subject: layout.deadSubject(target),
+                data: payload,
+                headers: NATSHeaders(
+                    id: "\(NATSLayout.token(target)).\(entry.position)",
+                    event: NATSEvent.header(event),
+                    failure: NATSEvent.failureHeader(position: entry.position, at: time, count: count, failure)
+                )
             )
-        )
+        }
+        let connection = jetStream.connection
+        let whole = letter(event.payload, nil)
+        guard !connection.accepts(whole.size) else { return whole }
+        let brief = letter(event.payload, "")
+        guard !connection.accepts(brief.size) else { return brief }
+        return letter([], "without the payload, which is too large for the NATS server now: \(failure?.reason ?? "")")
     }
 
     /// Sends acknowledgements, and awaits the response to the last one; the server handles them in order.
-    private func acknowledge(_ answers: [JetStream.Message]) async throws(ConnectorError) {
+    ///
+    /// Without a consumer there are no leases, and nobody responds: then this is done.
+    private func acknowledge(_ answers: [JetStream.Message], of target: String) async throws(ConnectorError) {
         guard let last = answers.last else { return }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }
-        _ = try await jetStream.send(last)
+        do throws(ConnectorError) {
+            _ = try await jetStream.send(last)
+        } catch {
+            let consumer = try await jetStream.call("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
+            guard case .failure(let refusal) = consumer, refusal.lacksConsumer else { throw error }
+        }
     }
 
     private static let acknowledged = Array("+ACK".utf8)
@@ -159,7 +209,14 @@ extension NATSEngine {
             dropped.append(oldest)
         }
         state.withLock { $0.leases[target]?.add(idle) }
-        try await acknowledge(dropped.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) })
+        try await acknowledge(
+            dropped.map { JetStream.Message(subject: $0.reply, data: Self.acknowledged) },
+            of: target
+        )
+        state.withLock { state in
+            state.noteSettled(Set(dropped.map(\.entry.position)), at: target)
+            state.noteDropped(dropped.map(\.entry), at: target)
+        }
         count(dropped: dropped.count, target)
         return dropped.map(\.entry.event.id)
     }

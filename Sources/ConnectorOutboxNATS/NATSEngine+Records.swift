@@ -3,6 +3,7 @@
 
 package import ConnectorBase
 package import ConnectorOutbox
+internal import Synchronization
 
 /// Reading, replaying and dropping records. Each call scans the streams from the beginning, message by message.
 extension NATSEngine {
@@ -23,7 +24,7 @@ extension NATSEngine {
         /// The connectors that have not settled it.
         var waiting: [String]
         /// The connectors that have settled it.
-        var delivered: [String]
+        var settled: [String]
     }
 
     /// Calls a body with every message of a stream that matches a filter, oldest first, until it returns false.
@@ -89,7 +90,8 @@ extension NATSEngine {
         _ parts: (Stored) -> [Part]
     ) async throws(ConnectorError) -> [Part] {
         var stored: [Part] = []
-        let consumers = try await schema.consumers()
+        let consumers = try await consumers()
+        let settled = state.withLock(\.settled)
         let only = selection.targets?.count == 1 ? selection.targets?.first : nil
         guard only == nil || only.flatMap({ consumers[$0] }) != nil else { return [] }
         let filter = only.flatMap { consumers[$0] }.map { layout.filter($0.slot) } ?? layout.subjects
@@ -99,12 +101,16 @@ extension NATSEngine {
             guard selection.ids?.contains(event.id) ?? true else { return true }
             let slots = Set(layout.slots(message.subject ?? ""))
             let targets = consumers.values.filter { slots.contains($0.slot) }
+            let waiting = targets.filter { consumer in
+                position > consumer.floor && settled[consumer.path]?.contains(position) != true
+            }
+            .map(\.path)
             stored += parts(
                 Stored(
                     position: position,
                     event: event,
-                    waiting: targets.filter { position > $0.floor }.map(\.path).sorted(),
-                    delivered: targets.filter { position <= $0.floor }.map(\.path).sorted()
+                    waiting: waiting.sorted(),
+                    settled: targets.map(\.path).filter { !waiting.contains($0) }.sorted()
                 )
             )
             return stored.count < selection.limit
@@ -123,9 +129,12 @@ extension NATSEngine {
         var records = letters.map { (position: $0.position, record: $0.record) }
             .filter { selection.states?.contains($0.record.state) ?? true }
         if !isForDead {
+            let dropped = state.withLock(\.dropped)
+            let references = Set(dropped.map { EventReference(target: $0.target, position: $0.position) })
             records += try await stored(selection) { stored in
-                Self.storedRecords(stored, selection, without: dead).map { (stored.position, $0) }
+                Self.storedRecords(stored, selection, without: dead, dropped: references).map { (stored.position, $0) }
             }
+            records += Self.droppedRecords(dropped, selection, besides: records.map(\.record)).map { (.max, $0) }
         }
         return Array(
             records.sorted { ($0.record.event.createdAt, $0.position) < ($1.record.event.createdAt, $1.position) }
@@ -138,15 +147,18 @@ extension NATSEngine {
     private static func storedRecords(
         _ stored: Stored,
         _ selection: RecordSelection,
-        without dead: Set<EventReference>
+        without dead: Set<EventReference>,
+        dropped: Set<EventReference>
     ) -> [OutboxRecord] {
         var records: [OutboxRecord] = []
-        for (targets, state) in [(stored.waiting, OutboxRecord.State.queued), (stored.delivered, .delivered)] {
-            guard selection.states?.contains(state) ?? true else { continue }
+        for (targets, isWaiting) in [(stored.waiting, true), (stored.settled, false)] {
             for target in targets where selection.targets?.contains(target) ?? true {
                 let cursor = RecordCursor(position: UInt64(clamping: stored.position), target: target)
-                guard selection.after.map({ cursor > $0 }) ?? true,
-                    !dead.contains(EventReference(target: target, position: stored.position))
+                let reference = EventReference(target: target, position: stored.position)
+                let state: OutboxRecord.State =
+                    isWaiting ? .queued : dropped.contains(reference) ? .dropped : .delivered
+                guard selection.states?.contains(state) ?? true, selection.after.map({ cursor > $0 }) ?? true,
+                    !dead.contains(reference)
                 else { continue }
                 records.append(
                     OutboxRecord(target: target, event: stored.event, state: state, attempts: [], cursor: cursor)
@@ -154,6 +166,23 @@ extension NATSEngine {
             }
         }
         return records
+    }
+
+    /// The records of dropped events with the ids of a selection that are stored no more; what is asked for by other marks than
+    /// ids is read from the streams alone.
+    private static func droppedRecords(
+        _ dropped: [DroppedEvent],
+        _ selection: RecordSelection,
+        besides others: [OutboxRecord]
+    ) -> [OutboxRecord] {
+        guard let ids = selection.ids, selection.after == nil, selection.states?.contains(.dropped) ?? true else {
+            return []
+        }
+        return dropped.filter { dropped in
+            ids.contains(dropped.event.id) && selection.targets?.contains(dropped.target) ?? true
+                && !others.contains { $0.target == dropped.target && $0.event.id == dropped.event.id }
+        }
+        .map { OutboxRecord(target: $0.target, event: $0.event, state: .dropped, attempts: []) }
     }
 
     /// An event at a connector.
@@ -177,7 +206,7 @@ extension NATSEngine {
         var count = 0
         for letter in try await letters(selection) {
             guard try await jetStream.delete(letter.number, of: layout.deadStream) else { continue }
-            self.count(dropped: 1, letter.record.target)
+            noteDropped(letter.record.event, letter.position, letter.record.target)
             count += 1
         }
         guard selection.states?.contains(.queued) ?? true else { return count }
@@ -188,10 +217,17 @@ extension NATSEngine {
             let others = stored.waiting.filter { !dropped.contains($0) }
             if !others.isEmpty { try await put(stored.event, for: others, as: "kept-\(stored.position)") }
             guard try await jetStream.delete(stored.position, of: layout.stream) else { continue }
-            for target in dropped { self.count(dropped: 1, target) }
+            for target in dropped { noteDropped(stored.event, stored.position, target) }
             count += dropped.count
         }
         return count
+    }
+
+    /// Counts and remembers an event that an operator has dropped.
+    private func noteDropped(_ event: OutboxEvent, _ position: Int64, _ target: String) {
+        count(dropped: 1, target)
+        let entry = OutboxBatch.Entry(position: position, attempts: 0, event: event)
+        state.withLock { $0.noteDropped([entry], at: target) }
     }
 
     /// Stores each event as another message: the servers take one with the same id for a repetition, and would not store it.

@@ -37,6 +37,14 @@ package final class NATSEngine: OutboxEngine {
         var slots: [String: Int]
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
+        /// How large the events of each connector are that this host has seen.
+        var sizes: [String: MeanSize] = [:]
+        /// What this host has settled beyond the consumers' acknowledgement floors.
+        var settled: [String: Set<Int64>] = [:]
+        /// The last events that this host has dropped, oldest first.
+        var dropped: [DroppedEvent] = []
+        /// When the oldest waiting event of each connector was sent, as last read.
+        var oldest: [String: OldestEvent] = [:]
         /// The number of the last step or reading.
         var revision: UInt64 = 0
         /// The number of events settled since the stream was last trimmed.
@@ -76,9 +84,10 @@ package final class NATSEngine: OutboxEngine {
             settings.replicas > 1
             ? "NATS JetStream, on a majority of \(settings.replicas) servers; survives the loss of a server, or a power failure on one"
             : "NATS JetStream on one server; survives a crash of the server; a power failure may lose two minutes"
-        let consumers: [String: NATSSchema.Consumer]
+        let (consumers, messages): ([String: NATSSchema.Consumer], Int)
         do throws(ConnectorError) {
             consumers = try await schema.check(targets, replicas: settings.replicas)
+            messages = try await schema.info(layout.stream)?["state"]?.count("messages") ?? 0
         } catch {
             await connection.close()
             throw error
@@ -86,7 +95,9 @@ package final class NATSEngine: OutboxEngine {
         state = Mutex(
             State(
                 slots: consumers.mapValues(\.slot),
-                leases: consumers.mapValues { NATSLeases(lease: $0.lease) }
+                leases: consumers.mapValues { NATSLeases(lease: $0.lease) },
+                // What earlier hosts have settled and left.
+                untrimmed: max(0, messages - Self.remembered)
             )
         )
     }
@@ -121,13 +132,14 @@ package final class NATSEngine: OutboxEngine {
     /// Reads the consumers again if a connector has none that is known: it may have got one since the engine was opened.
     func learn(_ targets: [String]) async throws(ConnectorError) {
         guard state.withLock({ state in targets.contains { state.slots[$0] == nil } }) else { return }
+        _ = try await consumers()
+    }
+
+    /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted one, or made it anew.
+    func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
         let consumers = try await schema.consumers()
-        state.withLock { state in
-            for (path, consumer) in consumers where state.slots[path] == nil {
-                state.slots[path] = consumer.slot
-                state.leases[path] = NATSLeases(lease: consumer.lease)
-            }
-        }
+        state.withLock { $0.adopt(consumers) }
+        return consumers
     }
 
     /// The slots of connectors.
@@ -164,17 +176,25 @@ package final class NATSEngine: OutboxEngine {
         }
     }
 
+    /// How much larger than the event a dead letter may be, in bytes, for the reason.
+    private static let letterReserve = 4096
+
     package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
         let subject = layout.subject(try await slots(targets))
-        let isNew = try await jetStream.publish(
-            events.map { event in
-                JetStream.Message(
-                    subject: subject,
-                    data: event.payload,
-                    headers: NATSHeaders(id: NATSLayout.token(event.id), event: NATSEvent.header(event))
-                )
-            }
-        )
+        let messages = events.map { event in
+            JetStream.Message(
+                subject: subject,
+                data: event.payload,
+                headers: NATSHeaders(id: NATSLayout.token(event.id), event: NATSEvent.header(event))
+            )
+        }
+        for message in messages where !jetStream.connection.accepts(message.size + Self.letterReserve) {
+            throw NATSConnection.tooLarge(message.data.count)
+        }
+        let isNew = try await jetStream.publish(messages)
+        state.withLock { state in
+            for target in targets { state.sizes[target, default: MeanSize()].add(events) }
+        }
         return OutboxStep(revision: nextRevision(), isApplied: isNew)
     }
 
@@ -182,22 +202,21 @@ package final class NATSEngine: OutboxEngine {
 
     package func read() async throws(ConnectorError) -> OutboxReading {
         let revision = nextRevision()
-        let consumers = try await schema.consumers()
+        let consumers = try await consumers()
         let info = try await schema.info(layout.stream)
         let dead = try await schema.info(layout.deadStream, ["subjects_filter": .string(layout.deadSubjects)])
         let messages = max(1, info?["state"]?.count("messages") ?? 1)
         let size = Double(info?["state"]?.count("bytes") ?? 0) / Double(messages)
-        let counts = state.withLock(\.counts)
+        let (counts, sizes) = state.withLock { ($0.counts, $0.sizes) }
         var statistics: [String: QueueStatistics] = [:]
         for (path, consumer) in consumers {
             var queue = QueueStatistics()
             queue.queued = consumer.pending.saturatingAdding(consumer.leased)
-            queue.bytes = Int(exactly: (Double(queue.queued) * size).rounded(.down)) ?? .max
+            let bytes = (Double(queue.queued) * (sizes[path]?.mean ?? size)).rounded(.down)
+            queue.bytes = Int(exactly: bytes) ?? .max
             queue.dead = dead?["state"]?["subjects"]?.count(layout.deadSubject(path)) ?? 0
             if queue.queued > 0 {
-                let filter = layout.filter(consumer.slot)
-                let oldest = try await jetStream.message(layout.stream, from: consumer.floor + 1, filter: filter)
-                queue.oldest = oldest.map { NATSEvent.event($0, at: 0).createdAt }
+                queue.oldest = try await oldest(consumer, info?["state"])
             }
             queue.delivered = counts[path]?.delivered ?? 0
             queue.dropped = counts[path]?.dropped ?? 0
@@ -207,9 +226,30 @@ package final class NATSEngine: OutboxEngine {
         return OutboxReading(revision: revision, statistics: statistics)
     }
 
+    /// When the oldest waiting event of a connector was sent. The event is read whole, so only if it may be another one.
+    ///
+    /// - Parameter stream: The state of the stream.
+    private func oldest(_ consumer: NATSSchema.Consumer, _ stream: JSONValue?) async throws(ConnectorError)
+        -> Timestamp?
+    {
+        var oldest = OldestEvent(
+            floor: consumer.floor,
+            first: stream?["first_seq"]?.integer,
+            deleted: stream?["num_deleted"]?.integer
+        )
+        let known = state.withLock { $0.oldest[consumer.path] }
+        if let known, oldest.isSame(as: known) { return known.createdAt }
+        let filter = layout.filter(consumer.slot)
+        let message = try await jetStream.message(layout.stream, from: consumer.floor + 1, filter: filter)
+        guard let message else { return nil }
+        oldest.createdAt = NATSEvent.event(message, at: 0).createdAt
+        state.withLock { $0.oldest[consumer.path] = oldest }
+        return oldest.createdAt
+    }
+
     package func version() async throws(ConnectorError) -> Int64 {
         var hasher = Hasher()
-        for consumer in try await schema.consumers().values.sorted(by: { $0.slot < $1.slot }) {
+        for consumer in try await consumers().values.sorted(by: { $0.slot < $1.slot }) {
             hasher.combine(consumer.slot)
             hasher.combine(consumer.pending)
             hasher.combine(consumer.leased)

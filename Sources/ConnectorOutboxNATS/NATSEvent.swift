@@ -33,6 +33,13 @@ enum NATSEvent {
         )
     }
 
+    /// Whether a message has been stored for an event that was put back in the queue, which makes it young again.
+    static func isRenewed(_ message: NATSMessage, of event: OutboxEvent) -> Bool {
+        guard let id = message.id else { return false }
+        let token = NATSLayout.token(event.id)
+        return id.starts(ascii: "\(token).replayed-") || id.starts(ascii: "\(token).moved-")
+    }
+
     /// The header of a dead letter: the position of the event, the time and number of attempts, and the last failure.
     static func failureHeader(
         position: Int64,
@@ -42,9 +49,25 @@ enum NATSEvent {
     ) -> String {
         [
             String(position), String(time.nanoseconds), String(count),
-            NATSLayout.token(failure?.code.rawValue ?? ""), NATSLayout.token(failure?.reason ?? ""),
+            NATSLayout.token(failure?.code.rawValue ?? ""), NATSLayout.token(brief(failure?.reason ?? "")),
         ].joined(separator: " ")
     }
+
+    /// The beginning of a reason, as long as fits a header: encoded, it may be three times as long.
+    private static func brief(_ reason: String) -> String {
+        guard reason.utf8.count > reasonLimit else { return reason }
+        var scalars = String.UnicodeScalarView()
+        var length = 0
+        for scalar in reason.unicodeScalars {
+            length += UTF8.width(scalar)
+            guard length <= reasonLimit else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
+    }
+
+    /// The longest reason of a dead letter, in bytes.
+    private static let reasonLimit = 1024
 
     /// Parses the header of a dead letter.
     ///
@@ -70,6 +93,8 @@ struct NATSLease: Sendable {
     var deliveries: Int
     /// The sequence number of the message in its stream.
     var sequence: Int64
+    /// When the message was stored, in the server's time.
+    var time: Timestamp?
 
     /// Parses a reply subject; nil if it is not one of a lease.
     ///
@@ -83,5 +108,6 @@ struct NATSLease: Sendable {
         consumer = String(tokens[first - 1])
         self.deliveries = deliveries
         self.sequence = sequence
+        time = UInt64(tokens[first + 3]).map { Timestamp(nanoseconds: $0) }
     }
 }

@@ -16,6 +16,8 @@ struct NATSLeases: Sendable {
         var reply: String
         /// When the lease expires.
         var until: UInt64
+        /// Whether its dead letter is stored.
+        var hasLetter = false
     }
 
     /// An event that was released for a retry.
@@ -24,6 +26,11 @@ struct NATSLeases: Sendable {
         var due: Timestamp
         /// When the server redelivers it, in monotonic time.
         var ready: UInt64
+
+        /// When the server redelivers it, in wall-clock time.
+        func redelivery(now: UInt64, time: Timestamp) -> Timestamp {
+            Timestamp(nanoseconds: time.nanoseconds.saturatingAdding(ready - min(ready, now)))
+        }
     }
 
     /// How long a lease lasts without renewal, in nanoseconds.
@@ -44,8 +51,17 @@ struct NATSLeases: Sendable {
     /// The number of scheduled retries.
     var retryCount: Int { retries.count }
 
-    /// When the next retry is due; nil for none.
-    var nextRetry: Timestamp? { retries.map(\.due).min() }
+    /// When the next retry can be had; nil for none.
+    ///
+    /// - Parameters:
+    ///   - now: The monotonic time.
+    ///   - time: The time of day. It may have passed the due time of a retry that the server holds back still.
+    func nextRetry(now: UInt64, time: Timestamp) -> Timestamp? {
+        retries.map { retry in
+            retry.due > time ? retry.due : retry.redelivery(now: now, time: time)
+        }
+        .min()
+    }
 
     // MARK: Taking batches
 
@@ -55,8 +71,10 @@ struct NATSLeases: Sendable {
         var renewed: [String]
         /// The number of further events to lease.
         var room: Int
-        /// How long to wait for the server to redeliver a due retry, in nanoseconds; nil if none is due.
-        var wait: UInt64?
+        /// The number of due retries that the server redelivers now or soon.
+        var due: Int
+        /// How long to wait for them, in nanoseconds.
+        var wait: UInt64
     }
 
     /// Removes expired leases, and renews those that expire soon.
@@ -64,14 +82,20 @@ struct NATSLeases: Sendable {
         batchTakenAt = now
         held.removeAll { $0.until < now.saturatingAdding(lease / 10) }
         let renewed = renew(now, before: lease / 2)
-        let ready = retries.filter { $0.due <= time }.map { $0.ready - min($0.ready, now) }.max()
-        retries.removeAll { $0.due <= time }
+        // The time of day may have been set forward: what the server holds back for long must not hold up the others.
+        let end = now.saturatingAdding(Self.longestWait)
+        let due = retries.filter { $0.due <= time && $0.ready <= end }
+        retries.removeAll { $0.due <= time && $0.ready <= end }
         return Preparation(
             renewed: renewed,
             room: max(0, count - held.count),
-            wait: ready.map { $0.saturatingAdding(Self.slack) }
+            due: due.count,
+            wait: (due.map { $0.ready - min($0.ready, now) }.max() ?? 0).saturatingAdding(Self.slack)
         )
     }
+
+    /// The longest wait for retries that are due, in nanoseconds.
+    private static let longestWait: UInt64 = 5_000_000_000
 
     /// How much later than requested a server may redeliver an event, in nanoseconds.
     private static let slack: UInt64 = 500_000_000
@@ -137,11 +161,11 @@ struct NATSLeases: Sendable {
 
     // MARK: Settling
 
-    /// The reply subjects of events, by position; events whose leases have expired are missing.
-    func replies(_ positions: [Int64]) -> [Int64: String] {
+    /// The leases of events, by position. Some may have expired; those that were removed since are missing.
+    func leased(_ positions: [Int64]) -> [Int64: LeasedEvent] {
         let wanted = Set(positions)
         return Dictionary(
-            held.filter { wanted.contains($0.entry.position) }.map { ($0.entry.position, $0.reply) },
+            held.filter { wanted.contains($0.entry.position) }.map { ($0.entry.position, $0) },
             uniquingKeysWith: { first, _ in first }
         )
     }
@@ -150,6 +174,20 @@ struct NATSLeases: Sendable {
     mutating func settle(_ positions: Set<Int64>, retries due: [Timestamp], time: Timestamp, now: UInt64) {
         held.removeAll { positions.contains($0.entry.position) }
         retries += due.map { Retry(due: $0, ready: now.saturatingAdding($0.nanoseconds(after: time))) }
-        batchTakenAt = nil
+    }
+
+    /// Notes that the dead letters of events are stored.
+    mutating func noteLetters(of positions: Set<Int64>) {
+        for index in held.indices where positions.contains(held[index].entry.position) { held[index].hasLetter = true }
+    }
+
+    /// Ends the current batch.
+    mutating func endBatch() { batchTakenAt = nil }
+
+    /// Makes no retry due later than the server redelivers it: the time of day was set back.
+    mutating func rewind(now: UInt64, time: Timestamp) {
+        for index in retries.indices {
+            retries[index].due = min(retries[index].due, retries[index].redelivery(now: now, time: time))
+        }
     }
 }

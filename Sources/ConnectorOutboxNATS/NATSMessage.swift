@@ -14,6 +14,8 @@ struct NATSMessage: Sendable {
     var subject: String?
     /// The sequence number, if the message was read by it; otherwise nil.
     var sequence: Int64?
+    /// The message id, by which the server detects duplicates.
+    var id: String?
     /// The header of the event: see ``NATSEvent/header(_:)``.
     var event: String?
     /// The header of a dead letter: see ``NATSEvent/failureHeader(position:at:count:_:)``.
@@ -28,6 +30,7 @@ struct NATSMessage: Sendable {
         }
         reply = unsafe cnats_reply(message).map { unsafe String(cString: $0) } ?? ""
         status = header("Status").flatMap { Int($0) }
+        id = header("Nats-Msg-Id")
         event = header("Connector-Event")
         failure = header("Connector-Failure")
         data = unsafe Array(UnsafeRawBufferPointer(start: cnats_data(message), count: cnats_size(message)))
@@ -47,6 +50,7 @@ struct NATSMessage: Sendable {
         reply = ""
         subject = stored["subject"]?.string
         self.sequence = sequence
+        id = header("Nats-Msg-Id")
         event = header("Connector-Event")
         failure = header("Connector-Failure")
         self.data = data
@@ -61,4 +65,12 @@ struct NATSHeaders: Sendable {
     var event: String?
     /// The header of a dead letter: see ``NATSEvent/failureHeader(position:at:count:_:)``.
     var failure: String?
+
+    /// How many bytes they take in a message.
+    var size: Int {
+        [("Nats-Msg-Id", id), ("Connector-Event", event), ("Connector-Failure", failure)]
+            .reduce("NATS/1.0\r\n\r\n".utf8.count) { size, header in
+                size + (header.1.map { header.0.utf8.count + ": \r\n".utf8.count + $0.utf8.count } ?? 0)
+            }
+    }
 }

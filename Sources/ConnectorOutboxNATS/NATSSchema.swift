@@ -34,6 +34,15 @@ struct NATSSchema: Sendable {
         while true {
             let known = consumers.count
             let answer = try await jetStream.request("CONSUMER.LIST.\(layout.stream)", ["offset": .integer(offset)])
+            if let absent = answer["missing"]?.array, !absent.isEmpty {
+                throw jetStream.connection.error(
+                    .storage,
+                    "the outbox cannot be used: no NATS server responds for the consumers "
+                        + absent.compactMap(\.string).joined(separator: ", "),
+                    fix: "check that a majority of the cluster is up",
+                    isRetryable: true
+                )
+            }
             let page = answer["consumers"]?.array ?? []
             for element in page {
                 let config = element["config"]
@@ -42,6 +51,12 @@ struct NATSSchema: Sendable {
                 else { continue }
                 guard config?["ack_policy"]?.string == "explicit" else {
                     throw wrong("the consumer \(name) does not acknowledge each event")
+                }
+                if let most = config?["max_deliver"]?.integer, most > 0 {
+                    throw wrong("the consumer \(name) loses an event after \(most) attempts: its max_deliver is set")
+                }
+                guard config?["headers_only"]?.bool != true else {
+                    throw wrong("the consumer \(name) leaves out the payloads: its headers_only is set")
                 }
                 consumers[path] = Consumer(
                     path: path,
@@ -107,6 +122,10 @@ struct NATSSchema: Sendable {
     }
 
     private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
+        for key in ["max_age", "max_msgs_per_subject"] {
+            guard let limit = info["config"]?[key]?.integer, limit > 0 else { continue }
+            throw wrong("the stream \(stream) deletes events that wait: its \(key) is \(limit)")
+        }
         for key in ["subjects", "retention", "storage", "num_replicas", "discard"] {
             guard let value = wanted[key], info["config"]?[key] != value else { continue }
             let found = info["config"]?[key].map { String(decoding: $0.utf8(), as: UTF8.self) } ?? "nothing"

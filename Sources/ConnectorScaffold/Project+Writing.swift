@@ -7,9 +7,9 @@ extension Project {
     /// Makes the project in a folder that is not there.
     ///
     /// - Returns: The paths of its files.
-    /// - Throws: `conflict` if there is anything at the path; `failed` if a file cannot be written.
+    /// - Throws: `invalid` for an empty path; `conflict` if there is anything at the path; `failed` if a file cannot be written.
     package func create(at path: String, version: String) throws(ConnectorError) -> [String] {
-        let folder = ProjectFolder(path: path)
+        let folder = try ProjectFolder(path: path)
         guard !folder.has() else {
             throw ConnectorError(
                 .conflict,
@@ -42,9 +42,10 @@ package struct ProjectUpdate: Sendable {
     /// Brings the project in a folder to this host: the files in `generated/` that have not been edited since a host wrote them. It
     /// touches no other file.
     ///
-    /// - Throws: `missing` if there is no project; `invalid-value` for a record that was edited; `unsupported` for a newer host's.
+    /// - Throws: `invalid` for an empty path; `missing` if there is no project; `invalid-value` for a record that was edited;
+    ///   `unsupported` for a newer host's.
     package init(at path: String, version: String) throws(ConnectorError) {
-        let folder = ProjectFolder(path: path)
+        let folder = try ProjectFolder(path: path)
         guard let text = try folder.read(ProjectRecord.path) else {
             throw ConnectorError(
                 .missing,

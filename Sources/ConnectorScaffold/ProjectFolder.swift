@@ -20,6 +20,14 @@ struct ProjectFolder {
     /// The most bytes of a file that is compared.
     private static let limit = 4 << 20
 
+    /// A folder, which need not exist.
+    ///
+    /// - Throws: `invalid` for an empty path, below which every path would be one of the root.
+    init(path: String) throws(ConnectorError) {
+        guard !path.isEmpty else { throw ConnectorError(.invalid, "the path of the project's folder is empty") }
+        self.path = path
+    }
+
     /// Whether there is anything at a path below the folder; at the folder itself without one.
     func has(_ file: String? = nil) -> Bool {
         var status = stat()

@@ -59,6 +59,21 @@ def test_all_vendors_stop_and_start(browser, console, vendors):
         again.stop()
 
 
+def test_a_stream_that_was_refused_comes_back(browser, console, vendors):
+    browser.wait_for("live", "#live")
+    browser.run(
+        """const Source = EventSource;
+           let count = 0;
+           window.EventSource = class extends Source {
+             constructor(url) { super(count++ > 0 ? url : "/-/nowhere"); }
+           };
+           dispatchEvent(new Event("pagehide"));
+           dispatchEvent(new Event("pageshow"));"""
+    )
+    browser.wait_for("lost", "#live")
+    browser.wait_for("live", "#live")
+
+
 def test_what_is_said_is_said_to_all(browser, console, vendors):
     vendors.put("google:status=503")
     browser.wait_for("geocoder/google is", "#toast")

@@ -51,6 +51,32 @@ import Testing
 
     private struct Unexpected: Error {}
 
+    /// Two members whose names are only equivalent in Unicode.
+    private struct Twins: Codable, Hashable {
+        private enum CodingKeys: String, CodingKey {
+            case composed = "\u{E9}"
+            case decomposed = "e\u{301}"
+        }
+
+        var composed: Int
+        var decomposed: Int
+    }
+
+    @Test(arguments: [0, 20])
+    func `members whose names are only equivalent in Unicode are told apart`(others: Int) throws {
+        let twins = Twins(composed: 1, decomposed: 2)
+        var object = try JSONObject(encoding: twins)
+        #expect(object.members.count == 2)
+        for number in 0..<others { object["n\(number)"] = 0 }
+        #expect(try object.decode(as: Twins.self) == twins)
+    }
+
+    @Test(arguments: ["9223372036854775808", "+9223372036854775808"])
+    func `an integer in a string is read if it is one as written here`(text: String) {
+        let number = try? JSONValue.string(text).decode(as: UInt64.self)
+        #expect(number == (text == "9223372036854775808" ? 9_223_372_036_854_775_808 : nil))
+    }
+
     // MARK: Beside Foundation
 
     @Test func `a value comes back as it was`() throws {

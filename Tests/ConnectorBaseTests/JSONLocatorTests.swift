@@ -32,6 +32,13 @@ import Testing
         #expect(find(root.appending("e").appending("f")) == "3:20")
     }
 
+    @Test func `names that are only equivalent in Unicode have places of their own`() {
+        let text = Array("{\"\u{E9}\": 1, \"e\u{301}\": 2}".utf8)
+        for (name, column) in [("\u{E9}", 7), ("e\u{301}", 16)] {
+            #expect(JSONLocator.position(of: JSONPath().appending(name), in: text).column == column)
+        }
+    }
+
     @Test func `names are found where they start`() {
         #expect(find(JSONPath().appending("bé"), .name) == "2:3")
         #expect(find(JSONPath().appending("bé").appending(1).appending("d"), .name) == "2:37")

@@ -115,6 +115,35 @@ import Testing
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: #"{"\u00e9":1,"é":2\#(others)}"#) }
     }
 
+    // Work that grows with the square of their number would take many minutes.
+    @Test(.timeLimit(.minutes(1)))
+    func `many names that are only equivalent in Unicode take time in proportion to their number`() throws {
+        let names = (0..<20_000).map { number in
+            (0..<15).map { number >> $0 & 1 == 0 ? "\u{E9}" : "e\u{301}" }.joined()
+        }
+        let members = names.map { "\"\($0)\":0" }.joined(separator: ",")
+        let object = try #require(JSONValue(parsing: "{\(members)}").object)
+        let isSame = object == object
+        #expect(object.members.count == names.count && isSame)
+        let isBuiltAlike = JSONObject(names.map { ($0, JSONValue.integer(0)) }) == object
+        #expect(isBuiltAlike)
+        #expect(throws: ConnectorError.self) { try JSONValue(parsing: "{\(members),\"\(names[77])\":0}") }
+    }
+
+    @Test func `texts that are only equivalent in Unicode are two`() {
+        #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
+        #expect((["\u{E9}": 1] as JSONObject) != ["e\u{301}": 1])
+        #expect(JSONObject.Member(name: "\u{E9}", value: 1) != .init(name: "e\u{301}", value: 1))
+        #expect(Set(["\u{E9}", "e\u{301}", "\u{E9}", 1, 1.0] as [JSONValue]).count == 4)
+    }
+
+    @Test(arguments: [3, 20])
+    func `a repeated name keeps its first place and its last value`(count: Int) {
+        let object = JSONObject((0..<count * 2).map { ("n\($0 % count)", .integer(Int64($0))) })
+        #expect(object.names == (0..<count).map { "n\($0)" })
+        #expect(object.members.map(\.value) == (count..<count * 2).map { .integer(Int64($0)) })
+    }
+
     @Test func `values are asked for by their kind`() {
         let value: JSONValue = ["i": 1, "n": 1.5, "w": 2.0, "s": "t", "b": true, "a": [1], "o": [:], "0": nil]
         #expect(value["i"]?.integer == 1 && value["i"]?.number == 1 && value["n"]?.number == 1.5)

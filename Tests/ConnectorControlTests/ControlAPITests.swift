@@ -6,6 +6,7 @@ import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
 import Dispatch
+import NIOCore
 import Testing
 
 @testable import ConnectorControl
@@ -148,6 +149,17 @@ import Testing
             #expect(mode("\(directory)/control") == nil, "the socket is removed")
             #expect(try await ControlClient(directory).get("/api/v1/host") == nil)
         }
+    }
+
+    @Test func `the lines of a stream are documents, wherever its parts end`() throws {
+        var lines = ControlClient.Lines("/api/v1/events")
+        var documents: [[JSONValue]] = []
+        for part in ["{\"a\"", ": 1}\n{\"a\": 2}\n\n{", "\"a\": ", "3", "}\n"] {
+            var bytes = ByteBuffer(string: "before \(part)")
+            bytes.moveReaderIndex(forwardBy: 7)
+            documents.append(try lines.feed(bytes.readableBytesView))
+        }
+        #expect(documents == [[], [["a": 1], ["a": 2]], [], [], [["a": 3]]])
     }
 
     @Test func `what an earlier host left is replaced, and what belongs to another is not`() async throws {

@@ -161,6 +161,29 @@ import Testing
         #expect(try await written(chunked).hasPrefix("HTTP/1.1 413 "))
     }
 
+    @Test func `a body of many parts arrives whole`() async throws {
+        let (channel, _, _) = try await open(ServerLimits()) { _ in
+            .read(
+                limit: 1000,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { request in ServerResponse(status: 200, [:], .bytes(request.body)) }
+            )
+        }
+        let body = (0..<1000).map { "\($0 % 7)" }.joined()
+        let chunks = body.map { "1\r\n\($0)\r\n" }.joined() + "0\r\n\r\n"
+        try await channel.writeInbound(request("/", "Transfer-Encoding: chunked\r\n", body: chunks))
+        #expect(try await written(channel, until: body).contains("Content-Length: 1000\r\n"))
+        try await channel.close().get()
+    }
+
+    @Test func `a client of HTTP 1 0 has one answer, and the connection ends`() async throws {
+        let (channel, _, _) = try await open()
+        try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))
+        await channel.testingEventLoop.run()
+        #expect(try await written(channel).contains("Connection: close\r\n"))
+        #expect(!channel.isActive)
+    }
+
     // MARK: Time
 
     private static let patience = TimeAmount.seconds(10)

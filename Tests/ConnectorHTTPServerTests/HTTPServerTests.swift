@@ -157,6 +157,74 @@ import Testing
         }
     }
 
+    // MARK: Clients that have closed their side
+
+    /// Sends requests, closes the client's side, and reads to the end.
+    private func send(_ requests: String, to port: Int) async throws -> String {
+        try await blocking {
+            let socket = try RawSocket(port: port)
+            socket.send(requests.utf8)
+            socket.finish()
+            return socket.read()
+        }
+    }
+
+    @Test func `a client that has sent everything gets every answer`() async throws {
+        try await serving(answersHalfClosed: true) { request in
+            guard request.target != "/work" else {
+                return .read(
+                    limit: 0,
+                    tooLarge: { ServerResponse(status: 413) },
+                    answer: { _ in ServerResponse(status: 200, [:], .bytes(Array("done\n".utf8))) }
+                )
+            }
+            return Self.admit(request)
+        } _: { _, port in
+            let work = "GET /work HTTP/1.1\r\nHost: a\r\n\r\n"
+            #expect(try await send(work, to: port).hasSuffix("\r\n\r\ndone\n"))
+            let answers = try await send(String(repeating: work, count: 5), to: port)
+            #expect(answers.matches(of: #/done\n/#).count == 5)
+            #expect(try await send("\(work)GET /livez HTTP/1.1\r\n", to: port).hasSuffix("\r\n\r\ndone\n"))
+            #expect(try await send("GET /livez HTTP/1.1\r\n", to: port).isEmpty)
+        }
+    }
+
+    @Test(arguments: ["POST /", "GET /stream"])
+    func `a client that may have gone cancels what changes something, and what does not end`(request: String)
+        async throws
+    {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (cancelled, cancel) = AsyncStream.makeStream(of: Void.self)
+        let wait: @Sendable () async -> Void = {
+            begin.finish()
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            cancel.finish()
+        }
+        try await serving(answersHalfClosed: true) { request in
+            .read(
+                limit: 0,
+                tooLarge: { ServerResponse(status: 413) },
+                answer: { _ in
+                    guard request.target != "/stream" else {
+                        return ServerResponse(status: 200, [:], .stream { _ in await wait() })
+                    }
+                    await wait()
+                    return ServerResponse(status: 200)
+                }
+            )
+        } _: { _, port in
+            let socket = RawSocket.Box(try RawSocket(port: port))
+            socket.value.send("\(request) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+            for await _ in begun {}
+            socket.value.finish()
+            for await _ in cancelled {}
+            let answer = try await blocking { socket.value.read() }
+            #expect(!answer.hasSuffix("0\r\n\r\n"), "it is broken off")
+        }
+    }
+
+    // MARK: The end
+
     @Test func `a server that finishes ends idle connections at once, and others after their answer`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (going, go) = AsyncStream.makeStream(of: Void.self)

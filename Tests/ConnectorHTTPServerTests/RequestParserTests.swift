@@ -83,6 +83,8 @@ import Testing
     @Test func `what is not known has a status of its own`() {
         #expect(status("Transfer-Encoding: gzip, chunked\r\n") == 501)
         #expect(status("Transfer-Encoding: identity\r\n") == 501)
+        #expect(status("Transfer-Encoding: chun\u{212A}ed\r\n") == 501, "not every k is one of ASCII")
+        #expect(status("Transfer-Encoding: CHUNKED\r\n") == nil)
         #expect(status("Expect: 200-ok\r\n") == 417)
         #expect(status("Expect: 100-Continue\r\n") == nil)
         #expect(status("Transfer-Encoding: chunked\r\n", version: "1.0") == 400)
@@ -98,6 +100,20 @@ import Testing
     ])
     func `a first line that is none is refused`(line: String) {
         #expect(read("\(line)\r\nHost: a\r\n\r\n").1 == 400)
+    }
+
+    @Test(arguments: [
+        ("http://a/b?c", "/b?c"), ("HTTPS://A", "/"), ("http://a?b", "/?b"), ("http://a//b", "//b"),
+        ("/http://b", "/http://b"), ("ftp://b/", "ftp://b/"), ("*", "*"),
+    ])
+    func `a target that is a URL of the server is its path and query`(target: String, path: String) {
+        let (events, status) = read("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(events == ["GET \(path)", "."] && status == nil)
+    }
+
+    @Test(arguments: ["http://b/", "http://a:80/", "http://", "http:///", "http://u@a/", "http://a#b"])
+    func `a target that is a URL of another server is refused`(target: String) {
+        #expect(read("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").1 == 400)
     }
 
     @Test(arguments: [

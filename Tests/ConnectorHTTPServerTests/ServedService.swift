@@ -10,10 +10,16 @@ import Testing
 /// A server on a free port of 127.0.0.1, which lives for as long as a body runs.
 func serving(
     _ limits: ServerLimits = ServerLimits(),
+    answersHalfClosed: Bool = false,
     _ admit: @escaping @Sendable (ServerRequest) -> RequestAdmission,
     _ body: (HTTPServer, Int) async throws -> Void
 ) async throws {
-    let server = HTTPServer(.address("127.0.0.1", port: 0), limits: limits, admit: admit)
+    let server = HTTPServer(
+        .address("127.0.0.1", port: 0),
+        limits: limits,
+        answersHalfClosed: answersHalfClosed,
+        admit: admit
+    )
     let (ports, port) = AsyncStream.makeStream(of: Int.self)
     async let end: Void = server.run { port.yield($0) }
     for await port in ports {

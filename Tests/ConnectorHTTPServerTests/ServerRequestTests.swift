@@ -1,9 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectorHTTPServer
 import ConnectorManifest
 import Testing
+
+@testable import ConnectorHTTPServer
 
 @Suite struct ServerRequestTests {
     @Test(arguments: [
@@ -24,5 +25,15 @@ import Testing
         #expect(ServerRequest("POST", "/", ["Content-Type": " text/plain\t"]).mediaType == "text/plain")
         #expect(ServerRequest("POST", "/", ["Content-Type": ""]).mediaType == "")
         #expect(ServerRequest("POST", "/").mediaType == nil)
+    }
+
+    @Test(arguments: [
+        ("keep-alive", true), ("close", false), ("upgrade,\tClose", false), ("closed", true), ("", true),
+    ])
+    func `a client may say that a request is its last`(option: String, keeps: Bool) {
+        var request = ServerRequest("GET", "/", ["Accept": "close", "Connection": option])
+        #expect(request.keepsConnection == keeps)
+        request.isOld = true
+        #expect(!request.keepsConnection, "one of HTTP/1.0 is")
     }
 }

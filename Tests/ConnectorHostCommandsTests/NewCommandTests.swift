@@ -155,6 +155,8 @@ import Testing
     @Test(arguments: [
         (["new", "x"], 64, "--language"), (["new", "x", "--language", "cobol"], 64, "cobol"),
         (["new", "--update", "x", "--language", "c"], 64, "no other option"),
+        (["new", "x", "--language", "c", "--folder", ""], 64, "--folder is empty"),
+        (["new", "--update", ""], 64, "this one is empty"),
         (["new", "X", "--language", "c"], 1, "lower-case letters"),
         (["new", "../x", "--language", "c"], 1, "cannot name a plugin"),
         (["new", "x-", "--language", "c"], 1, "cannot name a plugin"),
@@ -196,6 +198,14 @@ import Testing
 
     private func text(_ file: String) throws -> String? { try ProjectFolder(path: path).read(file) }
 
+    @Test func `an empty path is no folder`() {
+        let made = #expect(throws: ConnectorError.self) {
+            try Project(name: "x", language: .c).create(at: "", version: "0.1.0")
+        }
+        let updated = #expect(throws: ConnectorError.self) { try ProjectUpdate(at: "", version: "0.1.0") }
+        #expect(made?.code == .invalid && updated?.code == .invalid)
+    }
+
     @Test func `the same host changes nothing`() throws {
         let record = try text("generated/host.json")
         let update = try ProjectUpdate(at: path, version: "0.1.0")
@@ -233,7 +243,7 @@ import Testing
     }
 
     @Test func `a file that is gone comes back, and one that the host has no more goes unless it was edited`() throws {
-        let folder = ProjectFolder(path: path)
+        let folder = try ProjectFolder(path: path)
         folder.remove("generated/connector/base.h")
         var files = try Project(name: "x", language: .c).files(version: "0.1.0")
         for name in ["old", "edited"] {

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import Testing
 
 @testable import ConnectorOutbox
@@ -29,6 +30,21 @@ extension EngineTests {
         let queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.dead, queue.dropped) == (3, 0, 1))
         #expect(try await batch(engine, "b").entries.count == 4, "another connector's events are its own")
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `an event that is replayed is young again, and no other is`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...2), to: ["a"])
+        let fresh = try await batch(engine)
+        #expect(fresh.entries.map(\.renewedAt) == [nil, nil])
+        try await settle(engine, fresh, .dead)
+        #expect(try await engine.replay(RecordSelection()) == 2)
+        try await wait(engine) { $0["a"]?.queued == 2 }
+        let again = try await batch(engine)
+        #expect(again.entries.count == 2)
+        #expect(again.entries.allSatisfy { $0.renewedAt.map { $0.nanoseconds >= now.nanoseconds } ?? false })
         await engine.close()
     }
 

@@ -28,6 +28,33 @@ extension EngineTests {
         await engine.close()
     }
 
+    @Test(arguments: Kind.usable)
+    func `an event that made room or that an operator dropped was not delivered`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a", "b"])
+        #expect(try await engine.dropOldest(10, of: "a") == ["event-1"])
+        #expect(try await engine.drop(RecordSelection(targets: ["a"], ids: ["event-2"])) == 1)
+        let records = try await engine.records(RecordSelection(targets: ["a"], ids: ["event-1", "event-2", "event-3"]))
+        let states = Dictionary(records.map { ($0.event.id, $0.state) }) { first, _ in first }
+        #expect(states == ["event-1": .dropped, "event-2": .dropped, "event-3": .queued])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `what was delivered past an event that waits is neither queued nor dropped`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a"])
+        let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
+        let failures = [DeliveryFailure(.unavailable, "away"), nil, nil]
+        let attempt = Attempt(at: now, failures: failures)
+        try await engine.settle(try await batch(engine), [.retry(at: later), .delivered, .delivered], attempt)
+        let queued = RecordSelection(targets: ["a"], states: [.queued])
+        #expect(try await engine.records(queued).map(\.event.id) == ["event-1"])
+        #expect(try await engine.drop(queued) == 1)
+        #expect(try await engine.statistics()["a"]?.dropped == 1)
+        await engine.close()
+    }
+
     @Test(arguments: Kind.exact)
     func `what was dropped is known, whatever it waited for, and is not delivered`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

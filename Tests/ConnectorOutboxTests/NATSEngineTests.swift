@@ -78,6 +78,58 @@ import Testing
         #expect(other?.code == .conflict)
     }
 
+    @Test func `what hosts leave that settle little in their lives leaves the stream, too`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let first = try await engine(servers, ["a"])
+        _ = try await first.append((1...1900).map { .numbered($0) }, to: ["a"])
+        func deliver(_ engine: NATSEngine) async throws {
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(count: 950, bytes: 1 << 20), now: now)
+            #expect(batch.entries.count == 950)
+            let attempt = Attempt(at: now, failures: batch.entries.map { _ in nil })
+            try await engine.settle(batch, batch.entries.map { _ in .delivered }, attempt)
+            await engine.state.withLock(\.trimming)?.value
+            await engine.close()
+        }
+        try await deliver(first)
+        try await deliver(try await engine(servers, ["a"]))
+        let last = try await engine(servers, ["a"])
+        let info = try await last.jetStream.request("STREAM.INFO.OUTBOX")
+        #expect(info["state"]?["messages"]?.integer == 1000)
+        await last.close()
+    }
+
+    @Test(arguments: ["max_age", "max_msgs_per_subject"])
+    func `a stream that deletes what waits is wrong`(_ setting: String) async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        let info = try await engine.jetStream.request("STREAM.INFO.OUTBOX")
+        var config = try #require(info["config"]?.object)
+        config[setting] = 3_600_000_000_000
+        _ = try await engine.jetStream.request("STREAM.UPDATE.OUTBOX", .object(config))
+        await engine.close()
+        let error = await #expect(throws: ConnectorError.self) { try await self.engine(servers, ["a"]) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains(setting) == true)
+    }
+
+    @Test func `a consumer that gives an event up is wrong`() async throws {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"])
+        let engine = try await engine(servers, ["a"])
+        var config = engine.layout.consumer("b", slot: 1, lease: 30_000_000_000)
+        config["max_deliver"] = 3
+        _ = try await engine.jetStream.request(
+            "CONSUMER.DURABLE.CREATE.OUTBOX.b",
+            ["stream_name": "OUTBOX", "config": .object(config)]
+        )
+        let error = await #expect(throws: ConnectorError.self) { try await engine.version() }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("max_deliver") == true)
+        await engine.close()
+    }
+
     @Test func `hosts share the work, and take over from one that dies`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a", "b"], lease: .seconds(1))

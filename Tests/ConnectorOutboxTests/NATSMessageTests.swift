@@ -27,6 +27,40 @@ import Testing
         #expect(NATSLease("$JS.ACK.OUTBOX.a.1.\(number).7.1767225600000000000.0") == nil)
     }
 
+    @Test func `an error is at the beginning of an answer, before what may be an event`() throws {
+        func refusal(after count: Int) -> JetStream.Refusal? {
+            let filling = String(repeating: "x", count: count)
+            let text = #"{"type":"\#(filling)","error":{"code":503,"err_code":10077,"description":"full"}}"#
+            let object: JSONValue = ["seq": 1, "hdrs": "", "data": .string(Base64.encode(Array(text.utf8)))]
+            return NATSMessage(stored: object).flatMap(JetStream.refusal)
+        }
+        let full = try #require(refusal(after: 100))
+        #expect(full.lacksSpace && !full.isTransient)
+        #expect(refusal(after: 1024) == nil)
+    }
+
+    @Test(arguments: ["x", "\u{e9}", "\u{1F600}", "e\u{301}"])
+    func `a dead letter keeps the beginning of a long reason`(_ text: String) throws {
+        let reason = String(repeating: text, count: 5000)
+        let time = OutboxEvent.start
+        let header = NATSEvent.failureHeader(position: 1, at: time, count: 1, DeliveryFailure(.invalid, reason))
+        #expect(header.utf8.count <= 3200)
+        let message = try #require(stored("NATS/1.0\r\nConnector-Failure: \(header)\r\n\r\n"))
+        let kept = try #require(NATSEvent.failure(message)?.attempt.failure?.reason)
+        #expect((1020...1024).contains(kept.utf8.count) && reason.utf8.starts(with: kept.utf8))
+    }
+
+    @Test(arguments: [
+        ("event-1", false), ("event-1.20", false), ("event-1.replayed-7", true), ("event-1.moved-b-9", true),
+    ])
+    func `an event that was put back in the queue is known by the id of its message`(_ id: String, _ isRenewed: Bool)
+        throws
+    {
+        let message = try #require(stored("NATS/1.0\r\nNats-Msg-Id: \(id)\r\n\r\n"))
+        #expect(NATSEvent.isRenewed(message, of: .numbered(1)) == isRenewed)
+        #expect(NATSLease("$JS.ACK.OUTBOX.a.1.7.7.1767225600000000000.0")?.time == OutboxEvent.start)
+    }
+
     @Test(arguments: [Int64.min, -1, 0, .max])
     func `a stored message has a number that another one can follow`(_ number: Int64) {
         #expect(NATSMessage(stored: ["seq": .integer(number), "hdrs": "", "data": ""]) == nil)

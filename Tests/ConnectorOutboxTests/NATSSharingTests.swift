@@ -122,6 +122,34 @@ import Testing
         await healthy.outbox.close()
     }
 
+    @Test func `what waits for a retry holds up neither the removal of its connector nor new events after its return`()
+        async throws
+    {
+        let servers = try await NATSServers()
+        _ = try await servers.migrate(["a"], lease: Self.lease)
+        let host = bench(servers)
+        host.vendor.answers { events in
+            .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(3600)) : .accepted })
+        }
+        try await host.outbox.start(isStored: true)
+        _ = try await host.outbox.append(host.events(1...2), to: ["a"])
+        await advance(host) { host.statistics().delivered >= 1 }
+        await host.outbox.retarget([], by: .max)
+        let vendor = host.vendor
+        let target = Outbox.Target(
+            path: "a",
+            policy: host.policy,
+            limits: BatchLimits(),
+            isUsable: { true },
+            send: { await vendor.take($0) }
+        )
+        await host.outbox.retarget([target], by: .max)
+        _ = try await host.outbox.append(host.events(3...4), to: ["a"])
+        await advance(host) { Set(["event-3", "event-4"]).isSubset(of: host.vendor.batches.joined()) }
+        #expect(try await letters(host).isEmpty)
+        await host.outbox.close()
+    }
+
     @Test func `an event that is too old when a host could deliver it is a dead letter`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"], lease: Self.lease)

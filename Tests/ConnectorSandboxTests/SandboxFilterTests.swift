@@ -197,6 +197,18 @@ import Testing
             #expect(program.verdict(pair, [2, 1]) == .refuse(1))
         }
 
+        @Test(arguments: [x86, arm]) func `memory that the host shares keeps its pages`(architecture: Int32) {
+            let program = Program(architecture), writing = Program(architecture, writes: true)
+            let advise = program.number("madvise"), allocate = program.number("fallocate")
+            for advice: UInt64 in [0, 1, 2, 3, 4, 8, 10, 12, 14, 23, 100, 102, 103] {
+                #expect(program.verdict(advise, [0, 0, advice]) == .allow, "\(advice)")
+            }
+            #expect(program.verdict(advise, [0, 0, 9]) == .refuse(1))
+            #expect(program.verdict(allocate, [0, 0]) == .refuse(13))
+            for mode: UInt64 in [0, 1] { #expect(writing.verdict(allocate, [0, mode]) == .allow) }
+            for mode: UInt64 in [2, 3] { #expect(writing.verdict(allocate, [0, mode]) == .refuse(13)) }
+        }
+
         @Test(arguments: [x86, arm]) func `files are opened for reading unless some may be written`(architecture: Int32)
         {
             let reading = Program(architecture), writing = Program(architecture, writes: true)

@@ -15,6 +15,8 @@ final class EtcdConnection: Sendable {
     private static let oldTokens = ["revision of auth store is old", "revision in header is old"]
     /// What it says to a wrong user or password, and to a request without either.
     private static let wrongUsers = ["authentication failed, invalid user ID or password", "user name is empty"]
+    /// What it says to a change of more settings than its limit, which is 128 by default.
+    private static let tooManyOperations = "too many operations in txn request"
 
     let requests: EtcdRequests
     private let host: Host
@@ -88,6 +90,10 @@ final class EtcdConnection: Sendable {
         // user or the password is wrong.
         if (Self.oldTokens + Self.wrongUsers).contains(where: { words?.hasSuffix($0) == true }) {
             (error.status, error.isRetryable) = (.unauthorized, false)
+        }
+        if words?.hasSuffix(Self.tooManyOperations) == true {
+            error.status = .tooLarge
+            error.message += "; the server's --max-txn-ops is the limit of one change"
         }
         return error
     }

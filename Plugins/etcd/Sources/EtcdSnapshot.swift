@@ -16,7 +16,18 @@ struct EtcdSnapshot: Sendable {
         for pair in answer["kvs"]?.array ?? [] {
             guard let name = requests.setting(of: pair["key"]?.string ?? "") else { continue }
             values[name] = try EtcdAnswer.value(of: pair)
+            try checkCount()
         }
+    }
+
+    /// Other clients may store below the prefix what is no setting.
+    private func checkCount() throws(PluginError) {
+        guard values.members.count > SettingsChange.countLimit else { return }
+        throw PluginError(
+            .tooLarge,
+            "etcd has more than \(SettingsChange.countLimit) settings below the prefix; use a longer prefix",
+            domain: "etcd"
+        )
     }
 
     /// Applies what a watch reports: the snapshots after it, one for each revision.
@@ -37,6 +48,7 @@ struct EtcdSnapshot: Sendable {
             last.revision = revision
             guard let name = requests.setting(of: pair["key"]?.string ?? "") else { continue }
             last.values[name] = event["type"] == "DELETE" ? JSONValue?.none : try EtcdAnswer.value(of: pair)
+            try last.checkCount()
         }
         if last.revision != revision { snapshots.append(last) }
         return snapshots

@@ -42,13 +42,14 @@ struct FolderListing {
         var status: stat
     }
 
-    private mutating func visit(_ directory: [String]) throws(PluginError) {
+    /// - Parameter isForeign: Whether the directory belongs to another user.
+    private mutating func visit(_ directory: [String], isForeign: Bool = false) throws(PluginError) {
         if let end = call.end { throw end }
-        for entry in try entries(of: directory) {
+        for entry in try entries(of: directory, isForeign) {
             guard files.count <= limit else { return }
             let status = entry.status
             if status.isDirectory {
-                try visit(directory + [entry.name])
+                try visit(directory + [entry.name], isForeign: status.st_uid != geteuid())
             } else {
                 let size = UInt64(clamping: status.st_size)
                 files.append(FileEntry(path: entry.path, size: size, modified: status.modified, tag: status.tag))
@@ -56,14 +57,17 @@ struct FolderListing {
         }
     }
 
-    /// What a directory holds that may be on the page, in order. Empty if it was removed just now.
-    private func entries(of directory: [String]) throws(PluginError) -> [Name] {
+    /// What a directory holds that may be on the page, in order.
+    ///
+    /// Empty if it was removed just now, and if another user keeps it for itself, as `lost+found` of a file system.
+    private func entries(of directory: [String], _ isForeign: Bool) throws(PluginError) -> [Name] {
         let base = directory.map { $0 + "/" }.joined()
         let handle: FolderHandle
         do throws(PluginError) {
             handle = try root.directory(directory, "the directory \"\(base)\" cannot be read")
         } catch {
-            if error.status == .notFound || error.status == .conflict { return [] }
+            let isKept = isForeign && error.detail == EACCES
+            if error.status == .notFound || error.status == .conflict || isKept { return [] }
             throw error
         }
         var entries: [Name] = []

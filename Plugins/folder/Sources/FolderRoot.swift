@@ -154,9 +154,11 @@ final class FolderRoot: Sendable {
         return try FolderHandle(unsafe openat(parent.descriptor, name, flags), message())
     }
 
-    /// Puts the names of a directory on the disk.
+    /// Puts the names of a directory on the disk, where the file system can: those of virtual machines' hosts cannot.
     func sync(_ directory: FolderHandle, _ message: @autoclosure () -> String) throws(PluginError) {
-        guard fsync(directory.descriptor) == 0 else { throw FolderFailure.error(message()) }
+        guard fsync(directory.descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw FolderFailure.error(message())
+        }
     }
 
     /// What is in a directory, in no order, without `.` and `..`, and without names that are not UTF-8.

@@ -125,12 +125,16 @@ final class FolderUpload {
         case .any: break
         case .absent:
             // A link fails where there is a file, in the same step.
-            guard unsafe linkat(uploads, id, parent.descriptor, name, 0) == 0 else {
-                if errno == EEXIST { throw PluginError(.conflict, "there is a file \"\(request.path)\" already") }
-                throw FolderFailure.error(message)
+            if unsafe linkat(uploads, id, parent.descriptor, name, 0) == 0 {
+                _ = unsafe unlinkat(uploads, id, 0)
+                return
             }
-            _ = unsafe unlinkat(uploads, id, 0)
-            return
+            // FAT and its like have no links: there, as with a tag, another process may come in between.
+            let hasLinks = errno != EPERM && errno != EOPNOTSUPP
+            if hasLinks, errno != EEXIST { throw FolderFailure.error(message) }
+            guard !hasLinks, try root.status(of: name, in: parent) == nil else {
+                throw PluginError(.conflict, "there is a file \"\(request.path)\" already")
+            }
         case .tag(let tag):
             guard try root.status(of: name, in: parent)?.tag == tag else {
                 throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more")

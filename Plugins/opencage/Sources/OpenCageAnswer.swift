@@ -40,6 +40,8 @@ enum OpenCageAnswer {
                 failure.retryAfter = .seconds(max(now, reset) - now)
             }
         }
+        // What OpenCage says to a request that is too long, and not that there is no such place.
+        if response.status == 410 { failure.status = .tooLarge }
         return failure
     }
 

@@ -19,9 +19,11 @@ enum PhotonAnswer {
         return places
     }
 
-    /// The error, with Photon's own `message`.
+    /// The error, with Photon's own `message`, which newer servers have in a list below the name of what they refuse.
     static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
-        response.failure(vendor: "photon", words: (try? response.json())?["message"]?.string, now: now)
+        let body = try? response.json()
+        let words = body?["message"] ?? body?.object?.members.first?.value[0]?["message"]
+        return response.failure(vendor: "photon", words: words?.string, now: now)
     }
 
     private static func place(_ feature: JSONValue) throws(PluginError) -> Place {

@@ -20,18 +20,18 @@ struct PhotonRequests {
             }
         let limit = question.countries.isEmpty ? question.limit : 50
         let url = endpoint.appending("api").with("q", text).with("limit", "\(limit)")
-        return HTTPRequest(.get, url.with("lang", language(question.language)))
+        return request(url, language: question.language)
     }
 
     func reverse(_ question: ReverseRequest) -> HTTPRequest {
         let (latitude, longitude) = question.coordinate.decimals
         let url = endpoint.appending("reverse").with("lat", latitude).with("lon", longitude)
-            .with("limit", "\(question.limit)").with("lang", language(question.language))
-        return HTTPRequest(.get, url)
+            .with("limit", "\(question.limit)")
+        return request(url, language: question.language)
     }
 
-    /// The language without its region, which Photon does not support.
-    private func language(_ tag: String?) -> String? {
-        tag.map { String($0.prefix { $0 != "-" }).lowercased() }
+    /// A preference, as the field has it: `lang` in the URL is refused if the server has not imported that language.
+    private func request(_ url: HTTPURL, language: String?) -> HTTPRequest {
+        HTTPRequest(.get, url, headers: language.map { ["Accept-Language": $0] } ?? [:])
     }
 }

@@ -9,6 +9,9 @@ struct SegmentRequests {
     /// 32 KB per event, 500 KB per request minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 32 << 10, batchBytes: (500 << 10) - 256, batchCount: 1000)
 
+    /// Segment answers 200 and drops an event whose id has 100 characters or more (segment.com/docs/connections/spec/common).
+    static let messageIdLimit = 99
+
     let endpoint: HTTPURL
     let writeKey: SecretPlaceholder
 
@@ -42,6 +45,7 @@ struct SegmentRequests {
     static func encode(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
         var event = event
         event.timestamp = event.timestamp ?? now
+        if event.messageId.utf8.count > messageIdLimit { event.messageId = StableUUID.from(event.messageId) }
         if event.context["library"] == nil {
             event.context["library"] = ["name": "connector-host", "version": "1.0.0"]
         }

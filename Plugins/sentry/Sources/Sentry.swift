@@ -3,6 +3,7 @@
 
 internal import ConnectorKit
 internal import ConnectorManifest
+internal import Synchronization
 
 /// Delivers to Sentry, and to servers that accept its envelopes (develop.sentry.dev/sdk/data-model/envelopes).
 final class Sentry: CrashPlugin {
@@ -11,6 +12,8 @@ final class Sentry: CrashPlugin {
     private let events: SentryEvents
     private let limits: SentryRateLimits
     private let keyCheck = KeyCheck()
+    /// Whether the server last answered the empty envelope with nothing, as some do to events, too.
+    private let answersNothing = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
         self.host = host
@@ -47,6 +50,7 @@ final class Sentry: CrashPlugin {
         if answer.status != 429 || answer.isPage {
             _ = try SentryRequests.received.body(of: answer, failure: failure)
         }
+        if answer.isSuccess { answersNothing.store(answer.body.isEmpty, ordering: .relaxed) }
         return answer
     }
 
@@ -72,7 +76,9 @@ final class Sentry: CrashPlugin {
         try limits.check()
         let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
         limits.learn(from: answer)
-        _ = try SentryRequests.accepted.body(of: answer, failure: failure)
+        let isNothingEnough = answersNothing.load(ordering: .relaxed)
+        let expected = isNothingEnough ? SentryRequests.acceptedSilently : SentryRequests.accepted
+        _ = try expected.body(of: answer, failure: failure)
     }
 
     /// The error, with Sentry's own `detail` and `causes`.

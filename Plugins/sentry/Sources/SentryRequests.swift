@@ -9,8 +9,13 @@ struct SentryRequests {
     /// One event of at most 1 MB in each request.
     static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 1_000_001, batchCount: 1)
 
+    private static let identified = VendorAnswer.Form.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }
+
     /// The answer to an event: its id.
-    static let accepted = VendorAnswer("sentry", [.object(#"with "id""#) { $0["id"]?.string?.isEmpty == false }])
+    static let accepted = VendorAnswer("sentry", [identified])
+
+    /// The answer to an event by servers that answer envelopes with nothing, such as Bugsink before 2.3.
+    static let acceptedSilently = VendorAnswer("sentry", [identified, .empty])
 
     /// The answer to an envelope without items, which has no id: Relay sends `{}`, other servers an empty body.
     static let received = VendorAnswer(

@@ -62,6 +62,11 @@ struct SQLiteQuery: Sendable {
     }
 
     private mutating func add(_ filter: DatabaseQuery.Filter) throws(PluginError) {
+        // SQLite's JSON functions end texts at it.
+        let texts = [filter.field] + ([filter.value] + (filter.value.array ?? [])).compactMap(\.string)
+        guard !texts.contains(where: { $0.utf8.contains(0) }) else {
+            throw PluginError(.unsupported, "texts with the character NUL are not compared", domain: "sqlite")
+        }
         switch filter.comparison {
         case .equal: add(filter.field, among: [filter.value])
         case .within: add(filter.field, among: filter.value.array ?? [])

@@ -70,7 +70,7 @@ int32_t runner_memory(uint64_t size);
  */
 int32_t runner_wait(const void *_Nonnull word, uint32_t value, uint64_t nanoseconds);
 
-/** Wakes the thread that sleeps on a word of shared memory. Returns how many it woke, or -ENOSYS or -EPERM as above. */
+/** Wakes the threads that sleep on a word of shared memory. Returns how many it woke, or -ENOSYS or -EPERM as above. */
 int32_t runner_wake(const void *_Nonnull word);
 
 /** How many processors this process may run on; at least 1. */

@@ -26,7 +26,7 @@ package struct JSONLocator: Sendable {
 
     /// The children of one container, by name or index.
     private enum Children {
-        case members([String: Int])
+        case members([ExactText: Int])
         case elements([Int])
     }
 
@@ -76,7 +76,7 @@ package struct JSONLocator: Sendable {
         let known = children[node] ?? readChildren(of: node)
         children[node] = known
         switch (known, step) {
-        case (.members(let members), .name(let name)): return members[name]
+        case (.members(let members), .name(let name)): return members[ExactText(name)]
         case (.elements(let elements), .index(let index)):
             return elements.indices.contains(index) ? elements[index] : nil
         default: return nil
@@ -85,13 +85,13 @@ package struct JSONLocator: Sendable {
 
     private mutating func readChildren(of node: Int) -> Children {
         let isObject = text[Int(nodes[node].value)] == UInt8(ascii: "{")
-        var members: [String: Int] = [:]
+        var members: [ExactText: Int] = [:]
         var elements: [Int] = []
         var child = node + 1
         while child < Int(nodes[node].end) {
             steps += 1
             if isObject {
-                if let name = name(of: nodes[child]), members[name] == nil { members[name] = child }
+                if let name = name(of: nodes[child]).map(ExactText.init), members[name] == nil { members[name] = child }
             } else {
                 elements.append(child)
             }

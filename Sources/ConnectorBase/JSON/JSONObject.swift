@@ -3,7 +3,8 @@
 
 /// The members of a JSON object, in the order they were written.
 ///
-/// Look-up is linear, because objects in manifests, configurations and events have few members.
+/// Look-up is linear, because objects in manifests, configurations and events have few members. Names that are only
+/// equivalent in Unicode are two names (RFC 8259, section 8.3).
 public struct JSONObject: Sendable {
     /// One member.
     public struct Member: Sendable, Hashable {
@@ -27,7 +28,14 @@ public struct JSONObject: Sendable {
 
     /// Creates an object from members in order; a repeated name keeps its first place and its last value.
     public init(_ members: some Sequence<(String, JSONValue)>) {
-        for (name, value) in members { self[name] = value }
+        var places = MemberPlaces()
+        for (name, value) in members {
+            if let place = places.place(of: name, among: self.members) {
+                self.members[place].value = value
+            } else {
+                self.members.append(Member(name: name, value: value))
+            }
+        }
     }
 
     /// Creates an object from members whose names are known to be unique.
@@ -37,9 +45,9 @@ public struct JSONObject: Sendable {
 
     /// The value of a name; setting nil removes the member.
     public subscript(name: String) -> JSONValue? {
-        get { members.first { Self.isSame($0.name, name) }?.value }
+        get { members.first { ExactText.isSame($0.name, name) }?.value }
         set {
-            let index = members.firstIndex { Self.isSame($0.name, name) }
+            let index = members.firstIndex { ExactText.isSame($0.name, name) }
             switch (index, newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)
@@ -49,11 +57,6 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Whether two names have the same code points; those that are only equivalent in Unicode are two names (RFC 8259, section 8.3).
-    static func isSame(_ name: String, _ other: String) -> Bool {
-        name == other && name.utf8.elementsEqual(other.utf8)
-    }
-
     /// The names in their order.
     public var names: [String] { members.map(\.name) }
 
@@ -61,9 +64,22 @@ public struct JSONObject: Sendable {
     public var isEmpty: Bool { members.isEmpty }
 
     /// The values by name, if there are too many for a linear look-up of each; nil for few.
-    var index: [String: JSONValue]? {
-        members.count > 16
-            ? Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }) : nil
+    var index: [ExactText: JSONValue]? {
+        guard members.count > MemberPlaces.linearLimit else { return nil }
+        return Dictionary(members.map { (ExactText($0.name), $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension JSONObject.Member {
+    /// Compares the names' code points, and the values.
+    public static func == (left: Self, right: Self) -> Bool {
+        ExactText.isSame(left.name, right.name) && left.value == right.value
+    }
+
+    /// Hashes the name's code points, and the value.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(name))
+        hasher.combine(value)
     }
 }
 
@@ -73,7 +89,7 @@ extension JSONObject: Hashable {
         guard left.members.count == right.members.count else { return false }
         let index = right.index
         return left.members.allSatisfy { member in
-            (index.map { $0[member.name] } ?? right[member.name]) == member.value
+            (index.map { $0[ExactText(member.name)] } ?? right[member.name]) == member.value
         }
     }
 

@@ -50,8 +50,7 @@ public struct JSONParser {
     private mutating func object() throws(ConnectorError) -> JSONValue {
         try enter()
         var members: [JSONObject.Member] = []
-        // A linear search beats hashing for a few members, and is quadratic for many.
-        var names: Set<String> = []
+        var places = MemberPlaces()
         skipSpace()
         if consume("}") {
             depth -= 1
@@ -62,10 +61,7 @@ public struct JSONParser {
             let start = index
             guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes, found \(found)") }
             let name = try string()
-            if members.count == 16 { names = Set(members.map(\.name)) }
-            // A set takes equivalent names for equal, which JSON does not.
-            let mayOccur = members.count < 16 || !names.insert(name).inserted
-            if mayOccur, members.contains(where: { JSONObject.isSame($0.name, name) }) {
+            guard places.place(of: name, among: members) == nil else {
                 throw error("the name \"\(name.excerpt)\" occurs twice in this object", at: start)
             }
             skipSpace()

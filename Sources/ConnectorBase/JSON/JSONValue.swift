@@ -23,6 +23,49 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// Compares the kinds and the values, texts by their code points.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let two)): one == two
+        case (.integer(let one), .integer(let two)): one == two
+        case (.number(let one), .number(let two)): one == two
+        case (.string(let one), .string(let two)): ExactText.isSame(one, two)
+        case (.array(let one), .array(let two)): one == two
+        case (.object(let one), .object(let two)): one == two
+        default: false
+        }
+    }
+
+    /// Hashes the kind and the value, a text by its code points.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rank)
+        switch self {
+        case .null: break
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(ExactText(value))
+        case .array(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        }
+    }
+
+    /// A number that differs between the kinds.
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .integer: 2
+        case .number: 3
+        case .string: 4
+        case .array: 5
+        case .object: 6
+        }
+    }
+}
+
+extension JSONValue {
     /// Parses one JSON text.
     ///
     /// - Parameters:

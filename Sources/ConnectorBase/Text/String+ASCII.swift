@@ -14,6 +14,11 @@ extension StringProtocol {
     package func starts(ascii text: String) -> Bool {
         utf8.starts(with: text.utf8)
     }
+
+    /// Whether it is a text of ASCII, ignoring the case of ASCII letters.
+    package func isEqual(asciiIgnoringCase text: String) -> Bool {
+        utf8.count == text.utf8.count && zip(utf8, text.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    }
 }
 
 extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence == Substring.UTF8View {

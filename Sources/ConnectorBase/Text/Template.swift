@@ -65,6 +65,9 @@ package struct Template: Sendable, Hashable {
         guard isName(name), rest.isEmpty || rest.starts(with: ":-".utf8) else {
             throw ParseError(message: "\"${\(text.excerpt)}\" is not a variable; write ${NAME} or ${NAME:-default}")
         }
+        guard !rest.contains("${".utf8) else {
+            throw ParseError(message: "the default of \(name.excerpt) cannot contain another variable")
+        }
         return .variable(name: String(name), fallback: rest.isEmpty ? nil : String(Substring(rest.dropFirst(2))))
     }
 

@@ -76,6 +76,9 @@ public struct AnalyticsEventText: Sendable {
         private var (given, filled): (Texts, Texts) = ([], [])
         private(set) var context: Range<Int>?
 
+        /// The longest id that every vendor takes unchanged, in bytes: Segment drops an event whose id is longer.
+        private static let messageIdLimit = 99
+
         /// The check for a member.
         private enum Check {
             case object, context, text(Texts), messageId, timestamp, type
@@ -106,7 +109,7 @@ public struct AnalyticsEventText: Sendable {
                 return value[0] == UInt8(ascii: "{")
             case .text(let text): return note(text, value)
             case .messageId:
-                return note(.messageId, value) && (1...AnalyticsEvent.messageIdLimit).contains(value.count - 2)
+                return note(.messageId, value) && (1...Self.messageIdLimit).contains(value.count - 2)
                     && !value.indices.contains { value[$0] == UInt8(ascii: "\\") }
             case .timestamp:
                 // Accept only the form that this package writes; the caller parses and rewrites others.

@@ -171,17 +171,7 @@ private struct FieldComparison {
 
 extension Configuration {
     /// The connectors that are part of the tree, parents first.
-    package var enabledConnectors: [Connector] {
-        var result: [Connector] = []
-        func add(_ siblings: [Connector]) {
-            for connector in siblings where connector.isEnabled {
-                result.append(connector)
-                add(connector.children)
-            }
-        }
-        add(connectors)
-        return result
-    }
+    package var enabledConnectors: [Connector] { connectors.enabledSelvesAndDescendants }
 
     /// The old paths of connectors that have moved, by their new ones: as `was` says, also of a composite above.
     ///

@@ -11,7 +11,7 @@ package enum CommandLineText {
     }
 
     private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%".utf8.contains($0) }
+        let isPlain = word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%,+".utf8.contains($0) }
         guard !isPlain || word.isEmpty else { return word }
         return "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

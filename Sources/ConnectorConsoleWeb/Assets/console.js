@@ -149,7 +149,13 @@
     const query = "at=" + encodeURIComponent(body.dataset.live) + "&version=" + encodeURIComponent(version);
     source = new EventSource("/-/live?" + query);
     source.onopen = () => show("live");
-    source.onerror = () => show("lost");
+    source.onerror = () => {
+      show("lost");
+      // A browser connects again after a broken connection, but not after an answer other than 200.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      disconnect();
+      setTimeout(() => { if (!document.hidden) follow(); }, 5000);
+    };
     source.onmessage = (event) => {
       version = event.lastEventId;
       show("live");

@@ -15,7 +15,7 @@ struct LivePage {
     private(set) var version = 0
     /// The number of browsers that watch the page.
     var watchers = 0
-    /// When the page was last requested, in ticks of ``LivePages``.
+    /// When the page was last requested, by the number of the last version of any page then.
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
     /// The events that update versions to the newest, by the number of the version.
@@ -36,10 +36,11 @@ struct LivePage {
 
     /// Adds a version, unless the content is unchanged.
     ///
+    /// - Parameter number: The number of the version, which no earlier one has, of this page or of one at the same address before it.
     /// - Returns: Whether the content changed.
-    mutating func update(_ content: PageContent) -> Bool {
+    mutating func update(_ content: PageContent, as number: Int) -> Bool {
         guard content != self.content else { return false }
-        version += 1
+        version = number
         versions.append((version, content))
         if versions.count > Self.limit { versions.removeFirst() }
         frames = [:]

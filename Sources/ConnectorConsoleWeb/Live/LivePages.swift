@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorControl
 internal import ConnectorPlatform
@@ -19,12 +20,18 @@ actor LivePages {
     private var pages: [Key: LivePage] = [:]
     private var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var nextWatcher = 0
-    private var tick = 0
+    /// The last number given to a version of any page. A page that is evicted and requested again does not repeat one.
+    private var lastVersion = 0
+    /// When the watchers were last woken, in nanoseconds of the clock.
+    private var woken: UInt64
+    private let clock: any HostClock
     /// Distinguishes the versions of this run from those of an earlier one on the same address.
     private let epoch = UInt32.random(in: 0 ... .max)
 
     /// The minimum time between two versions.
     static let interval: Duration = .milliseconds(250)
+    /// The maximum time without an event: proxies close quiet connections, and only a write finds that a client is gone.
+    static let quiet: Duration = .seconds(15)
     /// The maximum number of pages kept while no browser watches them.
     private static let idleLimit = 64
     /// The maximum number of concurrent watchers.
@@ -33,8 +40,10 @@ actor LivePages {
     private var registry: ConsoleRegistry { console.registry }
 
     /// Creates the pages of a console.
-    init(_ console: Console) {
+    init(_ console: Console, clock: any HostClock = SystemHostClock()) {
         self.console = console
+        self.clock = clock
+        woken = clock.now()
     }
 
     /// Keeps the pages up to date until the task is cancelled.
@@ -54,9 +63,11 @@ actor LivePages {
         // The content's address is clamped to the last page.
         let key = Key(address: content.address, right: right)
         var page = pages[key] ?? LivePage(canAct: right == .act)
-        page.used = tick
-        _ = page.update(content)
+        let isNew = page.update(content, as: newVersion())
+        page.used = lastVersion
         pages[key] = page
+        // The next update finds nothing new then.
+        if isNew, page.watchers > 0 { wake() }
         return (content, name(of: page.version))
     }
 
@@ -97,7 +108,7 @@ actor LivePages {
         watchers.removeValue(forKey: number)?.finish()
         let key = Key(address: address, right: right)
         pages[key]?.watchers -= 1
-        pages[key]?.used = tick
+        pages[key]?.used = lastVersion
     }
 
     /// The event that updates a browser from a version, and the resulting version; nil if it already has the newest.
@@ -110,15 +121,26 @@ actor LivePages {
         return bytes.map { ($0, name(of: page.version)) }
     }
 
-    private func update() async {
-        tick += 1
+    /// Brings every watched page up to date, and wakes the watchers if one changed, or none was woken for long.
+    func update() async {
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }
         let snapshot = await console.snapshot(for: Array(Set(watched.map(\.address.route))))
         var hasChanged = false
-        for key in watched { hasChanged = pages[key]?.update(content(key, snapshot)) ?? false || hasChanged }
-        guard hasChanged else { return }
+        for key in watched {
+            hasChanged = pages[key]?.update(content(key, snapshot), as: newVersion()) ?? false || hasChanged
+        }
+        if hasChanged || clock.now() >= woken.saturatingAdding(Self.quiet.nanoseconds) { wake() }
+    }
+
+    private func wake() {
+        woken = clock.now()
         for watcher in watchers.values { watcher.yield() }
+    }
+
+    private func newVersion() -> Int {
+        lastVersion += 1
+        return lastVersion
     }
 
     private func evictIdle() {

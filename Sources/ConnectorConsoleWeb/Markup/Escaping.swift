@@ -9,6 +9,26 @@ enum Escaping {
     ///
     /// Control characters, which HTML does not allow, and characters that change the text direction become their code points.
     static func text(_ text: String) -> String {
+        escape(text) { "\\u{\(hexadecimal($0))}" }
+    }
+
+    /// Escapes a text that a form sends back: the value of an attribute `value`, or the content of a `textarea`.
+    ///
+    /// Carriage returns and characters that change the text direction become references, so the form sends what it was given.
+    static func value(_ text: String) -> String {
+        escape(text) { character in
+            // Other control characters cannot be in a document, not even as references.
+            let isReferable = character == "\r" || character.value >= 0xA0
+            return isReferable ? "&#x\(hexadecimal(character));" : "\\u{\(hexadecimal(character))}"
+        }
+    }
+
+    private static func hexadecimal(_ character: Unicode.Scalar) -> String {
+        String(character.value, radix: 16, uppercase: true)
+    }
+
+    /// Escapes a text, with a function for its hidden characters.
+    private static func escape(_ text: String, hidden: (Unicode.Scalar) -> String) -> String {
         // Fast path: nearly every text is plain.
         guard text.utf8.contains(where: isSpecial) else { return text }
         var escaped = ""
@@ -20,7 +40,7 @@ enum Escaping {
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
             case "\n", "\t": escaped.unicodeScalars.append(character)
-            case _ where isHidden(character): escaped += "\\u{\(String(character.value, radix: 16, uppercase: true))}"
+            case _ where isHidden(character): escaped += hidden(character)
             default: escaped.unicodeScalars.append(character)
             }
         }

@@ -17,6 +17,11 @@ struct Markup: Sendable {
         self.text.append(Escaping.text(text))
     }
 
+    /// Adds a text that a form sends back, as the content of a `textarea`.
+    mutating func writeValue(_ value: String) {
+        text.append(Escaping.value(value))
+    }
+
     /// Adds an element with content.
     mutating func element(
         _ name: StaticString,
@@ -54,7 +59,9 @@ struct Markup: Sendable {
         text.append("<\(name)")
         for attribute in attributes {
             guard let value = attribute.value else { continue }
-            text.append(value.isEmpty ? " \(attribute.name)" : " \(attribute.name)=\"\(Escaping.text(value))\"")
+            let name = "\(attribute.name)"
+            let escaped = name == "value" ? Escaping.value(value) : Escaping.text(value)
+            text.append(value.isEmpty ? " \(name)" : " \(name)=\"\(escaped)\"")
         }
         text.append(">")
     }

@@ -7,12 +7,19 @@ internal import ConnectorServices
 extension WebConsole.Options {
     /// Checks that these options admit no one by mistake.
     ///
-    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a
-    ///   token that is too short.
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, for a
+    ///   token that is too short, and for a name with a port or anything else that is not part of a name.
     package func check() throws(ConnectorError) {
         let minimum = Authenticator.minimumTokenLength
         for token in [token, readToken].compactMap(\.self) where token.reveal().utf8.count < minimum {
             throw ConnectorError(.invalidValue, "a token of the console must have at least \(minimum) bytes")
+        }
+        for name in names where !Self.isHost(name) {
+            throw ConnectorError(
+                .invalidValue,
+                "the console cannot be named \(name), which is not a host name or an IP address",
+                fix: "set the name alone, such as console.example.org, without a scheme, a port or a path"
+            )
         }
         guard !address.isLoopback else { return }
         guard certificate != nil, token != nil || readToken != nil else {
@@ -29,5 +36,12 @@ extension WebConsole.Options {
                 fix: "set the host name of its URL"
             )
         }
+    }
+
+    /// Whether a text is a host name or an IP address, without a port.
+    private static func isHost(_ text: String) -> Bool {
+        // Only an IPv6 address has colons, and at least two.
+        guard text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else { return false }
+        return URLParts("http://\(URLParts.bracketed(text))")?.host == text.lowercased()
     }
 }

@@ -15,18 +15,20 @@ extension ServerRequest {
     /// Whether a person reads the answer.
     var wantsPage: Bool { fields["Accept"]?.contains("text/html") ?? false }
 
-    /// The value of a cookie.
-    func cookie(_ name: String) -> String? {
-        for pair in (fields["Cookie"] ?? "").split(separator: ";") {
-            let text = pair.drop { $0 == " " }
-            if text.hasPrefix(name + "=") { return String(text.dropFirst(name.utf8.count + 1)) }
+    /// The values of every cookie of a name. Browsers send those of other paths, ports and subdomains of the host, too.
+    func cookies(_ name: String) -> [String] {
+        (fields["Cookie"] ?? "").split(ascii: ";").compactMap { pair in
+            let text = Substring(pair.utf8.drop(while: \.isBlank))
+            guard text.starts(ascii: name + "=") else { return nil }
+            return String(Substring(text.utf8.dropFirst(name.utf8.count + 1)))
         }
-        return nil
     }
 
     /// The token of an `Authorization` header.
     var bearer: String? {
-        guard let text = fields["Authorization"], text.lowercased().hasPrefix("bearer ") else { return nil }
-        return String(text.dropFirst(7).drop { $0 == " " })
+        guard let text = fields["Authorization"]?.utf8, let space = text.firstIndex(of: UInt8(ascii: " ")),
+            Substring(text[..<space]).isEqual(asciiIgnoringCase: "bearer")
+        else { return nil }
+        return String(Substring(text[space...].drop { $0 == UInt8(ascii: " ") }))
     }
 }

@@ -31,7 +31,7 @@ extension WebResponder {
             return .answer(rejection(403, .denied, "the request comes from a page of another site", request))
         }
         if request.path == "/livez", request.method != "POST" { return .answer(WebResponse(text: "ok\n")) }
-        if request.method == "GET", let token = request.parameters["token"] {
+        if request.method == "GET", isPage(request.path), let token = request.parameters["token"] {
             guard authenticator.isLink(token) else { return .answer(exchange(token, request)) }
             // Announcing the next link may block, so it must not run on the event loop.
             return .read(limit: Self.entryLimit) { exchange(token, $0) }

@@ -40,13 +40,13 @@ extension WebResponder {
         if let (right, credential) = request.bearer.flatMap({ authenticator.right(ofBearer: $0) }) {
             return .authenticated(right, credential)
         }
-        let session = request.cookie(cookie)
-        if let session, let right = authenticator.right(ofSession: session) {
-            return .authenticated(right, .session(session))
+        let sessions = request.cookies(cookie).prefix(Self.cookieLimit)
+        for session in sessions {
+            if let right = authenticator.right(ofSession: session) { return .authenticated(right, .session(session)) }
         }
         if request.bearer != nil { return .invalid("bearer") }
         if request.fields["Authorization"] != nil { return .invalid("authorization") }
-        return session == nil ? .anonymous : .invalid("cookie")
+        return sessions.isEmpty ? .anonymous : .invalid("cookie")
     }
 
     /// Counts a wrong credential.
@@ -65,7 +65,7 @@ extension WebResponder {
         let target = PageAddress(String(request.path))?.url ?? "/"
         if let session = authenticator.exchange(token) {
             renewLink()
-            return loggedIn(session, target)
+            return loggedIn(session, target, request)
         }
         // A browser that is already logged in may follow the link again.
         if case .authenticated = client(of: request) { return WebResponse(to: target) }
@@ -80,13 +80,16 @@ extension WebResponder {
 
     /// Logs in a browser with a typed token.
     func logIn(_ request: ServerRequest) -> WebResponse {
-        if let session = authenticator.logIn(request.form["token"] ?? "") { return loggedIn(session, "/") }
+        if let session = authenticator.logIn(request.form["token"] ?? "") { return loggedIn(session, "/", request) }
         guard admitsFailure("form", request) else { return tooMany("too many attempts", request) }
         return rejection(403, .unauthorized, "The token is wrong.", request)
     }
 
-    private func loggedIn(_ session: String, _ target: String) -> WebResponse {
-        var response = WebResponse(to: target)
+    private func loggedIn(_ session: String, _ target: String, _ request: ServerRequest) -> WebResponse {
+        // A redirection of a navigation that another site began still counts as that site's: browsers send no cookie of
+        // SameSite=Strict with it. A page of ours begins a navigation of its own.
+        let isElsewhere = request.fields["Sec-Fetch-Site"] == "cross-site"
+        var response = isElsewhere ? WebResponse(view(.read).forwarding(to: target)) : WebResponse(to: target)
         response.fields.append(("Set-Cookie", setCookie(session)))
         return response
     }

@@ -47,6 +47,8 @@ struct WebResponder: Sendable {
     static let bodyLimit = 64 << 10
     /// The maximum size of the login form, in bytes; unauthenticated clients may send it.
     static let entryLimit = 4 << 10
+    /// The maximum number of cookies of one name that are looked up.
+    static let cookieLimit = 16
 
     /// Responds to an authenticated client.
     func respond(_ request: ServerRequest, _ right: Right, _ credential: Authenticator.Credential) async -> WebResponse
@@ -189,6 +191,9 @@ struct WebResponder: Sendable {
     func isAPI(_ path: Substring) -> Bool {
         path.starts(ascii: "/api/") || ["/api", "/readyz", "/metrics"].contains(path)
     }
+
+    /// Whether a path may be that of a page.
+    func isPage(_ path: Substring) -> Bool { !isAPI(path) && !path.starts(ascii: PageView.prefix) }
 
     // MARK: Refusals
 

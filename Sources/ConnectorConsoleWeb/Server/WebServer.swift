@@ -47,7 +47,7 @@ final class WebServer: Sendable {
         self.clock = clock
         self.announce = announce
         tls = try options.certificate.map { certificate throws(ConnectorError) in try Self.context(certificate) }
-        pages = LivePages(console)
+        pages = LivePages(console, clock: clock)
         authenticator = Authenticator(
             act: options.token,
             read: options.readToken,
@@ -70,6 +70,7 @@ final class WebServer: Sendable {
         let server = HTTPServer(
             .address(options.address.host, port: options.address.port),
             limits: limits,
+            answersHalfClosed: true,
             common: WebResponse.common,
             prepare: { [self] channel in try encrypt(channel) },
             admit: { [self] request in admit(request) }

@@ -91,9 +91,8 @@ struct CallFormView: Sendable {
                 ("spellcheck", "false"),
                 ("aria-required", required),
                 ("aria-invalid", invalid),
-                ("aria-describedby", description),
-                text: value
-            )
+                ("aria-describedby", description)
+            ) { $0.writeValue(value) }
         } else {
             markup.void(
                 "input",

@@ -34,6 +34,21 @@ extension PageView {
         }
     }
 
+    /// A page that opens another page of this server.
+    func forwarding(to url: String) -> Markup {
+        var markup = Markup()
+        markup.writeDocumentType()
+        markup.element("html", ("lang", "en")) { markup in
+            markup.element("head") { markup in
+                markup.void("meta", ("charset", "utf-8"))
+                markup.element("title", text: title)
+                markup.void("meta", ("http-equiv", "refresh"), ("content", "0;url=\(url)"))
+            }
+            markup.element("body") { $0.element("a", ("href", url), text: "Continue") }
+        }
+        return markup
+    }
+
     /// A page with a message.
     ///
     /// - Parameter asksForToken: Whether the page has a login form.

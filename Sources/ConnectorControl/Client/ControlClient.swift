@@ -134,19 +134,22 @@ package struct ControlClient: Sendable {
     }
 
     /// Splits a stream into lines.
-    private struct Lines {
+    struct Lines {
         private let path: String
         private var rest: [UInt8] = []
 
+        /// Creates a splitter of the response to a request, by its path.
         init(_ path: String) { self.path = path }
 
         /// Adds bytes, and returns the documents that are complete.
         mutating func feed(_ bytes: ByteBufferView) throws(ConnectorError) -> [JSONValue] {
+            // Only the new bytes are searched: a long line comes in many parts.
+            let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { rest.count + $0 - bytes.startIndex }
             rest += bytes
             guard rest.count <= LocalClient.limit else {
                 throw ConnectorError(.tooLarge, "\(path) responds with a line that is too long")
             }
-            guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+            guard let end else { return [] }
             var documents: [JSONValue] = []
             for line in rest[..<end].split(separator: UInt8(ascii: "\n")) {
                 documents.append(try JSONValue(parsing: Array(line), file: path))

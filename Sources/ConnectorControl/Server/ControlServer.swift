@@ -22,6 +22,7 @@ package final class ControlServer: Sendable {
         server = HTTPServer(
             .socket(socket.descriptor),
             limits: limits,
+            answersHalfClosed: true,
             common: ["Cache-Control": "no-store"],
             prepare: { channel in try PeerCredentials.check(channel) },
             admit: { _ in Self.admit(api) }

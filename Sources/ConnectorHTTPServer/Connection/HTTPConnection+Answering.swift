@@ -42,6 +42,8 @@ extension HTTPConnection {
             isLast = isLast || request.isOld
             output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
+                // It may never end, and only a write would tell that nobody reads it.
+                guard !isInputClosed else { return context.close(promise: nil) }
                 guard shared.table.markBusy(context.channel, isStream: true) else {
                     return refuseWork(request, context)
                 }
@@ -79,7 +81,9 @@ extension HTTPConnection {
             advance(context)
             return readMore(context)
         }
-        guard !parser.isBetweenRequests || input.readableBytes > 0 else { return context.close(promise: nil) }
+        guard !isInputClosed, !parser.isBetweenRequests || input.readableBytes > 0 else {
+            return context.close(promise: nil)
+        }
         // Closing now would send a reset to a client that is still sending, before it has read the response.
         phase = .discarding
         input = ByteBuffer()

@@ -66,6 +66,10 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isQuiescing = false
     /// Whether the current stream uses chunked encoding.
     var isChunked = false
+    /// Whether the client has closed its side, and sends nothing more.
+    private(set) var isInputClosed = false
+    /// Whether the request in progress changes nothing.
+    private var isSafe = false
     private var discarded = 0
     /// The part of a response's head that is not written yet.
     var output = ByteBuffer()
@@ -138,7 +142,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// On a graceful stop, closes the connection after the current response, or immediately if it is idle.
+    /// On a graceful stop, or when the client has closed its side, closes the connection after the current response, or immediately.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             isQuiescing = true
@@ -146,7 +150,19 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
                 return context.close(promise: nil)
             }
         }
+        if event as? ChannelEvent == .inputClosed { closeInput(context) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Closes the connection, unless the client may still read a response.
+    ///
+    /// It may also have gone: only a write would tell. So requests that change nothing are answered, and all others are cancelled.
+    private func closeInput(_ context: ChannelHandlerContext) {
+        isInputClosed = true
+        switch phase {
+        case .reading where isQueued, .working where isSafe, .answering: return
+        default: context.close(promise: nil)
+        }
     }
 
     private func begin(_ context: ChannelHandlerContext) {
@@ -200,6 +216,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
                 guard let event = try parser.next(&input) else {
                     // An idle connection holds no buffer.
                     if input.readableBytes == 0 { input = ByteBuffer() }
+                    if isInputClosed { context.close(promise: nil) }
                     return
                 }
                 handle(event, context)
@@ -217,12 +234,15 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             request.peer = peer
             admit(request, context)
         case .body(let bytes):
-            guard let collection, case .read(let limit, let tooLarge, _) = collection.admission else { return }
-            guard bytes.readableBytes <= limit - collection.request.body.count else {
-                self.collection = nil
-                return sendLast(tooLarge(), to: collection.request, context)
+            // A copy of the collection would make each part copy the whole body.
+            guard case .read(let limit, let tooLarge, _)? = collection?.admission,
+                let count = collection?.request.body.count
+            else { return }
+            guard bytes.readableBytes <= limit - count else {
+                guard let request = collection.take()?.request else { return }
+                return sendLast(tooLarge(), to: request, context)
             }
-            self.collection?.request.body += bytes.readableBytesView
+            collection?.request.body += bytes.readableBytesView
         case .end:
             guard let collection = self.collection.take() else { return }
             readBodies(false, context)
@@ -272,6 +292,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         _ answer: @escaping @Sendable (ServerRequest) async -> ServerResponse,
         _ context: ChannelHandlerContext
     ) {
+        isSafe = ["GET", "HEAD"].contains(request.method)
+        guard isSafe || !isInputClosed else { return context.close(promise: nil) }
         guard shared.table.markBusy(context.channel) else { return refuseWork(request, context) }
         phase = .working
         stopTimer()

@@ -40,11 +40,14 @@ package struct ServerRequest: Sendable, Hashable {
     }
 
     /// Whether the client may send another request on the connection (RFC 9112, section 9.3).
+    ///
+    /// A client of HTTP/1.0 may not: it would have to be told that the connection stays open.
     var keepsConnection: Bool {
+        guard !isOld else { return false }
         let options = fields.filter { $0.isNamed("Connection") }.flatMap { field in
-            field.value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+            field.value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }
         }
-        return options.contains("close") ? false : !isOld || options.contains("keep-alive")
+        return !options.contains { Substring($0).isEqual(asciiIgnoringCase: "close") }
     }
 
     /// Whether the client sends the body only when it is told to.

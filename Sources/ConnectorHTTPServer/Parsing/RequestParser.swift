@@ -117,6 +117,7 @@ package struct RequestParser: Sendable {
 
     private mutating func finishHead() throws(RequestFault) -> ServerRequest {
         let framing = try request.framing()
+        try request.shortenTarget()
         switch framing {
         case .length(0): state = .end
         case .length(let count): state = .body(left: count)

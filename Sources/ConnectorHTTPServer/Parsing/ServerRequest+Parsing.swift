@@ -42,7 +42,7 @@ extension ServerRequest {
         guard let host = singles["host"] ?? (isOld ? "" : nil), Self.isAuthority(host) else {
             throw RequestFault("the field host is missing, or is not a host")
         }
-        if let expected = singles["expect"], expected.lowercased() != "100-continue" {
+        if let expected = singles["expect"], !expected.isEqual(asciiIgnoringCase: "100-continue") {
             throw RequestFault(417, "nothing is known of that expectation")
         }
         guard let coding = singles["transfer-encoding"] else {
@@ -56,8 +56,25 @@ extension ServerRequest {
         guard singles["content-length"] == nil, !isOld else {
             throw RequestFault("the length of the body is said in two ways")
         }
-        guard coding.lowercased() == "chunked" else { throw RequestFault(501, "the transfer coding is not known") }
+        guard coding.isEqual(asciiIgnoringCase: "chunked") else {
+            throw RequestFault(501, "the transfer coding is not known")
+        }
         return .chunked
+    }
+
+    /// Reduces a target that is a URL of this server to its path and query (RFC 9112, section 3.2.2).
+    mutating func shortenTarget() throws(RequestFault) {
+        guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")),
+            ["http", "https"].contains(where: { target[..<colon].isEqual(asciiIgnoringCase: $0) }),
+            target[colon...].starts(ascii: "://")
+        else { return }
+        let rest = target[colon...].utf8.dropFirst(3)
+        let end = rest.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex
+        guard let host = fields["Host"], Substring(rest[..<end]).isEqual(asciiIgnoringCase: host) else {
+            throw RequestFault("the target and the field host name two hosts")
+        }
+        let path = Substring(rest[end...])
+        target = path.starts(ascii: "/") ? String(path) : "/\(path)"
     }
 
     /// Whether a text is a host, perhaps with a port, as `Host` has it; so is the empty one.

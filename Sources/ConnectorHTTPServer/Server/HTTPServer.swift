@@ -25,23 +25,28 @@ package final class HTTPServer: Sendable {
 
     private let endpoint: Endpoint
     private let shared: SharedServerState
+    private let answersHalfClosed: Bool
     private let prepare: (@Sendable (any Channel) throws -> Void)?
     private let state = Mutex(State())
 
     /// Creates a server, which does not listen yet.
     ///
     /// - Parameters:
+    ///   - answersHalfClosed: Whether a client that has closed its side, as `nc -N` does, still gets the response to a GET or HEAD
+    ///     request. The request of one that has gone is not cancelled then; requests of other methods and streams are.
     ///   - common: The header fields of every response, including refusals of malformed requests.
     ///   - prepare: Called on the event loop with each new connection, to add TLS or to check the client; an error closes it.
     ///   - admit: Decides on a request. Called on the event loops, which it must not block.
     package init(
         _ endpoint: Endpoint,
         limits: ServerLimits = ServerLimits(),
+        answersHalfClosed: Bool = false,
         common: HTTPFields = [:],
         prepare: (@Sendable (any Channel) throws -> Void)? = nil,
         admit: @escaping @Sendable (ServerRequest) -> RequestAdmission
     ) {
         self.endpoint = endpoint
+        self.answersHalfClosed = answersHalfClosed
         self.prepare = prepare
         shared = SharedServerState(limits, common, admit)
     }
@@ -101,6 +106,7 @@ package final class HTTPServer: Sendable {
             // Accepts many connections per poll, so that a flood delays other clients only briefly.
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: answersHalfClosed)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(
                 .recvAllocator,

@@ -106,15 +106,22 @@ extension Gate {
     /// Opens a successor, directs calls to it, and ends the predecessor. A successor that fails to open changes
     /// nothing.
     ///
+    /// - Parameters:
+    ///   - number: The number of the plan that the configuration belongs to; under another one, nothing is replaced.
+    ///   - message: What the log says of it.
     /// - Returns: Whether the successor has replaced the predecessor.
-    func replace(by configuration: GatePlan.InstanceConfiguration) async -> Bool {
+    func replace(
+        by configuration: GatePlan.InstanceConfiguration,
+        of number: Int,
+        saying message: Logger.Message = "gate uses new secrets"
+    ) async -> Bool {
         let successor = generation(configuration)
-        let number = storage.withLock { storage -> Int? in
-            guard storage.machine.isProved, storage.successor == nil else { return nil }
+        let isWanted = storage.withLock { storage in
+            guard storage.machine.isProved, storage.successor == nil, storage.planNumber == number else { return false }
             storage.successor = successor
-            return storage.planNumber
+            return true
         }
-        guard let number else {
+        guard isWanted else {
             await successor.end()
             return false
         }
@@ -136,7 +143,7 @@ extension Gate {
             return false
         }
         breaker.instanceChanged()
-        logger.info("gate uses new secrets")
+        logger.info(message)
         checkLoss(of: successor)
         renewStandby()
         // A proof of the predecessor that ends now schedules no further one.

@@ -20,11 +20,17 @@ extension Gate {
         case gate
     }
 
-    /// Ends a generation whose runner has ended. If it received the gate's calls, the standby takes over, or the gate heals.
+    /// Ends a generation whose runner has ended. If it received the gate's calls, the gate goes back to the instance before a
+    /// trial, or else the standby takes over, or else the gate heals.
     ///
     /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend, and the instance that
     /// receives calls then gets one at a time until one succeeds: ``CircuitBreaker``.
     func lost(_ generation: Generation, _ error: ConnectorError) {
+        if rollBack(from: generation, shown(error)) {
+            storage.withLock { $0.crashCount += 1 }
+            generation.rememberLoss(error)
+            return environment.onChange()
+        }
         let now = environment.clock.now()
         let loss = storage.withLock { storage -> Loss in
             if storage.standby.ready?.generation === generation {

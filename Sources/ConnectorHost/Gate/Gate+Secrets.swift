@@ -14,14 +14,22 @@ extension Gate {
     /// The plugin's configuration and secrets, as last read.
     var lastConfiguration: GatePlan.InstanceConfiguration { storage.withLock { $0.configuration } }
 
+    /// The number of the gate's plan.
+    var planNumber: Int { storage.withLock { $0.planNumber } }
+
     /// The plugin's configuration with its secrets read again, the preferred alternative first; the last known one if they
-    /// cannot be read.
+    /// cannot be read, or if the gate takes up another plan meanwhile.
     func renewedConfigurations(_ renewal: Renewal = .all) -> [GatePlan.InstanceConfiguration] {
+        // A command may take long, and a reload may switch before it ends: what it returns is of the earlier plan then.
+        let number = planNumber
         let configurations = plan.renewed(renewal)
         guard let preferred = configurations.first else { return [lastConfiguration] }
         for configuration in configurations { environment.redactor.add(configuration.secrets.values) }
-        storage.withLock { $0.configuration = preferred }
-        return configurations
+        return storage.withLock { storage in
+            guard storage.planNumber == number else { return [storage.configuration] }
+            storage.configuration = preferred
+            return configurations
+        }
     }
 
     /// Reads the secrets again after the vendor rejected them, and replaces the instance if others work.
@@ -30,13 +38,14 @@ extension Gate {
     ///   alternative is only tried if a proof is rejected, too.
     func renewAfterRefusal(isCertain: Bool = false) {
         renew { gate in
+            let number = gate.planNumber
             let configurations = gate.renewedConfigurations()
             guard let current = gate.storage.withLock({ $0.current }) else { return }
             if configurations.count > 1, configurations.contains(current.configuration), !isCertain, current.canProbe {
                 guard case .failure(let error) = await current.probe(), error.code == .unauthorized else { return }
             }
             for configuration in configurations where configuration != current.configuration {
-                if await gate.replace(by: configuration) { return }
+                if await gate.replace(by: configuration, of: number) { return }
             }
         }
     }
@@ -47,11 +56,12 @@ extension Gate {
     func renewAfterProof() {
         guard plan.readsFiles || plan.hasAlternatives else { return }
         renew { gate in
+            let number = gate.planNumber
             let configurations = gate.renewedConfigurations(.files)
             guard let current = gate.storage.withLock({ $0.current })?.configuration else { return }
             for configuration in configurations.prefix(while: { $0 != current }) {
                 guard gate.storage.withLock({ $0.refused.mayTry(configuration) }) else { continue }
-                if await gate.replace(by: configuration) {
+                if await gate.replace(by: configuration, of: number) {
                     gate.storage.withLock { $0.refused = RefusedSecrets() }
                     return
                 }

@@ -126,18 +126,22 @@ extension Gate {
 
     /// Directs calls to a successor, and lets the calls of its predecessor finish.
     ///
-    /// - Returns: The end of the predecessor; nil if there is none. If the gate has been closed meanwhile, it stays closed, and has the new
-    ///   plan.
+    /// If the gate has been closed meanwhile, it stays closed, and has the new plan. If it has been opened again, too, its instance is
+    /// replaced by another one.
+    ///
+    /// - Returns: The end of the predecessor; nil if there is none.
     @discardableResult
     func take(_ succession: Seated) -> OneShot<Void>? {
         let successor = succession.generation
         let earlierPlan = plan
-        let (isTaken, predecessor) = storage.withLock { storage -> (Bool, Generation?) in
+        let (isTaken, predecessor, outdated) = storage.withLock { storage -> (Bool, Generation?, Int?) in
             let proof = storage.evidence
-            _ = adopt(succession.plan, &storage)
-            guard storage.prepared === successor else { return (false, nil) }
+            let isOther = adopt(succession.plan, &storage)
+            guard storage.prepared === successor else {
+                return (false, nil, isOther && storage.machine.isProved ? storage.planNumber : nil)
+            }
             storage.prepared = nil
-            guard storage.machine.succeeded() else { return (false, successor) }
+            guard storage.machine.succeeded() else { return (false, successor, nil) }
             var predecessor = storage.current
             if succession.plan.trial != nil, let kept = predecessor {
                 // The one before it is no longer needed.
@@ -145,8 +149,9 @@ extension Gate {
                 storage.predecessor = Seated(plan: earlierPlan, generation: kept, evidence: proof)
             }
             direct(to: succession, &storage)
-            return (true, predecessor)
+            return (true, predecessor, nil)
         }
+        if let outdated { replaceOutdated(by: succession.plan, of: outdated) }
         if isTaken {
             breaker.instanceChanged()
             checkLoss(of: successor)
@@ -167,6 +172,17 @@ extension Gate {
                 ended.send()
             }
             return ended
+        }
+    }
+
+    /// Replaces an instance of an earlier plan, which a caller has opened.
+    ///
+    /// - Parameter number: The number of the plan.
+    private func replaceOutdated(by plan: GatePlan, of number: Int) {
+        detach { gate in
+            let message: Logger.Message = "gate uses its new configuration"
+            if await gate.replace(by: plan.configuration, of: number, saying: message) { return }
+            gate.logger.warning("gate could not use its new configuration yet")
         }
     }
 

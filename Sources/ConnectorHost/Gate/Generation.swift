@@ -161,7 +161,7 @@ final class Generation: Sendable {
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
     /// How well the runner's sandbox holds; nil in this process, and before there is a runner.
-    var sandbox: String? { state.withLock(\.runner)?.evidence }
+    var sandbox: String? { state.withLock(\.runner).map { environment.redactor.redact($0.evidence) } }
 
     /// Whether the instance is in a runner, and why, if that is for a crash.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }

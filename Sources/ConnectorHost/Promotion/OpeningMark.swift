@@ -66,7 +66,15 @@ final class OpeningMark: Sendable {
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
+        return take(file, path)
+    }
+
+    /// Takes an abandoned mark that is open; nil as in ``take(_:)``.
+    static func take(_ file: Int32, _ path: String) -> JSONValue? {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        // Its process may have removed and unlocked it, or another one may have taken it, since it was opened here.
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_nlink > 0 else { return nil }
         defer { unsafe unlink(path) }
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
             count = max(0, unsafe read(file, buffer.baseAddress, buffer.count))

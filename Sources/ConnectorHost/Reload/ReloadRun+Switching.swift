@@ -42,9 +42,11 @@ extension ReloadRun {
         let errors = kept.sorted().compactMap { path in opened.failures[path].map { named($0, path) } }
         environment.running.replace(by: resolved, work.next.digest, at: environment.clock.wallTime(), errors: errors)
         environment.trials.follow(tree)
-        for leaf in work.leaves where leaf.step == .succeed && leaf.gate.isOnTrial && !kept.contains(leaf.plan.path) {
+        for leaf in work.leaves
+        where leaf.step == .succeed && leaf.plan.trial != nil && !kept.contains(leaf.plan.path) {
+            // Also of a gate that has gone back since the switch, because its runner ended: the next reload records it.
             environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
-            environment.trials.begin(leaf.gate)
+            if leaf.gate.isOnTrial { environment.trials.begin(leaf.gate) }
         }
         ends += finish(work, kept: kept)
         environment.onChange()

@@ -46,6 +46,8 @@ final class Trials: Sendable {
         var earlier = Count()
         var window: HostTimer?
         var trial: Trial?
+
+        var timers: [HostTimer] { [window, trial?.timer].compactMap(\.self) }
     }
 
     private struct Trial {
@@ -85,8 +87,9 @@ final class Trials: Sendable {
         }
         let added = state.withLock { state -> [String] in
             guard !state.isClosed else { return [] }
-            for (path, entry) in state.entries where lengths[path] != entry.length && entry.trial == nil {
-                if let timer = entry.window { clock.cancel(timer) }
+            for (path, entry) in state.entries
+            where lengths[path] == nil || lengths[path] != entry.length && entry.trial == nil {
+                for timer in entry.timers { clock.cancel(timer) }
                 state.entries[path] = nil
             }
             let added = lengths.keys.filter { state.entries[$0] == nil }
@@ -94,6 +97,8 @@ final class Trials: Sendable {
             return added
         }
         for path in added { beginWindow(path) }
+        // Nothing else ends the trial of a gate that no longer has one.
+        for gate in tree.gates where lengths[gate.path] == nil { gate.endTrial() }
     }
 
     private func beginWindow(_ path: String) {
@@ -167,8 +172,19 @@ final class Trials: Sendable {
             let isOver = fails || trial.comparisons >= Self.comparisons || !gate.isOnTrial
             state.entries[gate.path]?.trial = isOver ? nil : trial
             guard isOver else { return .goesOn }
-            return fails ? .fails(Self.failed(gate.path, calls, trial.before)) : .passes
+            if fails { return .fails(Self.failed(gate.path, calls, trial.before)) }
+            return gate.isUsable ? .passes : .fails(Self.unusable(gate))
         }
+    }
+
+    private static func unusable(_ gate: Gate) -> ConnectorError {
+        ConnectorError(
+            .failed,
+            "the gate could not be used at the end of its trial; the earlier instance continues",
+            fix: "see the gate's error; reload to try again",
+            connector: gate.path,
+            cause: gate.refusal.cause
+        )
     }
 
     private static func failed(_ path: String, _ calls: Count, _ before: Count) -> ConnectorError {
@@ -186,7 +202,7 @@ final class Trials: Sendable {
         let timers = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
-            return state.entries.values.flatMap { [$0.window, $0.trial?.timer].compactMap(\.self) }
+            return state.entries.values.flatMap(\.timers)
         }
         for timer in timers { clock.cancel(timer) }
     }

@@ -92,7 +92,7 @@ extension Node {
             guard !parts[part].isEmpty else { return .success([]) }
             let start = canary.clock.now()
             let result = await children[part].deliver(parts[part].map { events[$0] })
-            canary.note(part == 1, result.failure, took: canary.clock.now() - start)
+            canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
             return result
         }
         // What a single child says is said of the whole batch, as a leaf would.
@@ -111,6 +111,14 @@ extension Node {
             }
         }
         return .success(merged.map { $0 ?? .retry("no answer", code: .misbehaved) })
+    }
+
+    /// The failure that answers to events amount to: the first one, if the child has accepted none of them; otherwise nil.
+    private static func failure(of result: Result<[DeliveryAnswer], ConnectorError>) -> ConnectorError? {
+        guard case .success(let answers) = result, !answers.contains(where: { $0.outcome == .accepted }),
+            let answer = answers.first
+        else { return nil }
+        return ConnectorError(answer.code ?? .failed, answer.reason ?? answer.outcome.rawValue)
     }
 }
 

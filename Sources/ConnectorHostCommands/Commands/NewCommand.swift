@@ -79,6 +79,11 @@ struct NewCommand: AsyncParsableCommand {
         if !isUpdate, language == nil {
             throw ValidationError("--language is missing: c, cpp, rust or swift")
         }
+        // An empty path would be the root.
+        if isUpdate, name.isEmpty { throw ValidationError("--update takes a project's folder, and this one is empty") }
+        if folder?.isEmpty == true {
+            throw ValidationError("--folder is empty; leave it out for a folder named after the id")
+        }
     }
 
     func run() async throws {

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import ConnectorBase
+internal import ConnectorConsole
 internal import ConnectorHost
 internal import ConnectorHostTesting
 
@@ -90,13 +91,7 @@ struct ConformanceDocument: Document {
         let words =
             ["connector-host", "test", command] + again
             + ["--only", result.foundBy ?? result.rule.id, "--seed", "\(report.seed)"]
-        return words.map(Self.quoted).joined(separator: " ")
-    }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { $0.isWordCharacter || "-./=,:+@%".utf8.contains($0) }
-        return isPlain && !word.isEmpty
-            ? word : "'" + word.split(ascii: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return CommandLineText.command(words)
     }
 
     // MARK: Machines

@@ -9,11 +9,11 @@ public import ConnectorHost
 /// #expect(await DatabaseConformance.check(host.database("database")).isEmpty)
 /// ```
 ///
-/// The suite stores records in one collection, and deletes them in the end.
+/// The suite stores records in one collection. It deletes what is there before, and what it stored in the end.
 public enum DatabaseConformance {
     /// What a vendor may lack.
     public struct Options: Sendable {
-        /// A collection without records.
+        /// A collection for the suite: it deletes all records there.
         public var collection: String
         /// Whether the caller may choose a record's id.
         public var takesIDs: Bool
@@ -52,6 +52,7 @@ public enum DatabaseConformance {
 
         mutating func run() async {
             do throws(ConnectorError) {
+                try await clear()
                 try await checkRecords()
                 if options.takesIDs { try await checkIDs() }
                 if options.hasVersions { try await checkVersions() }
@@ -60,6 +61,27 @@ public enum DatabaseConformance {
                 find("a call failed: \(error)")
             }
         }
+
+        /// Deletes what the collection has, such as what a run that failed has left.
+        private func clear() async throws(ConnectorError) {
+            for _ in 1...Self.pageLimit {
+                let page: DatabasePage
+                do throws(ConnectorError) {
+                    page = try await database.query(in: collection)
+                } catch {
+                    // The first record makes the collection.
+                    guard error.code == .missing else { throw error }
+                    return
+                }
+                for record in page.records { try await database.delete(record.id, in: collection) }
+                if page.cursor == nil { return }
+                guard !page.records.isEmpty else { break }
+            }
+            throw ConnectorError(.failed, "the collection \(collection) has records still after all were deleted")
+        }
+
+        /// The most pages of records to delete.
+        private static let pageLimit = 1000
 
         private mutating func find(_ message: String) {
             findings.append(PluginConformance.Finding(.capability, message))

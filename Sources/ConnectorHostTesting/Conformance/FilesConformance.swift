@@ -74,17 +74,26 @@ public enum FilesConformance {
         }
 
         private func clear() async throws(ConnectorError) {
-            var page: FilePage
-            repeat {
-                page = try await files.list(prefix: "conformance/")
+            for _ in 1...Self.pageLimit {
+                let page = try await files.list(prefix: "conformance/")
                 for file in page.files { try await files.remove(file.path) }
-            } while page.hasMore
+                if !page.hasMore { return }
+                guard !page.files.isEmpty else { break }
+            }
+            throw ConnectorError(.failed, "the list of \"conformance/\" has more still after all files were removed")
         }
 
+        /// The most pages of files to remove.
+        private static let pageLimit = 1000
+
+        /// Content of numbered blocks, so that no part of it is like another.
         private func content(_ count: Int, seed: UInt8 = 1) -> [UInt8] {
             let block = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
             var content: [UInt8] = []
-            while content.count < count { content += block }
+            while content.count < count {
+                let number = UInt64(content.count / block.count)
+                content += (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } + block[8...]
+            }
             content.removeLast(content.count - count)
             return content
         }

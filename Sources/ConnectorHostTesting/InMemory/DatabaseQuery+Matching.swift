@@ -3,18 +3,40 @@
 
 internal import ConnectorBase
 internal import ConnectorCapabilities
+internal import ConnectorSimulator
 
 extension DatabaseQuery {
-    /// Records in the order of the query; those that it does not tell apart stay as they are.
-    func sorted(_ records: [DatabaseRecord]) -> [DatabaseRecord] {
-        records.enumerated().sorted { left, right in
-            for order in sort {
-                let (first, second) = (left.element.data[order.field], right.element.data[order.field])
-                if JSONValue.isOrdered(first, second) { return !order.isDescending }
-                if JSONValue.isOrdered(second, first) { return order.isDescending }
-            }
-            return left.offset < right.offset
-        }.map(\.element)
+    /// Where a record is in the order of a query.
+    struct Position: Sendable {
+        /// The members that the query sorts by.
+        var values: [JSONValue]
+        /// Tells apart records whose members are the same: they come as they were created.
+        var number: Int64
+
+        /// The text that a page has as its cursor.
+        var cursor: String { Base64.encode(JSONValue.array([.integer(number)] + values).utf8()) }
+    }
+
+    /// Where a record is.
+    func position(of record: DatabaseRecord, number: Int64) -> Position {
+        Position(values: sort.map { record.data[$0.field] ?? .null }, number: number)
+    }
+
+    /// Where the page of a cursor ended, also if that record is gone; nil if it is of no page of such a query.
+    func position(of cursor: String) -> Position? {
+        guard let bytes = Base64.decode(cursor), let values = (try? JSONValue(parsing: bytes))?.array,
+            values.count == sort.count + 1, let number = values[0].integer
+        else { return nil }
+        return Position(values: Array(values.dropFirst()), number: number)
+    }
+
+    /// Whether one position comes before another.
+    func isOrdered(_ left: Position, _ right: Position) -> Bool {
+        for (order, (first, second)) in zip(sort, zip(left.values, right.values)) {
+            if JSONValue.isOrdered(first, second) { return !order.isDescending }
+            if JSONValue.isOrdered(second, first) { return order.isDescending }
+        }
+        return left.number < right.number
     }
 }
 
@@ -47,11 +69,10 @@ extension JSONValue {
     }
 
     /// Whether one value comes before another: what is missing first, then false and true, numbers, strings, and all else.
-    fileprivate static func isOrdered(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
-        let (left, right) = (left ?? .null, right ?? .null)
+    fileprivate static func isOrdered(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.bool(let left), .bool(let right)): return !left && right
-        case (.string(let left), .string(let right)): return left < right
+        case (.string(let left), .string(let right)): return ExactText(left) < ExactText(right)
         default:
             if let left = left.number, let right = right.number { return left < right }
             return left.rank < right.rank

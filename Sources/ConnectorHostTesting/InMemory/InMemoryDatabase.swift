@@ -4,6 +4,7 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorHost
+internal import ConnectorSimulator
 internal import Synchronization
 
 /// A database for an application's tests, which keeps its records in memory.
@@ -16,8 +17,14 @@ internal import Synchronization
 ///
 /// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Use it from any thread.
 public final class InMemoryDatabase: Database {
+    /// A record, and the number of the change that made it.
+    fileprivate struct Kept: Sendable {
+        var record: DatabaseRecord
+        let number: Int
+    }
+
     fileprivate struct State {
-        var collections: [String: [DatabaseRecord]] = [:]
+        var collections: [ExactText: [Kept]] = [:]
         var changes = 0
         var error: ConnectorError?
     }
@@ -48,7 +55,7 @@ public final class InMemoryDatabase: Database {
                 throw ConnectorError(.conflict, "\(collection) has a record \(id) already")
             }
             let record = DatabaseRecord(id: id, version: "\(state.changes)", data: data)
-            state.collections[collection, default: []].append(record)
+            state.collections[ExactText(collection), default: []].append(Kept(record: record, number: state.changes))
             return record
         }
     }
@@ -62,7 +69,7 @@ public final class InMemoryDatabase: Database {
         options: CallOptions
     ) async throws(ConnectorError) -> DatabaseRecord {
         try read { state throws(ConnectorError) in
-            state.collections[collection, default: []][try state.found(id, in: collection)]
+            state.collections[ExactText(collection), default: []][try state.found(id, in: collection)].record
         }
     }
 
@@ -105,11 +112,12 @@ public final class InMemoryDatabase: Database {
     ) async throws(ConnectorError) {
         try change { state throws(ConnectorError) in
             let place = try state.found(id, in: collection, version)
-            state.collections[collection]?.remove(at: place)
+            state.collections[ExactText(collection)]?.remove(at: place)
         }
     }
 
-    /// Finds records, one page at a time. The cursor is the id of the last record; without `sort` they come as they were created.
+    /// Finds records, one page at a time; without `sort` they come as they were created. A page follows the last record of the one
+    /// before, also if that is deleted meanwhile.
     public func query(
         _ query: DatabaseQuery,
         in collection: String,
@@ -118,17 +126,19 @@ public final class InMemoryDatabase: Database {
         guard DatabaseQuery.limitRange.contains(query.limit) else {
             throw ConnectorError(.invalid, "the limit \(query.limit) is not within \(DatabaseQuery.limitRange)")
         }
-        let all = try read { state throws(ConnectorError) in state.collections[collection, default: []] }
-        var found = all.filter { record in query.filters.allSatisfy { $0.accepts(record.data[$0.field]) } }
-        if !query.sort.isEmpty { found = query.sorted(found) }
+        let all = try read { state throws(ConnectorError) in state.collections[ExactText(collection), default: []] }
+        var found = all.filter { kept in query.filters.allSatisfy { $0.accepts(kept.record.data[$0.field]) } }
+            .map { (record: $0.record, position: query.position(of: $0.record, number: Int64($0.number))) }
+            .sorted { query.isOrdered($0.position, $1.position) }
         if let cursor = query.cursor {
-            guard let place = found.firstIndex(where: { $0.id == cursor }) else {
+            guard let last = query.position(of: cursor) else {
                 throw ConnectorError(.invalid, "the cursor \(cursor) is of no page of this query")
             }
-            found.removeFirst(place + 1)
+            found.removeAll { !query.isOrdered(last, $0.position) }
         }
-        let page = Array(found.prefix(query.limit))
-        return DatabasePage(records: page, cursor: found.count > page.count ? page.last?.id : nil)
+        let page = found.prefix(query.limit)
+        let cursor = found.count > page.count ? page.last?.position.cursor : nil
+        return DatabasePage(records: page.map(\.record), cursor: cursor)
     }
 
     private func read<Value>(
@@ -158,10 +168,10 @@ public final class InMemoryDatabase: Database {
     ) throws(ConnectorError) -> DatabaseRecord {
         try change { state throws(ConnectorError) in
             let place = try state.found(id, in: collection, version)
-            var record = state.collections[collection, default: []][place]
+            var record = state.collections[ExactText(collection), default: []][place].record
             body(&record.data)
             record.version = "\(state.changes)"
-            state.collections[collection]?[place] = record
+            state.collections[ExactText(collection)]?[place].record = record
             return record
         }
     }
@@ -169,7 +179,7 @@ public final class InMemoryDatabase: Database {
 
 extension InMemoryDatabase.State {
     fileprivate func place(of id: String, in collection: String) -> Int? {
-        collections[collection]?.firstIndex { $0.id == id }
+        collections[ExactText(collection)]?.firstIndex { ExactText($0.record.id) == ExactText(id) }
     }
 
     /// The place of a record that must exist, and have a version.
@@ -181,7 +191,7 @@ extension InMemoryDatabase.State {
         guard let place = place(of: id, in: collection) else {
             throw ConnectorError(.missing, "\(collection) has no record \(id)")
         }
-        let current = collections[collection]?[place].version
+        let current = collections[ExactText(collection)]?[place].record.version
         guard version == nil || version == current else {
             throw ConnectorError(.conflict, "\(id) has the version \(current ?? ""), not \(version ?? "")")
         }

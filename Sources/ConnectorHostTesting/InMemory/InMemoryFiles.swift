@@ -5,6 +5,7 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import ConnectorDigest
 public import ConnectorHost
+internal import ConnectorSimulator
 internal import Synchronization
 
 /// A store of files for an application's tests, which keeps them in memory.
@@ -24,7 +25,7 @@ public final class InMemoryFiles: Files {
     }
 
     private struct State {
-        var files: [String: File] = [:]
+        var files: [ExactText: File] = [:]
         var changes = 0
         var error: ConnectorError?
     }
@@ -109,7 +110,7 @@ public final class InMemoryFiles: Files {
     /// Removes a file; it is not an error if there is none.
     public func remove(_ path: String, options: CallOptions) async throws(ConnectorError) {
         try FilePathRule.check(path)
-        try access { state in state.files[path] = nil }
+        try access { state in state.files[ExactText(path)] = nil }
     }
 
     /// Copies a file, replacing any that is there.
@@ -131,7 +132,8 @@ public final class InMemoryFiles: Files {
         hash.update(content)
         let time = now()
         return try access { state throws(ConnectorError) in
-            let tag = state.files[request.path]?.entry.tag
+            let path = ExactText(request.path)
+            let tag = state.files[path]?.entry.tag
             let isMet =
                 switch request.condition {
                 case .any: true
@@ -151,7 +153,7 @@ public final class InMemoryFiles: Files {
                 contentType: request.contentType,
                 digest: hash.hexadecimal
             )
-            state.files[request.path] = File(entry: entry, content: content)
+            state.files[path] = File(entry: entry, content: content)
             return entry
         }
     }
@@ -159,7 +161,7 @@ public final class InMemoryFiles: Files {
     private func file(_ path: String) throws(ConnectorError) -> File {
         try FilePathRule.check(path)
         return try access { state throws(ConnectorError) in
-            guard let file = state.files[path] else {
+            guard let file = state.files[ExactText(path)] else {
                 throw ConnectorError(.missing, "there is no file \"\(path)\"")
             }
             return file

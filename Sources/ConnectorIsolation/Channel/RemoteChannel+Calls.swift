@@ -138,7 +138,7 @@ extension RemoteChannel {
         for result in signature.results { types[result.name ?? ""] = result.type }
         do throws(ConnectorError) {
             var message = MessageReader(payload)
-            let outputs = try message.list { message throws(ConnectorError) -> CallOutput in
+            let outputs = try message.list(limit: types.count) { message throws(ConnectorError) -> CallOutput in
                 let name = try message.text()
                 let value = try CallValue(&message)
                 guard let type = types.removeValue(forKey: name), value.fits(type) else {

@@ -30,7 +30,7 @@ extension RemoteChannel {
             case .returned:
                 let id = try message.integer(UInt64.self)
                 _ = state.withLock { $0.inside.removeValue(forKey: id) }
-            case .misbehaved: context.misbehaved(String(try message.text().prefix(4096)))
+            case .misbehaved: context.misbehaved(try message.text(limit: 4096))
             case .disposed: disposed()
             default: try requests.receive(frame.kind, &message) { id in state.withLock { $0.pending[id]?.trace } }
             }

@@ -39,7 +39,10 @@ package final class CallLane: @unchecked Sendable {
     }
 
     /// How long a call may take, in nanoseconds.
-    package var patience: UInt64 { timer.patience }
+    package var patience: UInt64 {
+        get { timer.patience }
+        set { timer.patience = newValue }
+    }
 
     /// Whether the runner has taken nothing of the last call.
     ///

@@ -41,6 +41,11 @@ extension LaneStream {
 
     /// Takes the error that is the rest of the message; nil for none.
     mutating func error() -> ConnectorError? {
+        // Before memory is taken for what has not arrived.
+        guard rest <= ConnectorError.messageLimit else {
+            fail()
+            return nil
+        }
         var bytes = [UInt8](repeating: 0, count: rest)
         unsafe bytes.withUnsafeMutableBytes { unsafe take(into: $0) }
         guard stop == nil else { return nil }
@@ -54,7 +59,14 @@ extension LaneStream {
 
     /// Skips bytes.
     mutating func skip(_ count: Int) {
-        var bytes = [UInt8](repeating: 0, count: count)
-        unsafe bytes.withUnsafeMutableBytes { unsafe take(into: $0) }
+        var bytes = [UInt8](repeating: 0, count: min(count, 4096))
+        var left = count
+        while left > 0, stop == nil {
+            let size = min(left, bytes.count)
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe take(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<size]))
+            }
+            left -= size
+        }
     }
 }

@@ -34,6 +34,10 @@ package struct LaneStream: ~Copyable {
     private var awaitsCount = false
     /// Whether a message is taken only if it is there.
     private var isDiscarding = false
+    /// The bytes that were taken although the caller should stop waiting: no more than the ring holds, or it would never stop.
+    private var overtime = 0
+    /// How often the message was awaited: one that comes in drops needs a deadline, too.
+    private var waits = 0
     /// The messages that the other side is to send after the one that is being taken.
     package var due = 0
     /// Whether the other side awaits more calls of a batch.
@@ -41,6 +45,8 @@ package struct LaneStream: ~Copyable {
 
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
+    /// The longest sleep of the host, in nanoseconds: a runner may take the wake that was meant for it.
+    private static let nap: UInt64 = 100_000_000
 
     /// Creates one end of an unused lane.
     package init(
@@ -73,7 +79,10 @@ package struct LaneStream: ~Copyable {
     /// Begins a message.
     ///
     /// - Parameter count: The bytes of the words and bytes that follow.
-    package mutating func begin(count: Int) { put(UInt64(count)) }
+    package mutating func begin(count: Int) {
+        (overtime, waits) = (0, 0)
+        put(UInt64(count))
+    }
 
     /// Writes a word.
     package mutating func put(_ word: UInt64) {
@@ -194,16 +203,30 @@ package struct LaneStream: ~Copyable {
         }
     }
 
-    /// Takes the messages, or what is left of them, whose caller has stopped waiting.
+    /// Takes the messages, or what is left of them, whose caller has stopped waiting, as far as they are there.
     ///
     /// - Returns: Whether all of them were there.
     mutating func discard() -> Bool {
-        guard stop == .late else { return false }
-        stop = nil
-        isDiscarding = true
-        defer { isDiscarding = false }
-        skipAll()
+        takeLate { $0.skipAll() }
         return stop == nil
+    }
+
+    /// Takes the one word of a message whose caller has stopped waiting; nil if it is not there.
+    mutating func lateWord() -> UInt64? {
+        var word: UInt64 = 0
+        takeLate { stream in
+            if stream.awaitsCount { stream.receive() }
+            word = stream.word()
+        }
+        return stop == nil ? word : nil
+    }
+
+    private mutating func takeLate(_ body: (inout LaneStream) -> Void) {
+        guard stop == .late else { return }
+        (stop, overtime) = (nil, 0)
+        isDiscarding = true
+        body(&self)
+        isDiscarding = false
     }
 
     /// Whether the message has as many bytes left; otherwise the stream stops.
@@ -232,13 +255,21 @@ package struct LaneStream: ~Copyable {
         do throws(ConnectorError) {
             while stop == nil {
                 // First, so that what was written before the end is still read.
-                let reason = interruption.stop
+                var reason = interruption.stop
+                if isDiscarding { reason = reason ?? .late }
+                guard reason == nil || overtime < CallLane.capacity else {
+                    stop = reason
+                    return 0
+                }
                 let count = unsafe try reader.read(into: bytes)
+                if reason != nil { overtime += count }
                 guard count == 0 else { return count }
-                stop = isDiscarding ? reason ?? .late : reason
+                stop = reason
                 guard stop == nil else { return 0 }
-                try reader.wait(isPatient ? .max : Self.briefly, unless: { interruption.stop != nil })
-                if !isPatient, reader.isEmpty {
+                let limit = !isPatient ? Self.briefly : onWait == nil ? .max : Self.nap
+                try reader.wait(limit, unless: { interruption.stop != nil })
+                waits += 1
+                if !isPatient, reader.isEmpty || waits > 64 {
                     isPatient = true
                     onWait?()
                 }

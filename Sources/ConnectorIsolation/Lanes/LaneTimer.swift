@@ -13,8 +13,7 @@ final class LaneTimer: Sendable {
     }
 
     private let clock: any HostClock
-    /// How long a call may take, in nanoseconds.
-    let patience: UInt64
+    private let limit: Atomic<UInt64>
     private let interruption: LaneInterruption
     private let reader: RingReader
     private let isRunning = Atomic<Bool>(false)
@@ -22,9 +21,15 @@ final class LaneTimer: Sendable {
 
     init(_ clock: any HostClock, patience: UInt64, _ interruption: LaneInterruption, _ reader: RingReader) {
         self.clock = clock
-        self.patience = patience
+        limit = Atomic(patience)
         self.interruption = interruption
         self.reader = reader
+    }
+
+    /// How long a call may take, in nanoseconds.
+    var patience: UInt64 {
+        get { limit.load(ordering: .relaxed) }
+        set { limit.store(newValue, ordering: .relaxed) }
     }
 
     /// The call waits: it ends when its time is over.
@@ -33,7 +38,9 @@ final class LaneTimer: Sendable {
             guard state.timer == nil else { return }
             let call = state.call
             isRunning.store(true, ordering: .relaxed)
-            state.timer = clock.schedule(after: patience - LaneStream.briefly) { [weak self] in self?.fire(call) }
+            state.timer = clock.schedule(after: patience - min(patience, LaneStream.briefly)) { [weak self] in
+                self?.fire(call)
+            }
         }
     }
 

@@ -6,6 +6,8 @@ package import ConnectorBase
 extension ConnectorError {
     /// The longest text of an error that is taken from the other side, in bytes.
     private static let textLimit = 64 << 10
+    /// The most bytes of an error: four texts, and what is beside them.
+    package static let messageLimit = 4 * textLimit + 64
 
     /// Reads an error.
     package init(_ message: inout MessageReader) throws(ConnectorError) {

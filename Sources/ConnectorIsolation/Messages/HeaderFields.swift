@@ -32,7 +32,7 @@ package struct HeaderFields: Sendable {
 
     /// Reads fields.
     package init(_ message: inout MessageReader) throws(ConnectorError) {
-        fields = try message.list { message throws(ConnectorError) in
+        fields = try message.list(limit: Int(Self.limit)) { message throws(ConnectorError) in
             (name: try message.data(), value: try message.data())
         }
     }

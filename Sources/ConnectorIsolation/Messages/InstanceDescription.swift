@@ -60,7 +60,7 @@ package struct InstanceDescription: Sendable, Hashable {
         isEmbedded = try message.bool()
         manifest = try message.data()
         configuration = try message.data()
-        services = try message.list { message throws(ConnectorError) in try message.text() }
+        services = try message.list(limit: 4096) { message throws(ConnectorError) in try message.text() }
         logLevel = try message.integer()
         time = try message.optional { message throws(ConnectorError) in try message.integer() }
     }

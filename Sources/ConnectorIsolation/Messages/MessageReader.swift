@@ -40,8 +40,10 @@ package struct MessageReader: Sendable {
     }
 
     /// Takes a text; malformed UTF-8 is repaired.
-    package mutating func text() throws(ConnectorError) -> String {
-        String(decoding: try data(), as: UTF8.self)
+    ///
+    /// - Parameter limit: The most bytes to keep.
+    package mutating func text(limit: Int = .max) throws(ConnectorError) -> String {
+        String(decoding: try data().prefix(limit), as: UTF8.self)
     }
 
     /// Takes a value, if there is one.
@@ -52,11 +54,14 @@ package struct MessageReader: Sendable {
     }
 
     /// Takes elements, of which each has at least a byte.
+    ///
+    /// - Parameter limit: The most elements, as each may take many times its bytes in memory.
     package mutating func list<Element>(
+        limit: Int,
         _ take: (inout MessageReader) throws(ConnectorError) -> Element
     ) throws(ConnectorError) -> [Element] {
         let count = Int(try integer(UInt32.self))
-        guard count <= rest else { throw Self.malformed }
+        guard count <= min(rest, limit) else { throw Self.malformed }
         var elements: [Element] = []
         for _ in 0..<count { elements.append(try take(&self)) }
         return elements

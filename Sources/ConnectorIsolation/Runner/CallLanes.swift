@@ -8,11 +8,15 @@ package import ConnectorPlatform
 package final class CallLanes: Sendable {
     /// The most lanes of a runner; calls beyond travel as messages.
     package static let limit = 16
+    /// How long a call waits for a lane to open, in nanoseconds: a stopped runner opens none, and the call has its time yet.
+    static let openingPatience: UInt64 = 1_000_000_000
 
     fileprivate struct State: Sendable {
         var free: [CallLane] = []
         /// Those whose last caller has stopped waiting for its answer.
         var late: [CallLane] = []
+        /// Those that have not opened in time: no other is opened before they have.
+        var unopened: [CallLane] = []
         var all: [CallLane] = []
         /// The callers inside of a lane, or of opening one.
         var inside = 0
@@ -39,12 +43,12 @@ package final class CallLanes: Sendable {
         enum Finding { case lane(CallLane), room, none }
         let finding = state.withLock { state -> Finding in
             guard state.end == nil else { return .none }
-            if state.free.isEmpty { state.recover() }
+            if state.free.isEmpty { state.recover(patience) }
             if let lane = state.free.popLast() {
                 state.inside += 1
                 return .lane(lane)
             }
-            guard state.all.count < Self.limit, !state.isRefused else { return .none }
+            guard state.all.count < Self.limit, !state.isRefused, state.unopened.isEmpty else { return .none }
             state.inside += 1
             return .room
         }
@@ -57,7 +61,7 @@ package final class CallLanes: Sendable {
 
     private func make(_ clock: any HostClock, _ patience: UInt64, _ open: (Int32) -> Bool) -> CallLane? {
         guard let memory = SharedMemory(size: CallLane.size) else { return refused(nil) }
-        let lane = CallLane(memory, clock, patience: patience)
+        let lane = CallLane(memory, clock, patience: min(patience, Self.openingPatience))
         let isCounted = state.withLock { state in
             guard state.end == nil, state.all.count < Self.limit else { return false }
             state.all.append(lane)
@@ -72,7 +76,13 @@ package final class CallLanes: Sendable {
         lane.stream.receive()
         let isServed = lane.stream.word() == LaneAnswer.answered.rawValue
         lane.callEnds()
+        if lane.stream.stop == .late {
+            state.withLock { $0.unopened.append(lane) }
+            leave()
+            return nil
+        }
         guard isServed, lane.stream.stop == nil else { return refused(lane) }
+        lane.patience = patience
         return lane
     }
 
@@ -114,7 +124,7 @@ package final class CallLanes: Sendable {
             for lane in state.all { lane.end() }
             return .wait(until: SystemTime.monotonic() + 10_000_000)
         }
-        state.withLock { state in (state.free, state.late, state.all) = ([], [], []) }
+        state.withLock { state in (state.free, state.late, state.unopened, state.all) = ([], [], [], []) }
     }
 
     /// How the runner has ended; nil if it has not.
@@ -122,8 +132,19 @@ package final class CallLanes: Sendable {
 }
 
 extension CallLanes.State {
-    /// Frees the lanes whose answers have come after all.
-    mutating func recover() {
+    /// Frees the lanes that have opened, or whose answers have come, after all.
+    mutating func recover(_ patience: UInt64) {
+        unopened.removeAll { lane in
+            guard let word = lane.stream.lateWord() else { return false }
+            if word == LaneAnswer.answered.rawValue {
+                lane.patience = patience
+                free.append(lane)
+            } else {
+                isRefused = true
+                all.removeAll { $0 === lane }
+            }
+            return true
+        }
         late.removeAll { lane in
             guard lane.stream.discard() else { return false }
             free.append(lane)

@@ -6,6 +6,12 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import DequeModule
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What the host sends to a runner: at once if the ring or the socket has room, else as soon as it has. No sender ever waits.
 ///
 /// The first message goes through the socket, and those after ``use(_:)`` through the ring, in order. A descriptor goes through the
@@ -27,8 +33,6 @@ package final class OutgoingMessages: Sendable {
         var isClosed = false
         /// The ring; nil as long as the socket carries everything.
         var ring: RingWriter?
-        /// Whether the runner has written what no runner writes.
-        var isCorrupt = false
     }
 
     /// What the rest of the messages waits for.
@@ -45,6 +49,8 @@ package final class OutgoingMessages: Sendable {
     private let monitor = Monitor(State())
     /// The most bytes that wait for a runner, 256 MiB.
     private static let limit = 256 << 20
+    /// What a message takes beside its bytes.
+    private static let overhead = 128
 
     /// Why a message was not taken.
     package enum Refusal: Error {
@@ -54,6 +60,8 @@ package final class OutgoingMessages: Sendable {
         case full
         /// The runner has written a position into the ring that is impossible.
         case corrupt
+        /// The runner has closed the socket, although it lives.
+        case broken
     }
 
     /// Sends to a socket, which its owner closes.
@@ -73,16 +81,16 @@ package final class OutgoingMessages: Sendable {
     package func send(_ bytes: [UInt8], _ descriptor: Int32) throws(Refusal) -> (number: UInt64, wait: Wait) {
         try monitor.withLock { state throws(Refusal) in
             guard !state.isClosed else { throw .closed }
-            guard state.size + bytes.count <= Self.limit || state.entries.isEmpty else { throw .full }
+            let size = bytes.count + Self.overhead
+            guard state.size + size <= Self.limit || state.entries.isEmpty else { throw .full }
             // The queue needs a descriptor of its own.
             let copy = descriptor >= 0 ? OwnedDescriptor.duplicate(descriptor) : -1
             guard copy >= 0 || descriptor < 0 else { throw .full }
             state.count += 1
-            state.size += bytes.count
+            state.size += size
             state.entries.append(Entry(bytes: bytes, descriptor: copy))
-            let wait = flush(&state)
-            guard !state.isCorrupt else { throw .corrupt }
-            return (state.count, wait)
+            let number = state.count
+            return (number, try flush(&state))
         }
     }
 
@@ -90,11 +98,7 @@ package final class OutgoingMessages: Sendable {
     ///
     /// - Returns: What the rest waits for.
     package func flush() throws(Refusal) -> Wait {
-        try monitor.withLock { state throws(Refusal) in
-            let wait = flush(&state)
-            guard !state.isCorrupt else { throw .corrupt }
-            return wait
-        }
+        try monitor.withLock { state throws(Refusal) in try flush(&state) }
     }
 
     /// Drops what waits, and takes nothing more.
@@ -106,34 +110,22 @@ package final class OutgoingMessages: Sendable {
         }
     }
 
-    private func flush(_ state: inout State) -> Wait {
+    private func flush(_ state: inout State) throws(Refusal) -> Wait {
         while var entry = state.entries.first {
             let sent: Int
-            do throws(ConnectorError) {
-                if let ring = state.ring {
-                    if entry.descriptor >= 0 {
-                        guard send([0][...], entry.descriptor) > 0 else { return .socket }
-                        _ = OwnedDescriptor(entry.descriptor)
-                        entry = Entry(bytes: entry.bytes, descriptor: -1)
-                        state.entries[0] = entry
-                    }
-                    sent = try unsafe entry.bytes.withUnsafeBufferPointer { bytes throws(ConnectorError) in
-                        let rest = unsafe UnsafeBufferPointer(rebasing: bytes[entry.offset...])
-                        return unsafe try ring.write(UnsafeRawBufferPointer(rest))
-                    }
-                    if sent == 0 {
-                        if try ring.askForRoom() { continue }
-                        return .ring
-                    }
-                } else {
-                    sent = send(entry.bytes[entry.offset...], entry.offset == 0 ? entry.descriptor : -1)
-                    // A runner that has ended is noticed by the thread that reads.
-                    guard sent > 0 else { return .socket }
-                    if entry.offset == 0, entry.descriptor >= 0 { _ = OwnedDescriptor(entry.descriptor) }
+            if let ring = state.ring {
+                if entry.descriptor >= 0 {
+                    guard try send([0][...], entry.descriptor) > 0 else { return .socket }
+                    _ = OwnedDescriptor(entry.descriptor)
+                    entry = Entry(bytes: entry.bytes, descriptor: -1)
+                    state.entries[0] = entry
                 }
-            } catch {
-                state.isCorrupt = true
-                return .none
+                sent = try write(entry, to: ring)
+                if sent == 0 { return .ring }
+            } else {
+                sent = try send(entry.bytes[entry.offset...], entry.offset == 0 ? entry.descriptor : -1)
+                guard sent > 0 else { return .socket }
+                if entry.offset == 0, entry.descriptor >= 0 { _ = OwnedDescriptor(entry.descriptor) }
             }
             entry.offset += sent
             state.size -= sent
@@ -142,15 +134,40 @@ package final class OutgoingMessages: Sendable {
                 continue
             }
             state.entries.removeFirst()
+            state.size -= Self.overhead
         }
         return .none
     }
 
-    /// Sends bytes through the socket, as far as there is room.
-    private func send(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32) -> Int {
-        unsafe bytes.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress else { return 0 }
-            return Int(unsafe runner_send(socket, start, UInt64(bytes.count), descriptor, 0))
+    /// Writes what is left of a message to the ring, as far as there is room.
+    ///
+    /// - Returns: How many bytes; 0 if the runner will tell of room.
+    private func write(_ entry: Entry, to ring: RingWriter) throws(Refusal) -> Int {
+        do throws(ConnectorError) {
+            while true {
+                let count = try unsafe entry.bytes.withUnsafeBufferPointer { bytes throws(ConnectorError) -> Int in
+                    let rest = unsafe UnsafeBufferPointer(rebasing: bytes[entry.offset...])
+                    return unsafe try ring.write(UnsafeRawBufferPointer(rest))
+                }
+                if count > 0 { return count }
+                guard try ring.askForRoom() else { return 0 }
+            }
+        } catch {
+            throw .corrupt
         }
+    }
+
+    /// Sends bytes through the socket, as far as there is room.
+    ///
+    /// - Returns: How many; 0 if `poll` will tell of room.
+    private func send(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32) throws(Refusal) -> Int {
+        let count = unsafe bytes.withUnsafeBytes { bytes -> Int64 in
+            guard let start = bytes.baseAddress else { return 0 }
+            return unsafe runner_send(socket, start, UInt64(bytes.count), descriptor, 0)
+        }
+        if count >= 0 { return Int(count) }
+        // The last one: too many descriptors are under way.
+        guard [EAGAIN, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(Int32(-count)) else { throw .broken }
+        return 0
     }
 }

@@ -33,6 +33,7 @@ extension Runner {
             do throws(OutgoingMessages.Refusal) {
                 wantsRoom = try outgoing.flush() == .socket
             } catch {
+                if error == .broken { break }
                 wantsRoom = false
                 stop(Self.isCorrupt)
             }
@@ -90,7 +91,7 @@ extension Runner {
             let other = try Handshake(&message)
             if let mismatch = Handshake.mismatch(host: .own, runner: other) { return greet(.failure(mismatch)) }
             let runnerUsesRings = try message.bool()
-            let evidence = try message.text(), isWhole = try message.bool()
+            let evidence = try message.text(limit: 4096), isWhole = try message.bool()
             state.withLock { state in
                 state.evidence = ([evidence] + bounds.parts).joined(separator: "; ")
                 state.isSandboxWhole = isWhole && bounds.isWhole
@@ -103,12 +104,12 @@ extension Runner {
             }
         case .weakened:
             var message = MessageReader(frame.payload)
-            let fault = try message.text()
+            let fault = try message.text(limit: 256)
             state.withLock { state in
                 // The same for every connector of the runner.
                 guard !state.isWeakened else { return }
                 state.isWeakened = true
-                state.evidence += "; \(fault.prefix(256))"
+                state.evidence += "; \(fault)"
                 state.isSandboxWhole = false
             }
         case .pong: state.withLock { $0.pong = $0.ping }
@@ -117,7 +118,8 @@ extension Runner {
                 // What waits for the socket, a descriptor, is for the other thread.
                 if try outgoing.flush() == .socket { wakeThread() }
             } catch {
-                throw RingMemory.corrupt
+                guard error == .broken else { throw RingMemory.corrupt }
+                wakeThread()
             }
         default:
             guard let client = state.withLock({ $0.clients[frame.instance] }) else { return try refuse(frame) }
@@ -128,12 +130,12 @@ extension Runner {
     /// Answers an instance that the host has given up: its plugin must not wait for ever, and is destroyed once nothing more comes.
     private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
-        case .stop: send(.stopped, instance: frame.instance, [])
+        case .stop: send(.stopped, instance: frame.instance, [], isEssential: true)
         case .storageGet, .storageSet, .storageRemove, .storageList, .request, .requestWrite, .gateCall, .gateBound:
             var message = MessageReader(frame.payload)
             let token = try message.integer(UInt64.self)
             let answer = unsafe MessageWriter(answering: token, Int32(CONNECTOR_NOT_OPEN))
-            send(.answer, instance: frame.instance, answer.bytes)
+            send(.answer, instance: frame.instance, answer.bytes, isEssential: true)
         default: break
         }
     }
@@ -155,7 +157,8 @@ extension Runner {
         var (status, signal): (Int32, Int32) = (0, 0)
         // The socket may have closed first.
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
-        if unsafe poll(&entry, 1, Self.patience) == 0 { stop(Self.hasClosed) }
+        // Also where a signal has interrupted it: killing a process that has ended does no harm.
+        if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(Self.hasClosed) }
         while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
         // What the runner sent before it ended still counts.
         ringReading.end()
@@ -169,7 +172,10 @@ extension Runner {
         bounds.end()
         let clients = state.withLock { state in
             state.isOver = true
-            if end.note == nil { end.reason = state.reason ?? outOfMemory }
+            let reason = state.reason ?? outOfMemory
+            // The note is the plugins' word, and may be of an earlier signal, which they have survived.
+            if reason != nil && signal == SIGKILL || !end.fits(end.note) { end.note = nil }
+            if end.note == nil { end.reason = reason }
             defer { state.clients = [:] }
             return Array(state.clients.values)
         }

@@ -63,6 +63,13 @@ package struct RunnerEnd: Sendable {
         return error
     }
 
+    /// Whether a note is of this end. In a namespace of its own, the first process exits with 128 and the signal's number.
+    func fits(_ note: CrashNote?) -> Bool {
+        guard let event = note?.event else { return true }
+        guard event.hasPrefix("SIG") else { return signal == 0 }
+        return event == Self.name(of: signal != 0 ? signal : status - 128)
+    }
+
     /// The name of a signal.
     private static func name(of signal: Int32) -> String {
         let names: [Int32: String] = [

@@ -9,7 +9,7 @@ internal import ConnectorPlatform
 /// Which images a host may load: those of a lock, and those that a trusted key signed.
 ///
 /// The loader asks about the private copy of the bytes that it then seals and loads, before any of their code runs.
-package struct PluginAdmission: Sendable {
+package struct PluginAdmission: Sendable, Equatable {
     /// The lock beside the configuration; nil if there is none.
     package var lock: PluginLock?
     /// The keys that sign plugins; empty if signatures are not checked.

@@ -11,6 +11,26 @@ internal import Synchronization
     import Darwin
 #endif
 
+/// The paths of the gates that use an image, as a crash note has them: the first, and whether there are more.
+///
+/// Every text is kept for ever, so there must be few.
+struct GateNames {
+    /// How many are named.
+    static let limit = 16
+
+    private var gates: Set<String> = []
+    private var text = ""
+
+    /// Adds a gate.
+    ///
+    /// - Returns: The text, if it is another one now.
+    mutating func add(_ gate: String) -> String? {
+        guard gates.count <= Self.limit, gates.insert(gate).inserted else { return nil }
+        text = gates.count > Self.limit ? "\(text), and more" : text.isEmpty ? gate : "\(text), \(gate)"
+        return text
+    }
+}
+
 /// The plugin images loaded in this process, by address, for ``CrashNote``. Updated at every load, so that calls cost
 /// nothing.
 package final class PluginImages: Sendable {
@@ -23,8 +43,8 @@ package final class PluginImages: Sendable {
         let handle: UInt
         /// The image's index in the table that the signal handlers read.
         let index: Int32
-        /// The paths of the gates.
-        var gates: [String] = []
+        /// The gates.
+        var gates = GateNames()
     }
 
     private struct State {
@@ -59,11 +79,8 @@ package final class PluginImages: Sendable {
         let key = UInt(bitPattern: handle)
         state.withLock { state in
             guard let place = state.entries.lastIndex(where: { $0.handle == key }),
-                !state.entries[place].gates.contains(gate)
+                let text = state.entries[place].gates.add(gate), let names = unsafe Self.forever(text)
             else { return }
-            let names = state.entries[place].gates.reversed().reduce(gate) { "\($1), \($0)" }
-            state.entries[place].gates.append(gate)
-            guard let names = unsafe Self.forever(names) else { return }
             unsafe fatal_signal_name_gates(state.entries[place].index, names)
         }
     }

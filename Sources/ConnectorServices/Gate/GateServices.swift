@@ -27,15 +27,18 @@ package final class GateServices: InstanceServices {
     package let egress: EgressList
     /// The responses to use again.
     package let cache: Mutex<HTTPCache>
+    /// The plugin's timers.
+    let timers: PluginTimers
     /// The mutable state.
     package let state = Mutex(GateServicesState())
 
-    /// Creates the services of a gate without starting or allocating anything.
+    /// Creates the services of a gate without starting anything.
     package init(host: HostServices, context: Context) {
         self.host = host
         self.context = context
         egress = EgressList(context.egress)
         cache = Mutex(HTTPCache(limit: context.cacheBytes))
+        timers = PluginTimers(clock: host.clock)
     }
 
     /// Logs the undeclared services that `create` requested. Call it once `create` has returned.
@@ -55,8 +58,10 @@ package final class GateServices: InstanceServices {
 
     /// Whether a request, timer or callback is pending that may complete an operation.
     package func isWaiting(for operation: UInt64) -> Bool {
-        state.withLock { state in
-            state.callbacks.isDelivering || state.timers.values.contains { $0.trace.mayComplete(operation) }
+        // In this order: a timer that is due takes its turn among the callbacks before it is no longer pending.
+        if timers.isWaiting(for: operation) { return true }
+        return state.withLock { state in
+            state.callbacks.isDelivering
                 || state.requests.values.contains { $0.trace.mayComplete(operation) }
                 || state.calls.values.contains { $0.outer.map { $0 == operation } ?? true }
         }
@@ -88,13 +93,11 @@ package final class GateServices: InstanceServices {
     ///
     /// - Returns: An event that fires once all callbacks have returned; nil if none is running or queued.
     package func stop() -> OneShot<Void>? {
-        let (timers, requests, calls) = state.withLock { state in
+        let (requests, calls) = state.withLock { state in
             state.isStopped = true
-            state.droppedTimers.formUnion(state.timers.keys)
-            defer { state.timers = [:] }
-            return (Array(state.timers.values), Array(state.requests.keys), Array(state.calls.keys))
+            return (Array(state.requests.keys), Array(state.calls.keys))
         }
-        for case let timer? in timers.map(\.timer) { host.clock.cancel(timer) }
+        timers.stop()
         for request in requests { completeRequest(request, .failure(.cancelled("the gate is closing"))) }
         for call in calls { completeCall(call, .failure(.cancelled("the gate is closing"))) }
         return state.withLock { state in

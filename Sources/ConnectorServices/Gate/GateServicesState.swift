@@ -26,10 +26,6 @@ package struct GateServicesState {
     /// The waiters for the last callback's return.
     package var waiters: [OneShot<Void>] = []
 
-    /// The timers that have not fired, by the id that the plugin knows.
-    package var timers: [UInt64: GateTimer] = [:]
-    /// The timers that the end has kept from firing, until the plugin cancels them.
-    package var droppedTimers: Set<UInt64> = []
     /// The pending requests, by the id that the plugin knows.
     package var requests: [UInt64: RequestInFlight] = [:]
     /// The calls of used gates in progress, by the id that the plugin knows.

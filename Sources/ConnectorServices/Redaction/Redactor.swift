@@ -87,12 +87,12 @@ package final class Redactor: Sendable {
         case .array(let elements): return .array(elements.map { redact($0, finder) })
         case .object(let object):
             // Two names may become equal; keep the first.
-            var names: Set<String> = []
+            var names: Set<ExactText> = []
             return .object(
                 JSONObject(
                     unique: object.members.compactMap { member in
                         let name = finder.redact(member.name)
-                        guard names.insert(name).inserted else { return nil }
+                        guard names.insert(ExactText(name)).inserted else { return nil }
                         return JSONObject.Member(name: name, value: redact(member.value, finder))
                     }
                 )

@@ -1,17 +1,21 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A value that stays hidden when it is printed, logged, dumped or inspected.
+///
+/// Two are equal only if they have the same code points: to a vendor, texts equivalent in Unicode are two passwords.
 public struct Secret: Sendable, Hashable {
-    private let value: String
+    private let value: ExactText
 
     /// Hides a value.
     public init(_ value: String) {
-        self.value = value
+        self.value = ExactText(value)
     }
 
     /// The value in plain text. Use it only in data sent to the vendor.
-    package func reveal() -> String { value }
+    package func reveal() -> String { value.text }
 
     /// The text shown in place of every secret.
     package static let mask = "•••"

@@ -26,12 +26,12 @@ package enum ClockTable {
             }
             let id = ServiceIdentifier.next()
             unsafe timer.pointee = id
-            return gate.startTimer(id, after: delay, unsafe TimerCallback(fire, user: user))
+            return gate.timers.start(id, after: delay, unsafe TimerCallback(fire, user: user), deliver: gate.deliver)
         }
 
     private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, timer in
         guard let gate = unsafe GateServices.at(context) else { return Int32(CONNECTOR_MISUSE) }
-        return gate.cancelTimer(timer)
+        return gate.timers.cancel(timer)
     }
 
     /// The table for one gate.

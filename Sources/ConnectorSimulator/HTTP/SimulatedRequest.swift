@@ -59,7 +59,7 @@ package struct SimulatedRequest: Sendable {
 
     /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
     package var components: [String] {
-        path.split(separator: "/").map { PercentCoding.decode($0) }
+        path.split(ascii: "/").map { PercentCoding.decode($0) }
     }
 
     /// The vendor's root as this client addressed it, without a trailing slash, for links in answers.
@@ -103,8 +103,9 @@ package struct SimulatedRequest: Sendable {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Base64.decode(parts[1].trimmingBlanks())
         else { return nil }
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        return (
+            String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: bytes[(colon + 1)...], as: UTF8.self)
+        )
     }
 }

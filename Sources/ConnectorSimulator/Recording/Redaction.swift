@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorPlatform
 
 /// Removes credentials from recorded requests.
 struct Redaction: Sendable {
@@ -12,24 +13,47 @@ struct Redaction: Sendable {
     private static let headers = [
         "Authorization", "Proxy-Authorization", "Cookie", "X-Sentry-Auth", "Bugsnag-Api-Key", "X-Api-Key",
         "X-Parse-REST-API-Key", "X-Parse-Client-Key", "X-Parse-JavaScript-Key", "X-Parse-Master-Key",
-        "X-Parse-Session-Token",
+        "X-Parse-Session-Token", "X-Rollbar-Access-Token", "X-ClickHouse-Key", "X-Amz-Security-Token",
     ]
     /// Query items whose value is a credential.
     private static let queryItems = [
-        "key", "p", "password", "token", "api_key", "api_secret", "sentry_key", "access_token",
+        "key", "p", "password", "token", "api_key", "api_secret", "sentry_key", "access_token", "token_auth",
     ]
 
-    /// The credentials this vendor accepts, longest first.
-    private let secrets: [String]
+    /// The most bytes that a compressed body may have in the open.
+    private static let limit = 16 << 20
 
-    /// Redacts `secrets` wherever they occur; ignores empty ones.
+    /// The forms of the credentials that this vendor accepts, by their first byte, longest first.
+    private let forms: [[[UInt8]]]
+
+    /// Redacts `secrets` wherever they occur, also encoded; ignores empty ones.
     init(secrets: [String]) {
-        self.secrets = Set(secrets).filter { !$0.isEmpty }.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+        let all = Set(secrets.flatMap { SecretForms.all(of: $0) }).filter { !$0.isEmpty }
+        var forms = [[[UInt8]]](repeating: [], count: 256)
+        for form in all.sorted(by: { $0.count > $1.count }) { forms[Int(form[0])].append(form) }
+        self.forms = forms
     }
 
     /// The text without the known credentials.
     func redact(_ text: String) -> String {
-        secrets.reduce(text) { $0.contains($1) ? $0.replacing($1, with: Self.mark) : $0 }
+        redacted(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    /// The bytes without the known credentials; nil if they have none.
+    private func redacted(_ bytes: [UInt8]) -> [UInt8]? {
+        var clean: [UInt8] = []
+        var (index, copied) = (0, 0)
+        while index < bytes.count {
+            guard let found = forms[Int(bytes[index])].first(where: { bytes[index...].starts(with: $0) }) else {
+                index += 1
+                continue
+            }
+            clean += bytes[copied..<index]
+            clean += Self.mark.utf8
+            index += found.count
+            copied = index
+        }
+        return copied == 0 ? nil : clean + bytes[copied...]
     }
 
     /// The header fields without credentials; keeps the scheme of `Authorization`.
@@ -56,10 +80,14 @@ struct Redaction: Sendable {
         return redact(query.items.isEmpty ? request.path : "\(request.path)?\(text)")
     }
 
-    /// The body without the known credentials; keeps bytes that are not UTF-8.
+    /// The body without the known credentials. Of one that is compressed and has some, or cannot be decompressed, only the mark is left.
     func redact(_ body: [UInt8]) -> [UInt8] {
-        guard !secrets.isEmpty, let text = String(validating: body, as: UTF8.self) else { return body }
-        let redacted = redact(text)
-        return redacted == text ? body : Array(redacted.utf8)
+        guard !forms.allSatisfy(\.isEmpty) else { return body }
+        if body.starts(with: [0x1F, 0x8B]) {
+            guard let content = try? ContentCoding.gzip.decode(body, limit: Self.limit), redacted(content) == nil else {
+                return Array(Self.mark.utf8)
+            }
+        }
+        return redacted(body) ?? body
     }
 }

@@ -180,7 +180,7 @@ final class RunnerInstance: CalledGate {
         let id = try message.integer(UInt64.self)
         let name = try message.text()
         let remaining = try message.integer(UInt64.self)
-        let values = try message.list { message throws(ConnectorError) in
+        let values = try message.list(limit: 4096) { message throws(ConnectorError) in
             (name: try message.text(), value: try CallValue(&message))
         }
         var options = CallOptions { [socket, number] value in

@@ -6,7 +6,6 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorIsolation
 internal import ConnectorPlatform
-internal import Synchronization
 
 /// `clock/1`: the time and the timers of this process.
 extension RunnerServices {
@@ -40,29 +39,11 @@ extension RunnerServices {
             let id = services.token()
             unsafe timer.pointee = id
             let callback = unsafe TimerCallback(fire, user: user)
-            guard services.environment.clock.prepare() else { return Int32(CONNECTOR_UNAVAILABLE) }
-            let trace = TraceContext.current
-            return services.state.withLock { state in
-                guard !state.isStopped else { return Int32(CONNECTOR_NOT_OPEN) }
-                guard state.timers.count < TimerCallback.limit else { return Int32(CONNECTOR_TOO_LARGE) }
-                state.timers[id] = services.environment.clock.schedule(after: delay) {
-                    // Until its turn it may be cancelled, or the plugin destroyed.
-                    services.deliver {
-                        let isDue = services.state.withLock { $0.timers.removeValue(forKey: id) != nil }
-                        if isDue { trace.run { callback.call() } }
-                    }
-                }
-                return Int32(CONNECTOR_OK)
-            }
+            return services.timers.start(id, after: delay, callback, deliver: services.deliver)
         }
 
     private static let cancelTimer: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Int32 = { context, id in
         guard let services = unsafe at(context) else { return Int32(CONNECTOR_MISUSE) }
-        let (timer, isDropped) = services.state.withLock { state in
-            (state.timers.removeValue(forKey: id), state.droppedTimers.remove(id) != nil)
-        }
-        guard timer != nil || isDropped else { return Int32(CONNECTOR_UNKNOWN_OPERATION) }
-        if let timer { services.environment.clock.cancel(timer) }
-        return Int32(CONNECTOR_OK)
+        return services.timers.cancel(id)
     }
 }

@@ -17,6 +17,8 @@ final class RunnerServices: InstanceServices {
     let description: InstanceDescription
     private let socket: RunnerSocket
     let environment: CallEnvironment
+    /// The plugin's timers.
+    let timers: PluginTimers
     let state = Mutex(State())
     /// The answers that threads of the plugin wait for.
     private let waiting = Mutex<[UInt64: Monitor<Answer?>]>([:])
@@ -45,9 +47,6 @@ final class RunnerServices: InstanceServices {
         var operations: [UInt64: UInt64] = [:]
         var requests: [UInt64: PluginRequest] = [:]
         var calls: [UInt64: PluginGateCall] = [:]
-        var timers: [UInt64: HostTimer] = [:]
-        /// The timers that the end has kept from firing, until the plugin cancels them.
-        var droppedTimers: Set<UInt64> = []
         var callbacks = CallbackQueue()
         var drained: OneShot<Void>?
     }
@@ -57,6 +56,7 @@ final class RunnerServices: InstanceServices {
         self.description = description
         self.socket = socket
         self.environment = environment
+        timers = PluginTimers(clock: environment.clock)
     }
 
     /// The services behind the `context` of a table, which retains itself until ``invalidate()``.
@@ -164,14 +164,13 @@ final class RunnerServices: InstanceServices {
 
     /// Cancels timers, and asks the host to stop everything else; each pending request then ends as cancelled.
     func stop() -> OneShot<Void>? {
-        let (timers, drained, isFirst) = state.withLock { state in
-            state.droppedTimers.formUnion(state.timers.keys)
-            defer { (state.isStopped, state.timers) = (true, [:]) }
+        let (drained, isFirst) = state.withLock { state in
+            defer { state.isStopped = true }
             let drained = state.drained ?? OneShot()
             state.drained = drained
-            return (Array(state.timers.values), drained, !state.isStopped)
+            return (drained, !state.isStopped)
         }
-        for timer in timers { environment.clock.cancel(timer) }
+        timers.stop()
         if isFirst { send(.stop, MessageWriter()) }
         return drained
     }

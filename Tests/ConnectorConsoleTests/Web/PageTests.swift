@@ -105,6 +105,17 @@ struct PageTests {
         #expect(page.components(of: "<script") == 1 && Self.isBalanced(page))
     }
 
+    @Test(arguments: [
+        ("a\r\nb\u{200E}c", "a&#xD;\nb&#x200E;c"), ("\u{61C}\u{202E}\u{FEFF}", "&#x61C;&#x202E;&#xFEFF;"),
+        ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"),
+    ])
+    func `a form sends back what it was given`(value: String, escaped: String) {
+        var markup = Markup()
+        markup.void("input", ("value", value))
+        markup.element("textarea") { $0.writeValue(value) }
+        #expect(markup.text == "<input value=\"\(escaped)\"><textarea>\(escaped)</textarea>")
+    }
+
     @Test func `a style's name is a class, whatever it is`() {
         #expect(Escaping.className("good") == "good")
         #expect(Escaping.className("a b\"{}") == "a_20b_22_7b_7d")
@@ -184,10 +195,10 @@ struct PageTests {
         var snapshot = Mock.snapshot(.gates)
         for number in 0..<20 {
             snapshot.report.gates[1].state = number.isMultiple(of: 2) ? .failed : .open
-            let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot))
+            let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot), as: number + 1)
             #expect(isOther)
         }
-        let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot))
+        let isOther = page.update(PageContent(PageAddress(.gates), .standard, snapshot), as: 21)
         #expect(!isOther, "nothing is new")
         let name: (Int) -> String = { "v\($0)" }
         let (known, old) = (page.frame(from: 18, name: name), page.frame(from: 1, name: name))

@@ -31,11 +31,33 @@ struct WebServerTests {
         let session = String(cookie.prefix { $0 != ";" })
         let page = try await console.ask("GET", "/gates", ["Cookie": session])
         #expect(page.status == 200 && page.contains("<h1>Gates</h1>"))
+        let others = "a=b;console-\(console.port)=of-another-path; \(session)"
+        #expect(try await console.ask("GET", "/gates", ["Cookie": others]).status == 200)
         let replayed = try await console.ask("GET", "/?token=\(old)", ["Accept": "text/html"])
         #expect(replayed.status == 403 && replayed.field("set-cookie") == nil)
         #expect(console.announced.count == 2 && console.token != old)
         #expect(try await console.ask("GET", "/?token=\(console.token)").status == 303, "a second browser")
         #expect(try await console.ask("GET", "/gates", ["Cookie": "\(session)x"]).status == 401)
+        await console.stop()
+    }
+
+    @Test func `the link lets a browser in from a page of another site, too`() async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let elsewhere = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"]
+        let entered = try await console.ask("GET", "/gates?token=\(console.token)", elsewhere)
+        #expect(entered.status == 200, "a browser would follow a redirection without the cookie")
+        #expect(entered.contains("<meta http-equiv=\"refresh\" content=\"0;url=/gates\">"))
+        let session = String(entered.field("set-cookie")?.prefix { $0 != ";" } ?? "")
+        #expect(try await console.ask("GET", "/gates", ["Cookie": session]).status == 200)
+        await console.stop()
+    }
+
+    @Test(arguments: ["/api/v1/status", "/metrics", "/-/console.css"])
+    func `only pages have links`(path: String) async throws {
+        let console = try await ServedConsole(ServedConsole.host())
+        let bearer = ["Authorization": "BEARER \(console.token)"]
+        #expect(try await console.ask("GET", "\(path)?token=\(console.token)", bearer).status == 200)
+        #expect(console.announced.count == 1, "the link is not used")
         await console.stop()
     }
 
@@ -310,6 +332,25 @@ struct WebServerTests {
     }
 
     @Test(arguments: [
+        "console.example.org:18932", "https://console.example.org", "console.example.org/", "a@b", "[::1]", "beef:80",
+        "",
+        "\u{212A}iel.example.org",
+    ])
+    func `what is not a host alone cannot be a name`(name: String) {
+        var options = WebConsole.Options()
+        options.names = [name]
+        let error = #expect(throws: ConnectorError.self) { try options.check() }
+        #expect(error?.code == .invalidValue)
+    }
+
+    @Test(arguments: ["console.example.org", "Console", "192.0.2.1", "2001:DB8::1"])
+    func `a host name or an address can be a name`(name: String) {
+        var options = WebConsole.Options()
+        options.names = [name]
+        #expect(throws: Never.self) { try options.check() }
+    }
+
+    @Test(arguments: [
         ("8901", "127.0.0.1", 8901), ("[::1]:80", "::1", 80), ("localhost:0", "localhost", 0),
         ("10.0.0.1:1", "10.0.0.1", 1),
     ])
@@ -317,8 +358,18 @@ struct WebServerTests {
         #expect(WebConsole.Address(text) == WebConsole.Address(host: host, port: port))
     }
 
-    @Test(arguments: ["", ":80", "host", "host:", "::1:80", "host:65536", "host:-1", "127.0.0.1:x"])
+    @Test(arguments: [
+        "", ":80", "host", "host:", "::1:80", "host:65536", "host:-1", "127.0.0.1:x", "+8901", "-0", "host:+1",
+    ])
     func `what is not an address is none`(_ text: String) {
         #expect(WebConsole.Address(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.1.2.3", true), ("localhost", true), ("::1", true), ("127.+0.0.1", false),
+        ("127.0.0", false), ("127.0.0.256", false), ("128.0.0.1", false), ("127..0.1", false),
+    ])
+    func `a loopback address is four numbers, the first 127`(host: String, isLoopback: Bool) {
+        #expect(WebConsole.Address(host: host, port: 0).isLoopback == isLoopback)
     }
 }

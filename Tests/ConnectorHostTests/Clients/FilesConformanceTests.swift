@@ -10,7 +10,7 @@ import Testing
     /// A store that breaks one rule of the capability.
     private struct FaultyFiles: Files {
         enum Fault: CaseIterable {
-            case losesAByte, forgetsTags, ignoresConditions, ignoresAfter, keepsHalf
+            case losesAByte, forgetsTags, ignoresConditions, ignoresAfter, keepsHalf, repeatsAPart, neverEnds
 
             /// A part of what the suite says.
             var finding: String {
@@ -20,6 +20,8 @@ import Testing
                 case .ignoresConditions: "a put where there must be no file, and is one succeeded"
                 case .ignoresAfter: "after \"z/1\" in pages of"
                 case .keepsHalf: "head of a file whose put failed succeeded"
+                case .repeatsAPart: "\(FileEntry.partLimit + 7) bytes did not come back as they were put"
+                case .neverEnds: "has more still after all files were removed"
                 }
             }
         }
@@ -47,7 +49,9 @@ import Testing
             limit: Int,
             options: CallOptions
         ) async throws(ConnectorError) -> FilePage {
-            try await memory.list(prefix: prefix, after: fault == .ignoresAfter ? "" : after, limit: limit)
+            var page = try await memory.list(prefix: prefix, after: fault == .ignoresAfter ? "" : after, limit: limit)
+            if fault == .neverEnds { page.hasMore = true }
+            return page
         }
 
         func put(
@@ -60,6 +64,13 @@ import Testing
         ) async throws(ConnectorError) -> FileEntry {
             let condition = fault == .ignoresConditions ? .any : condition
             do throws(ConnectorError) {
+                var source = source
+                if fault == .repeatsAPart {
+                    var content = try await source.collect()
+                    let rest = max(0, content.count - FileEntry.partLimit)
+                    content.replaceSubrange((content.count - rest)..., with: Array(content.prefix(rest)))
+                    source = .bytes(content)
+                }
                 return seen(try await memory.put(path, source, contentType: contentType, condition: condition))
             } catch {
                 if fault == .keepsHalf, error.code == .failed { try await memory.put(path, .bytes([1])) }

@@ -163,6 +163,35 @@ struct InMemoryClientTests {
         await expect(.invalid) { _ = try await database.query(DatabaseQuery(limit: 0), in: "c") }
     }
 
+    @Test(arguments: [[], [DatabaseQuery.Order("n", descending: true)]])
+    func `a page follows the one before also where its last record is deleted`(_ sort: [DatabaseQuery.Order])
+        async throws
+    {
+        let database: any Database = InMemoryDatabase()
+        for number in [1, 1, 2, 2, 3] as [Int64] { _ = try await database.create(["n": .integer(number)], in: "c") }
+        var query = DatabaseQuery(sort: sort, limit: 2)
+        var numbers: [Int64?] = []
+        repeat {
+            let page = try await database.query(query, in: "c")
+            numbers += page.records.map { $0.data["n"]?.integer }
+            for record in page.records { try await database.delete(record.id, in: "c") }
+            query.cursor = page.cursor
+        } while query.cursor != nil
+        #expect(numbers == (sort.isEmpty ? [1, 1, 2, 2, 3] : [3, 2, 2, 1, 1]))
+    }
+
+    @Test func `names that are merely equivalent are two`() async throws {
+        let files: any Files = InMemoryFiles()
+        let database: any Database = InMemoryDatabase()
+        for (index, name) in ["\u{e9}", "e\u{301}"].enumerated() {
+            try await files.put(name, .bytes([UInt8(index)]), condition: .absent)
+            _ = try await database.create(["n": .integer(Int64(index))], in: "c", id: name)
+        }
+        #expect(try await files.get("\u{e9}").collect(upTo: 1) == [0])
+        #expect(try await files.list().files.count == 2)
+        #expect(try await database.get("e\u{301}", in: "c").data["n"] == 1)
+    }
+
     @Test func `a database that is told to fail changes nothing`() async throws {
         let memory = InMemoryDatabase()
         let database: any Database = memory

@@ -217,6 +217,19 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 + #"write a name such as "api.example.com", "*.example.com" or "example.com:8080""#,
             #"c.json:1:93: a: unknown key "host" [unknown-key]; did you mean "hosts"?"#
         ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "was": "old"}, {"name": "b", "plugin": "broken", "was": "old"}"#,
+            #"c.json:1:121: b: "was" names "old", which is already the former path of the connector at c.json:1:72 "#
+                + "[duplicate-name]; remove one of them"
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "broken", "outbox": {"pace": "+100/s"}}"#,
+            #"c.json:1:84: a: pace is "+100/s"; it must be a number of events in a time, such as "100/s" or "30/m" [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "${A:-x${B:-y}}"}"#,
+            "c.json:1:55: a: the default of A cannot contain another variable [invalid-value]"
+        ),
     ])
     func `the form of a connector is checked`(fault: Fault) {
         #expect(faults(connectors: fault.connectors) == fault.expected)
@@ -271,6 +284,10 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${1A}"}}"#,
             #"c.json:1:89: a: "${1A}" is not a variable; write ${NAME} or ${NAME:-default} [invalid-value]"#
+        ),
+        Fault(
+            #"{"name": "a", "plugin": "segment", "config": {"writeKey": "${A:-${B}}"}}"#,
+            "c.json:1:89: a: the default of A cannot contain another variable [invalid-value]"
         ),
     ])
     func `the configuration of a leaf is checked against its plugin`(fault: Fault) {

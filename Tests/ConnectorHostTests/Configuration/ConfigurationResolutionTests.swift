@@ -212,6 +212,18 @@ import Testing
         #expect(resolved.renew("d", .all).isEmpty)
     }
 
+    @Test func `a text that is only equivalent in Unicode is another setting, and another secret`() throws {
+        func side(_ letter: String) throws(ConfigurationErrors) -> PlanSide {
+            let config = #"{"writeKey": "k\#(letter)y", "host": "h\#(letter)st"}"#
+            let text = #"{"version": 1, "connectors": [{"name": "leaf", "plugin": "segment", "config": \#(config)}]}"#
+            return PlanSide(try Configuration(parsing: text).resolved(manifest: manifest(of:)), digest: "")
+        }
+        let plan = Plan(from: try side("\u{E9}"), to: try side("e\u{301}")) { $0 }
+        #expect(plan.changes.map(\.path) == ["leaf"])
+        #expect(plan.changes.first?.fields.map(\.name) == ["config.writeKey", "config.host"])
+        #expect(Plan(from: try side("\u{E9}"), to: try side("\u{E9}")) { $0 }.changes.isEmpty)
+    }
+
     @Test func `loading a file finds its own faults and the plugins' in one pass`() throws {
         try withTemporaryDirectory { directory in
             let file = try directory.write(

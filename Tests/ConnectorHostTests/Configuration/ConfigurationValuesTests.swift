@@ -147,6 +147,23 @@ import Testing
         )
     }
 
+    @Test func `a connector that is appended may be another place of a leaf of the file, and of nothing else`() throws {
+        let file = try Configuration(parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"}]}"#)
+        #expect(try file.appending([Connector("x", same: "a")]).connectors.count == 2)
+        let error = #expect(throws: ConfigurationErrors.self) { try file.appending([Connector("x", same: "typo")]) }
+        #expect(error?.errors.map(\.code) == [.unknownConnector])
+    }
+
+    @Test func `no two connectors had the same path before, whichever came with the file`() throws {
+        let leaf = #"{"name": "a", "plugin": "segment", "was": "old"}"#
+        let file = try Configuration(parsing: "{\"version\": 1, \"connectors\": [\(leaf)]}")
+        var second = Connector("b", plugin: "segment")
+        second.was = "old"
+        let error = #expect(throws: ConfigurationErrors.self) { try file.appending([second]) }
+        #expect(error?.errors.map(\.code) == [.duplicateName])
+        #expect(error?.errors.first?.connector == "b")
+    }
+
     @Test func `connectors wait for each other in Swift, too, but not in a circle`() {
         let circle = faults(
             Connector("a", plugin: "broken", after: ["b"]),

@@ -54,4 +54,31 @@ import Testing
     func `a place that names no leaf, or has settings of its own, is a fault`(fault: Fault) {
         #expect(complaints(fault.connectors).first == fault.expected.first)
     }
+
+    /// Policies over places of the enabled leaves `a` and `b` and of `old`, which is disabled.
+    @Test(
+        arguments: [
+            (#""policy": "canary", "canary": {"share": 0}"#, ["old", "a"], true),
+            (#""policy": "canary""#, ["a", "old"], true),
+            (#""policy": "canary""#, ["a", "b"], false),
+            (#""policy": "shadow""#, ["old", "a", "b"], true),
+            (#""policy": "shadow""#, ["a", "old"], true),
+            (#""policy": "shadow""#, ["a", "old", "b"], false),
+            (#""policy": "first""#, ["old", "a"], false),
+            (#""policy": "canary", "enabled": false"#, ["old", "a"], false),
+        ] as [(String, [String], Bool)]
+    )
+    func `a disabled leaf leaves no role to another one`(settings: String, targets: [String], isWrong: Bool) {
+        let places = targets.map { #"{"name": "at-\#($0)", "same": "\#($0)"}"# }.joined(separator: ", ")
+        let found = complaints(
+            #"{"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}, "#
+                + #"{"name": "old", "plugin": "segment", "enabled": false},"# + "\n"
+                + #"{"name": "group", \#(settings), "connectors": [\#(places)]}"#
+        )
+        #expect(found.count == (isWrong ? 1 : 0), "\(found)")
+        guard isWrong else { return }
+        let message =
+            #"group/at-old: the policy "\#(settings.contains("canary") ? "canary" : "shadow")" needs this connector, "#
+        #expect(found.first?.contains(message + #"but "same" names "old", which is disabled [invalid-value]"#) == true)
+    }
 }

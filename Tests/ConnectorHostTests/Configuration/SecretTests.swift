@@ -24,6 +24,11 @@ import Testing
         #expect(secret.reveal() == "hunter2")
     }
 
+    @Test func `secrets that are only equivalent in Unicode are two`() {
+        #expect(Secret("\u{E9}") == Secret("\u{E9}") && Secret("\u{E9}") != Secret("e\u{301}"))
+        #expect(Set([Secret("\u{E9}"), Secret("e\u{301}"), Secret("\u{E9}")]).count == 2)
+    }
+
     @Test(arguments: [("key\n", "key"), ("key\r\n", "key"), ("key", "key"), ("a\nb\n\n", "a\nb\n"), (" k ", " k ")])
     func `a secret's file is its text without the last line break`(content: String, expected: String) throws {
         try withTemporaryDirectory { directory in

@@ -28,7 +28,9 @@ import Testing
         #expect(filled.missing.isEmpty)
     }
 
-    @Test(arguments: ["${", "${A", "${}", "${:-x}", "${A B}", "${1}", "${A-x}", "x${ä}", "${${A}}"])
+    @Test(arguments: [
+        "${", "${A", "${}", "${:-x}", "${A B}", "${1}", "${A-x}", "x${ä}", "${${A}}", "${A:-${B}}", "${A:-b${B:-c}}",
+    ])
     func `a malformed reference is refused`(text: String) {
         #expect(throws: Template.ParseError.self) { try Template(parsing: text) }
     }

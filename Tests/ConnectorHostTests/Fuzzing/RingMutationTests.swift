@@ -55,7 +55,7 @@ import Testing
         _ = try? (message.integer(UInt64.self), message.bool(), ConnectorError(&message))
         message = MessageReader(payload)
         _ = try? message.integer(UInt64.self)
-        _ = try? message.list { message throws(ConnectorError) in try CallValue(&message) }
+        _ = try? message.list(limit: 80) { message throws(ConnectorError) in try CallValue(&message) }
         message = MessageReader(payload)
         _ = try? (message.integer(UInt64.self), HeaderFields(&message), ServiceError.read(&message))
     }

@@ -3,6 +3,7 @@
 
 import ConnectorHostTesting
 import ConnectorManifest
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -217,5 +218,22 @@ import Testing
                 await test.host.close()
             }
         }
+    }
+
+    @Test func `a gate that is closed and opened again while a successor waits has the new configuration`() async throws
+    {
+        let test = try await TestHost.opened()
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        var configuration = gate.plan.configuration
+        configuration.config["name"] = .string(TestHost.unique())
+        let successor = try await gate.openSuccessor(gate.plan.with(configuration), by: .max).get()
+        await gate.close()
+        await gate.open()
+        #expect(gate.storage.withLock { $0.current?.configuration } != configuration)
+        gate.take(successor)
+        while gate.storage.withLock({ $0.current?.configuration }) != configuration { await Task.yield() }
+        #expect(test.state("gate") == .open)
+        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
+        await test.host.close()
     }
 }

@@ -227,4 +227,30 @@ import Testing
             await host.close()
         }
     }
+
+    @Test func `secrets that are read when a reload switches do not bring the earlier configuration back`() async throws
+    {
+        let vendor = Vendor()
+        let server = vendor.server()
+        defer { server.stop() }
+        let test = try host(server, key: ["secret": "env:OLD"])
+        #expect(await test.host.open().isReady)
+        let gate = try #require(test.host.current.tree["gate"]?.gate)
+        var (next, rotated) = (gate.plan.configuration, gate.plan.configuration)
+        next.secrets = next.secrets.mapValues { _ in Secret("next") }
+        rotated.secrets = rotated.secrets.mapValues { _ in Secret("rotated") }
+        let successor = try await gate.openSuccessor(gate.plan.with(next), by: .max).get()
+        gate.planned.withLock { plan in
+            plan.renewed = { [rotated] _ in
+                gate.take(successor)
+                return [rotated]
+            }
+        }
+        gate.renewAfterRefusal()
+        while gate.storage.withLock({ $0.isRenewing }) { await Task.yield() }
+        #expect(gate.lastConfiguration == next)
+        #expect(gate.storage.withLock { $0.current?.configuration } == next)
+        #expect(vendor.seen == ["old", "next"])
+        await test.host.close()
+    }
 }

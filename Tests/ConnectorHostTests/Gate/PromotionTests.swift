@@ -81,6 +81,16 @@
             mark.clear()
         }
 
+        @Test func `a mark that its process removes while another one looks at it is not abandoned`() throws {
+            let mark = try #require(promotions().mark(candidate, at: start))
+            let path = "\(directory.path)/isolation/\(try #require(try files.first))"
+            let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            #expect(OpeningMark.take(file, path) == nil)
+            mark.clear()
+            #expect(OpeningMark.take(file, path) == nil)
+        }
+
         @Test func `an abandoned mark promotes the plugin until it has been quiet`() throws {
             try abandonMark()
             let promotion = try #require(try promotions().promotion(of: candidate, quiet: week, at: start))

@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import CRunner
 import ConnectorBase
 import ConnectorHostTesting
 import ConnectorTestSupport
@@ -135,6 +136,75 @@ import Testing
         #expect(await stop.value == .over)
     }
 
+    /// Threads of a plugin may sleep where the caller does, and be woken in its place.
+    @Test func `a caller whose wake is taken leaves at its deadline`() async throws {
+        let clock = ManualHostClock()
+        let memory = try #require(SharedMemory(size: CallLane.size))
+        let isOver = Atomic(false)
+        defer { isOver.store(true, ordering: .relaxed) }
+        let thieves = OneShot<Void>()
+        #expect(
+            HostThread.start("test-thief") {
+                let word = unsafe CallLane.rings(in: memory).answers.readerSleeps
+                while !isOver.load(ordering: .relaxed) {
+                    unsafe word.pointee.store(1, ordering: .sequentiallyConsistent)
+                    _ = unsafe runner_wait(word, 1, 1_000_000)
+                }
+                thieves.send(())
+            }
+        )
+        let lane = CallLane(memory, clock, patience: 30_000_000_000)
+        let stop = Task.detached {
+            lane.stream.receive()
+            return lane.stream.stop
+        }
+        await clock.timers(atLeast: 1)
+        clock.advance(by: .seconds(30))
+        #expect(await stop.value == .late)
+        isOver.store(true, ordering: .relaxed)
+        await thieves.wait()
+    }
+
+    @Test func `an error is bounded before memory is taken for it`() throws {
+        let lane = try Self.lane { stream in
+            stream.begin(count: FrameHeader.limit)
+            stream.put(LaneAnswer.failed.rawValue)
+            stream.send()
+        }
+        lane.stream.receive()
+        let word = lane.stream.word()
+        #expect(word == LaneAnswer.failed.rawValue)
+        let error = lane.stream.error()
+        #expect(error == nil && lane.stream.stop == .corrupt)
+        lane.end()
+    }
+
+    /// What never ends would keep the caller for as long as the plugin likes.
+    @Test func `a caller whose answer never ends leaves at its deadline`() async throws {
+        let clock = ManualHostClock()
+        let isOver = Atomic(false)
+        let ended = OneShot<Void>()
+        let lane = try Self.lane(clock) { stream in
+            while !isOver.load(ordering: .relaxed) {
+                stream.put(0)
+                stream.send()
+            }
+            ended.send(())
+        }
+        let stop = Task.detached {
+            while lane.stream.stop == nil { lane.stream.receive() }
+            return lane.stream.stop
+        }
+        await clock.timers(atLeast: 1)
+        clock.advance(by: .seconds(30))
+        #expect(await stop.value == .late)
+        // What is left is taken in pieces.
+        isOver.store(true, ordering: .relaxed)
+        lane.stream.due = .max
+        while ended.value == nil { _ = lane.stream.discard() }
+        lane.end()
+    }
+
     /// A stopped runner takes nothing: the ring of the calls fills.
     @Test func `a caller that cannot send leaves at its deadline`() async throws {
         let clock = ManualHostClock()
@@ -158,12 +228,18 @@ import Testing
         let clock = ManualHostClock()
         private let opened = Mutex(0)
         private let answers = Monitor(false)
+        private let opens = Monitor(true)
 
         var count: Int { opened.withLock(\.self) }
 
         func answer(_ isOn: Bool) {
             answers.withLock { $0 = isOn }
             answers.signal()
+        }
+
+        func open(_ isOn: Bool) {
+            opens.withLock { $0 = isOn }
+            opens.signal()
         }
 
         func take() -> CallLane? {
@@ -175,8 +251,9 @@ import Testing
                     )
                 else { return false }
                 opened.withLock { $0 += 1 }
-                return HostThread.start("test-lane") { [answers] in
+                return HostThread.start("test-lane") { [answers, opens] in
                     var stream = LaneTests.stream(in: memory)
+                    opens.wait { $0 ? .proceed(()) : .wait(until: nil) }
                     for word in [8, LaneAnswer.answered.rawValue] { stream.put(word) }
                     stream.send()
                     while stream.stop == nil {
@@ -230,6 +307,28 @@ import Testing
         let again = try #require(test.take())
         #expect(test.count == CallLanes.limit && lanes.contains { $0 === again })
         test.lanes.giveBack(again)
+        test.lanes.end(RunnerEnd())
+    }
+
+    @Test func `a lane that opens late is used once it is open, and no other is opened before`() async throws {
+        let test = Lanes()
+        test.open(false)
+        let first = Task.detached { test.take() }
+        await test.clock.timers(atLeast: 1)
+        test.clock.advance(by: .nanoseconds(Int64(CallLanes.openingPatience)))
+        #expect(await first.value == nil)
+        #expect(test.take() == nil && test.count == 1)
+        test.open(true)
+        test.answer(true)
+        var lane: CallLane?
+        while lane == nil {
+            lane = test.take()
+            await Task.yield()
+        }
+        let opened = try #require(lane)
+        #expect(test.count == 1 && opened.patience == 30_000_000_000)
+        #expect(Self.call(opened, 3, []).0 == 3 && opened.stream.stop == nil)
+        test.lanes.giveBack(opened)
         test.lanes.end(RunnerEnd())
     }
 

@@ -17,7 +17,7 @@ import Testing
         var message = MessageWriter()
         message.put(values) { $1.put(to: &$0) }
         var reader = MessageReader(message.bytes)
-        let read = try reader.list { message throws(ConnectorError) in try CallValue(&message) }
+        let read = try reader.list(limit: 10) { message throws(ConnectorError) in try CallValue(&message) }
         #expect(read == values)
         #expect(reader.rest == 0)
     }
@@ -69,6 +69,28 @@ import Testing
         #expect(throws: ConnectorError.self) { _ = try assembler.next()?.kind }
     }
 
+    @Test func `a list of more elements than there may be is refused before it is read`() {
+        var message = MessageWriter()
+        message.put(Array(repeating: UInt8(1), count: 4097)) { message, byte in
+            message.put([byte])
+            message.put([byte])
+        }
+        var reader = MessageReader(message.bytes)
+        #expect(throws: ConnectorError.self) { _ = try HeaderFields(&reader) }
+        reader = MessageReader(message.bytes)
+        #expect(throws: ConnectorError.self) {
+            _ = try reader.list(limit: 4096) { _ throws(ConnectorError) in Issue.record("an element was read") }
+        }
+    }
+
+    /// To Swift, any number of combining marks are one character.
+    @Test func `a text is cut by its bytes`() throws {
+        var message = MessageWriter()
+        message.put("a" + String(repeating: "\u{301}", count: 1000))
+        var reader = MessageReader(message.bytes)
+        #expect(try reader.text(limit: 256).utf8.count <= 258 && reader.rest == 0)
+    }
+
     @Test func `no forged message is more than an error`() {
         var generator = SeededGenerator(seed: 20)
         for _ in 0..<20_000 {
@@ -76,7 +98,7 @@ import Testing
                 UInt8.random(in: Bool.random(using: &generator) ? 0...3 : 0...255, using: &generator)
             }
             var message = MessageReader(bytes)
-            _ = try? message.list { message throws(ConnectorError) in try CallValue(&message) }
+            _ = try? message.list(limit: 80) { message throws(ConnectorError) in try CallValue(&message) }
             message = MessageReader(bytes)
             _ = try? ConnectorError(&message)
             message = MessageReader(bytes)

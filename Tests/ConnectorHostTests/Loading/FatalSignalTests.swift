@@ -49,6 +49,16 @@ import Testing
             }
         }
 
+        @Test func `a note names the first gates of an image, and says once that there are more`() {
+            var names = GateNames()
+            #expect(names.add("a") == "a")
+            #expect(names.add("b") == "a, b")
+            #expect(names.add("a") == nil)
+            let others = (2..<100).compactMap { names.add("gate-\($0)") }
+            #expect(others.count == GateNames.limit - 1)
+            #expect(others.last?.hasSuffix(", gate-15, and more") == true)
+        }
+
         @Test func `a plugin is loaded that has the address of _exit in memory that is read-only`() async {
             await #expect(processExitsWith: .success) {
                 try Fixtures.withDirectory { directory in

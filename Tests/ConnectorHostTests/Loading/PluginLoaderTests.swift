@@ -170,6 +170,66 @@ import Testing
         }
     }
 
+    /// Loads through a table, and notes each time that the file is read.
+    private func load(
+        _ candidate: PluginCandidate,
+        _ admission: PluginAdmission = PluginAdmission(),
+        through files: LoadedFiles,
+        _ reads: Journal<String>
+    ) throws(ConnectorError) -> LoadedImage {
+        try files.load(candidate, admission) { () throws(ConnectorError) in
+            reads.note(candidate.path)
+            return try PluginLoader().loadFile(candidate)
+        }.image
+    }
+
+    @Test func `a file is read once, however many threads load it at once`() async throws {
+        let (files, reads) = (LoadedFiles(), Journal<String>())
+        let candidate = try PluginCatalog.candidate(path: Fixtures.plugin("http"))
+        try await withThrowingTaskGroup(of: UInt.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    let image = try load(candidate, through: files, reads)
+                    return unsafe UInt(bitPattern: image.symbol(named: "fixture_entry"))
+                }
+            }
+            var addresses: Set<UInt> = []
+            for try await address in group { addresses.insert(address) }
+            #expect(addresses.count == 1)
+        }
+        #expect(reads.values.count == 1)
+    }
+
+    @Test func `a file is read again after a failure, after a change, and for other rules of admission`() throws {
+        try Fixtures.withDirectory { directory in
+            let (files, reads) = (LoadedFiles(), Journal<String>())
+            let candidate = try PluginCatalog.candidate(path: Self.numbered(6, in: directory))
+            #expect(throws: ConnectorError.self) {
+                _ = try files.load(candidate, PluginAdmission()) { () throws(ConnectorError) in
+                    throw ConnectorError(.loadFailed, "not yet")
+                }
+            }
+            for count in [1, 1] {
+                _ = try load(candidate, through: files, reads)
+                #expect(reads.values.count == count)
+            }
+            #expect(Fixtures.run("touch -d @1 '\(candidate.path)'") == 0)
+            for count in [2, 2] {
+                _ = try load(candidate, through: files, reads)
+                #expect(reads.values.count == count)
+            }
+            _ = try load(candidate, PluginAdmission(lock: PluginLock(file: "l")), through: files, reads)
+            #expect(reads.values.count == 3)
+        }
+    }
+
+    @Test func `two hundred gates of one image open`() async throws {
+        let test = try await TestHost.opened(
+            (0..<200).map { TestHost.leaf("gate-\($0)", plugin: "sync") }.joined(separator: ",")
+        )
+        await test.host.close()
+    }
+
     /// Compiles a plugin whose function `number` answers a number, always to the same path.
     private static func numbered(_ number: Int32, in directory: String) throws -> String {
         try Fixtures.compile(

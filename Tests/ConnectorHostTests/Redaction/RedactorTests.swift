@@ -121,6 +121,15 @@ import Testing
         #expect(redactor.redact(["account": ["private": "key"]]) == .string(#"{"account":•••}"#))
     }
 
+    @Test func `a secret whose text is only equivalent to a known one is found, and names that are stay two`() {
+        let redactor = Redactor([Secret("caf\u{E9}-letters")])
+        redactor.add([Secret("cafe\u{301}-letters")])
+        #expect(redactor.redact("caf\u{E9}-letters, cafe\u{301}-letters") == "•••, •••")
+        let value: JSONValue = ["\u{E9}": 1, "e\u{301}": 2]
+        #expect(redactor.redact(value) == value)
+        #expect(redactor.redact(value).object?.members.count == 2)
+    }
+
     // Work that grows with the square of the length would take hours here.
     @Test(arguments: ["YWJj", "sk_live_", "%25", "\\\\", "\\163", "61", "0x73, ", "&amp;", "a\n", "sk_…", "abc..."])
     func `a long text takes time in proportion to its length`(piece: String) {

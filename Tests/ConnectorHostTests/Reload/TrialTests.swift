@@ -81,6 +81,64 @@ import Testing
         await host.close()
     }
 
+    @Test func `a successor whose runner ends is rolled back at once`() async throws {
+        let (workspace, host, _) = try await opened()
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        let gate = try #require(host.current.tree["gate"]?.gate)
+        let successor = try #require(gate.storage.withLock { $0.current })
+        gate.lost(successor, ConnectorError(.crashed, "the runner has ended"))
+        #expect(gate.state == .open && !gate.isOnTrial)
+        #expect(try await host.answer() == 1)
+        let report = await host.report { $0.configuration?.differs == true }
+        #expect(report["gate"]?.crashCount == 1 && report["gate"]?.generation == 3)
+        #expect(report.configuration?.errors.first?.message.contains("the runner has ended") == true)
+        await host.close()
+    }
+
+    @Test func `a successor that cannot be used at the end of its trial is rolled back`() async throws {
+        let (workspace, host, clock) = try await opened()
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        let gate = try #require(host.current.tree["gate"]?.gate)
+        #expect(gate.storage.withLock { $0.machine.instanceLost() })
+        #expect(gate.state == .failed && gate.isOnTrial)
+        while gate.isOnTrial {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(gate.state == .open)
+        #expect(try await host.answer() == 1)
+        await host.close()
+    }
+
+    @Test func `a gate that is removed during its trial leaves no timer`() async throws {
+        let (workspace, host, clock) = try await opened()
+        let timers = clock.timerCount
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        #expect(host.report["gate"]?.isOnTrial == true)
+        workspace.renameGate()
+        #expect(await host.reload().isActive)
+        // Neither that of the trial nor that of the windows.
+        while clock.timerCount >= timers { await Task.yield() }
+        #expect(try await host.answer("moved") == 2)
+        await host.close()
+    }
+
+    @Test func `a connector that no longer has trials ends the one under way`() async throws {
+        let (workspace, host, clock) = try await opened()
+        let timers = clock.timerCount
+        try workspace.install(Variant(answer: 2, version: "2.0.0"))
+        #expect(await host.reload().isActive)
+        workspace.configure()
+        #expect(await host.reload().isActive)
+        #expect(host.report["gate"]?.isOnTrial == false)
+        while clock.timerCount >= timers { await Task.yield() }
+        #expect(try await host.answer() == 2)
+        await host.close()
+    }
+
     @Test func `a gate that goes back to an instance whose runner has ended has failed`() async throws {
         let (workspace, host, _) = try await opened()
         try workspace.install(Variant(answer: 2, version: "2.0.0"))

@@ -170,6 +170,30 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a second child that rejects every event is withdrawn`() async throws {
+        let leaf = { (name: String) in
+            TestHost.leaf(name, plugin: "deliveries", settings: #""probe": "off", "outbox": {"batch": {"age": "1ms"}}"#)
+        }
+        let test = try TestHost(
+            TestHost.composite(
+                "vendors",
+                "canary",
+                leaf("old"),
+                leaf("new"),
+                settings: #""canary": {"share": 100, "failures": 10, "calls": 3}"#
+            )
+        )
+        await test.host.open()
+        let orders = try test.host.gate("vendors")
+        for _ in 0..<3 {
+            let receipt = try await orders.send("place", ["order": ["text": "refuse"]])
+            await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        }
+        let canary = try #require(try test.gate("vendors").canary)
+        #expect(canary.withdrawal == "3 of its 3 calls failed, of the first connector's 0 of 0")
+        await test.host.close()
+    }
+
     private func canary(_ change: (inout CanaryPolicy) -> Void) -> Canary {
         var policy = CanaryPolicy()
         change(&policy)

@@ -74,6 +74,28 @@ internal import Testing
         #expect(http.paths == ["/v3/kv/range"])
     }
 
+    @Test(arguments: [(1000, nil), (1001, PluginStatus.tooLarge)])
+    func `what other clients store below the prefix is bounded`(_ count: Int, _ expected: PluginStatus?) async throws {
+        let pairs = (0..<count).map { Self.pair("app/\($0)", "1", 2) }.joined(separator: ", ")
+        let http = ScriptedHTTP((200, #"{"header": {"revision": "7"}, "kvs": [\#(pairs)]}"#))
+        let etcd = try etcd(http)
+        if let expected {
+            let error = await #expect(throws: PluginError.self) { try await etcd.probe() }
+            #expect(error?.status == expected)
+        } else {
+            #expect(try await etcd.probe().map(\.kind) == [.reachable])
+        }
+    }
+
+    @Test func `a change of more settings than the server's limit is too large`() async throws {
+        let words = "etcdserver: too many operations in txn request"
+        let http = ScriptedHTTP((400, #"{"error": "\#(words)", "message": "\#(words)", "code": 3}"#))
+        let error = await #expect(throws: PluginError.self) {
+            try await etcd(http).change(SettingsChange(json: ["size": 1]))
+        }
+        #expect(error?.status == .tooLarge && error?.message.contains("--max-txn-ops") == true)
+    }
+
     @Test func `several settings change in one transaction`() async throws {
         let http = ScriptedHTTP((200, #"{"header": {"revision": "8"}, "succeeded": true}"#))
         try await etcd(http).change(SettingsChange(json: ["a": 1, "b": nil]))

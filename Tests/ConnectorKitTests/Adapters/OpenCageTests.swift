@@ -62,7 +62,7 @@ internal import Testing
 
     @Test(arguments: [
         (401, PluginStatus.unauthorized, false), (402, .rateLimited, false), (429, .rateLimited, true),
-        (503, .unavailable, true),
+        (503, .unavailable, true), (410, .tooLarge, false),
     ])
     func `a failure has the vendor's words`(_ http: Int, _ expected: PluginStatus, _ isRetryable: Bool) async throws {
         let body = #"{"status":{"code":\#(http),"message":"words"},"rate":{"reset":5}}"#

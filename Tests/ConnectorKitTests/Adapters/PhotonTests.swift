@@ -45,13 +45,21 @@ internal import Testing
         #expect(http.requests.map(\.url.description)[1] == "http://vendor.example/api?q=Bern&limit=1")
     }
 
-    @Test func `a language that is not supported is invalid, in Photon's words`() async throws {
-        let photon = try photon(ScriptedHTTP((400, #"{"message":"language xx is not supported"}"#)))
-        let error = await #expect(throws: PluginError.self) {
-            try await photon.geocode(GeocodeRequest(.text("a"), language: "xx"))
-        }
+    @Test(arguments: [#"{"message":"no such tag"}"#, #"{"osm_tag":[{"message":"no such tag","args":{}}]}"#])
+    func `a refusal is invalid, in Photon's words`(_ body: String) async throws {
+        let photon = try photon(ScriptedHTTP((400, body)))
+        let error = await #expect(throws: PluginError.self) { try await photon.geocode(GeocodeRequest(.text("a"))) }
         #expect(error?.status == .invalid)
-        #expect(error?.message.hasSuffix("language xx is not supported") == true)
+        #expect(error?.message.hasSuffix("no such tag") == true)
+    }
+
+    @Test func `a language is a preference, which no server refuses`() async throws {
+        let http = ScriptedHTTP((200, features), (200, features))
+        _ = try await photon(http).geocode(GeocodeRequest(.text("a"), language: "pt-BR"))
+        let point = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
+        _ = try await photon(http).reverse(ReverseRequest(point, language: "it"))
+        #expect(http.requests.map { $0.headers["Accept-Language"] } == ["pt-BR", "it"])
+        #expect(http.requests.allSatisfy { $0.url.value(of: "lang") == nil })
     }
 
     @Test(arguments: ["{}", #"{"features":[{}]}"#, #"{"features":[{"geometry":{"coordinates":[500,1]}}]}"#])

@@ -75,6 +75,17 @@ internal import Testing
         #expect(http.requests.count == 1)
     }
 
+    @Test func `an id that Segment would drop the event for becomes a UUID, the same each time`() async throws {
+        let http = ScriptedHTTP((200, #"{"success":true}"#), (200, #"{"success":true}"#))
+        let id = String(repeating: "é", count: 50)
+        let event =
+            #"{"type":"track","messageId":"\#(id)","timestamp":"2026-01-31T09:30:00.000Z","userId":"u","event":"E"}"#
+        let batch = JSONText(utf8: Array("[\(event)]".utf8))
+        for _ in 0..<2 { _ = try await segment(http).deliver(events: batch) }
+        let ids = http.requests.map { $0.jsonBody["batch"]?[0]?["messageId"]?.string ?? "" }
+        #expect(ids == [StableUUID.from(id), StableUUID.from(id)])
+    }
+
     @Test func `an event of more than 32 KB is rejected, and the others are delivered`() async throws {
         let http = ScriptedHTTP((200, "OK"))
         var large = AnalyticsEvent.track("Large", userId: "u")

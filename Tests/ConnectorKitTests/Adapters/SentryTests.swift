@@ -72,6 +72,16 @@ internal import Testing
         )
     }
 
+    @Test(arguments: [("", DeliveryAnswer.Outcome.accepted), ("{}", .retry)])
+    func `nothing accepts an event only where it answered the empty envelope, too`(
+        _ opening: String,
+        _ outcome: DeliveryAnswer.Outcome
+    ) async throws {
+        let sentry = try sentry(ScriptedHTTP((200, opening), (403, ""), (200, "")))
+        _ = try await sentry.open()
+        #expect(try await sentry.deliver([CrashReport(level: .error, message: "m")]).map(\.outcome) == [outcome])
+    }
+
     @Test(arguments: [
         ("60:error:organization", 60), ("60:transaction, 30::key", 30), ("10:error;default:x, 90:session", 10),
         ("5:error, 20:error", 20), ("60:transaction", nil), ("x:error", nil), ("", nil), ("1.5:error", nil),

@@ -43,6 +43,17 @@ extension SQLiteTests {
         await sqlite.close()
     }
 
+    @Test(
+        arguments: [.init("v", .equal, "b\0c"), .init("v", .within, ["b\0"]), .init("v\0", .greater, 1)]
+            as [DatabaseQuery.Filter]
+    )
+    func `a text that SQLite would end at its NUL is not compared`(_ filter: DatabaseQuery.Filter) async throws {
+        let sqlite = try await opened()
+        let error = await #expect(throws: PluginError.self) { try await sqlite.query(DatabaseQuery([filter]), in: "c") }
+        #expect(error?.status == .unsupported)
+        await sqlite.close()
+    }
+
     @Test(arguments: [1, 2, 3, 100])
     func `pages miss and repeat nothing while records go`(_ limit: Int) async throws {
         let sqlite = try await opened()

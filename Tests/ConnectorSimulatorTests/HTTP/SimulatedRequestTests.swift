@@ -13,6 +13,8 @@ import Testing
         request.fields["authorization"] = "basic dTpwOnc6"
         #expect(request.basicCredentials?.username == "u")
         #expect(request.basicCredentials?.password == "p:w:")
+        request.fields["authorization"] = "Basic \(Base64.encode(Array("u:\u{301}p".utf8)))"
+        #expect(request.basicCredentials?.username == "u" && request.basicCredentials?.password == "\u{301}p")
         for header in ["Basic", "Basic !", "Bearer dTpw", "Basic bm9jb2xvbg=="] {
             request.fields["Authorization"] = header
             #expect(request.basicCredentials == nil)

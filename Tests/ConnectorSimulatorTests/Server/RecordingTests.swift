@@ -53,4 +53,43 @@ import Testing
         #expect(redaction.redact(request.body) == Array("•••".utf8))
         #expect(redaction.redact([0xFF, 0xFE]) == [0xFF, 0xFE])
     }
+
+    @Test(arguments: [
+        "a=%73&token=pass+w%C3%B6rd%2F%22%2Bkey.", "pass%20w%c3%b6rd%2f%22%2bkey.", #"{"a":"pass wörd/\"+key."}"#,
+        #"{"a":"pass wörd\/\"+key."}"#, #"pass w\u00f6rd/\"+key."#, #"pass w\u00F6rd/\"+key."#,
+        "pass wörd/\"+key.\u{301}",
+    ])
+    func `a credential is found in every form`(_ text: String) {
+        let redaction = Redaction(secrets: ["pass wörd/\"+key."])
+        let redacted = redaction.redact(text)
+        #expect(redacted.unicodeScalars.contains("•") && !redacted.contains("key"))
+        #expect(redaction.redact([0xFF] + Array(text.utf8)) == [0xFF] + Array(redacted.utf8))
+    }
+
+    @Test(arguments: ["", "u", "us", "user"])
+    func `a credential in Base64 is found wherever it stands`(_ name: String) {
+        let redaction = Redaction(secrets: ["demo-password~?>"])
+        let encoded = Base64.encode(Array("\(name):demo-password~?>:".utf8))
+        for text in [encoded, encoded.replacing("+", with: "-").replacing("/", with: "_")] {
+            let redacted = redaction.redact(text)
+            #expect(redacted.contains("•••"))
+            // "password", where it begins one, two or three bytes into a group.
+            for part in ["cGFzc3dv", "wYXNzd29", "XBhc3N3"] { #expect(!redacted.contains(part)) }
+        }
+    }
+
+    @Test func `a compressed body with a credential is not shown`() throws {
+        // {"key":"secret"}, as `gzip -n` makes it.
+        let body = try #require(Base64.decode("H4sIAAAAAAACA6tWyk6tVLJSKk5NLkotUaoFAKYDnA0QAAAA"))
+        #expect(Redaction(secrets: ["secret"]).redact(body) == Array("•••".utf8))
+        #expect(Redaction(secrets: ["other"]).redact(body) == body)
+        #expect(Redaction(secrets: ["other"]).redact(Array(body.dropLast(9))) == Array("•••".utf8))
+    }
+
+    @Test(arguments: ["X-Rollbar-Access-Token", "X-ClickHouse-Key", "x-amz-security-token"])
+    func `a field that carries a credential is hidden whatever it has`(_ name: String) {
+        let redaction = Redaction(secrets: [])
+        #expect(redaction.redact([name: "unknown"]).map(\.value) == ["•••"])
+        #expect(redaction.redact(target: .get("/?token_auth=unknown")) == "/?token_auth=•••")
+    }
 }

@@ -28,6 +28,15 @@ import Testing
         #expect(ask("SELECT 1").text == "1\n")
     }
 
+    @Test func `rows may follow the statement, in the body or in the query`() {
+        let statement = "INSERT INTO events\n FORMAT JSONEachRow"
+        let headers: HTTPFields = ["X-ClickHouse-Key": "demo-password"]
+        let body = Array("\(statement)\n{\"x\": 1}\n{\"x\": 2}\n".utf8)
+        #expect(server.respond(to: SimulatedRequest("POST", "/", headers: headers, body: body)).status == 200)
+        #expect(ask("\(statement) {\"x\": 3}", "{\"x\":4}").status == 200)
+        #expect(ask("SELECT * FROM events").text == "{\"x\":1}\n{\"x\":2}\n{\"x\":3}\n{\"x\":4}\n")
+    }
+
     @Test(arguments: [
         ("INSERT INTO events FORMAT JSONEachRow", "{\"x\":1}\n[", 400, "27"),
         ("INSERT INTO nowhere FORMAT JSONEachRow", "{}", 404, "60"), ("SELECT 1 FROM nowhere LIMIT 0", "", 404, "60"),

@@ -64,6 +64,41 @@ import Testing
     }
 
     @Test(arguments: [
+        ("bucket=demo/autogen&precision=s", 204), ("bucket=demo&precision=s", 204), ("bucket=demo/&precision=s", 204),
+        ("bucket=demo/autogen&precision=h", 400), ("bucket=other/autogen", 404), ("bucket=", 404), ("", 404),
+        ("bucket=/autogen", 404), ("bucket=demo/monthly", 500),
+    ])
+    func `clients of version 2 write to a bucket`(_ query: String, _ status: Int) {
+        let request = SimulatedRequest("POST", "/api/v2/write?\(query)", body: Array("m v=1i 2".utf8))
+        #expect(influx.respond(to: request).status == status)
+        if status == 204 { #expect(self.query("SELECT v FROM m")["series"]?[0]?["values"] == [[2_000_000_000, 1]]) }
+    }
+
+    @Test func `a mark that is followed by a combining one is read`() {
+        #expect(write("m,t=a\u{301}\\,b,u=x,\u{301}k=y s=\"a\\\"\u{301}b\",\u{301}n=1i 1").status == 204)
+        let series = query("SELECT s FROM \"m\" WHERE t = 'a\u{301},b'")["series"]?[0]
+        let expected: JSONValue = "a\"\u{301}b"
+        #expect(series?["values"]?[0]?[1] == expected)
+        #expect(values("SELECT \"\u{301}n\" FROM m WHERE s='a\"\u{301}b'") == [1])
+    }
+
+    @Test func `points are ordered by time, and series by the bytes of their tags`() {
+        _ = write("m,t=\u{e9} v=3i 5\nm,t=e\u{301} v=4i 5\nm v=1i 2\nm v=2i 3")
+        #expect(values("SELECT v FROM m") == [1, 2, 3, 4])
+    }
+
+    @Test func `thousands of points of one time are kept`() {
+        var database = InfluxDatabase()
+        for number in 0..<8000 {
+            let fields = ["v": InfluxPoint.Field(kind: .integer, value: .integer(Int64(number)))]
+            let point = InfluxPoint(measurement: "m", tags: ["t": "\(number)"], fields: fields, time: 1)
+            #expect(database.insert(point) == nil)
+        }
+        #expect(database.points(of: "m").count == 8000)
+        #expect(database.names == ["m"])
+    }
+
+    @Test(arguments: [
         ("m", "missing fields"), ("m,t v=1", "missing tag value"), ("m v=", "missing field value"),
         ("m v=abc", "invalid number"), ("m v=1 abc", "bad timestamp"), ("m v=\"a", "unbalanced quotes"),
         (",t=a v=1", "missing measurement"), ("m v=1 99999999999999999999", "bad timestamp"),

@@ -94,6 +94,26 @@ import Testing
         #expect(Set(keys) == ["name", "objectId", "createdAt", "updatedAt"])
     }
 
+    @Test(arguments: [
+        ("(a+)+$", "repeats a group"), ("(a|a)*$", "repeats a group"), ("((a{1,9})b?){2,}", "repeats a group"),
+        (#"(a+\Q)\E)+$"#, "repeats a group"), (".*.*.*.*x", "it may not end"), ("(", "bad $regex value"),
+    ])
+    func `a pattern that may match without end is refused`(_ pattern: String, _ words: String) throws {
+        _ = try create(["name": .string(String(repeating: "a", count: 600) + "!")])
+        let text = PercentCoding.encode(JSONValue.object(["name": ["$regex": .string(pattern)]]).serialized())
+        let answer = call("GET", "classes/Game?where=\(text)")
+        #expect(answer.status == 400 && answer.json["code"] == 102)
+        #expect(answer.json["error"]?.string?.contains(words) == true)
+    }
+
+    @Test(arguments: [
+        #"^\d+(\.\d+)?$"#, "^[0-9(+)]*", #"^(\p{Nd})+\.5"#, "^1[.]+5$", #"\(?1"#,
+    ])
+    func `a pattern that goes forward is matched`(_ pattern: String) throws {
+        _ = try create(["name": "1.5"])
+        #expect(names(where: ["name": ["$regex": .string(pattern)]]) == ["1.5"])
+    }
+
     @Test func `a server's maxLimit caps every query, and the count stays whole`() throws {
         let set = ParseVendor.demoCredentials.merging(["maxLimit": "2"]) { $1 }
         let parse = ParseVendor(credentials: AcceptedCredentials([set]))

@@ -40,6 +40,7 @@ import Testing
         )
         #expect(send("PATCH", "/things?id=eq.a", ["n": 1], ["Prefer": ""]).status == 204)
         #expect(send("PATCH", "/things?id=eq.a").json["code"] == "PGRST102")
+        #expect(send("POST", "/things").json["code"] == "PGRST102")
         #expect(send("DELETE", "/things?id=eq.b").json == [["id": "b", "n": 2]])
         #expect(numbers("order=n") == [1, 3])
     }
@@ -78,6 +79,18 @@ import Testing
         #expect(numbers(query + order) == expected)
     }
 
+    @Test(arguments: [
+        ("like.*da*", [1, 3]), ("like.%25da%25", [1, 3]), ("like.Ada*", [1]), ("like.ada*", []), ("ilike.ada*", [1]),
+        ("ilike.*DA", [1, 3]), ("like._da", [1, 3]), ("like._", []), ("like.*", [1, 2, 3]), ("like.", []),
+        ("like.A*da*", [1]), ("like.*b", [2]), ("ilike.*b*b", [2]), ("like.*b*b", []), (#"like.B\_b"#, [2]),
+        (#"like.\_da"#, []),
+        ("not.like.*da*", [2]), ("like.Ada", [1]), ("like.da", []),
+    ])
+    func `patterns match as those of SQL do`(_ condition: String, _ expected: [Int64]) {
+        send("POST", "/things", [["n": 1, "t": "Ada"], ["n": 2, "t": "B_b"], ["n": 3, "t": "Ida"], ["n": 4]])
+        #expect(numbers("t=\(condition)&order=n") == expected)
+    }
+
     @Test(arguments: ["n=2", "n=eq", "n=is1.2", "and=(n.eq.1", "and=n.eq.1", "or=(n)", "n=in.1", "and=(n.eq.1)x"])
     func `a condition that cannot be read is refused`(_ query: String) {
         send("POST", "/things", ["n": 1])
@@ -93,6 +106,10 @@ import Testing
         #expect(send("GET", "/things?offset=3").headers["Content-Range"] == "*/3")
         #expect(send("GET", "/things?offset=4").json["code"] == "PGRST103")
         #expect(send("GET", "/things?offset=4", nil, ["Prefer": ""]).headers["Content-Range"] == "*/*")
+        for query in ["limit=-1", "offset=-1"] {
+            let answer = send("GET", "/things?\(query)", nil, ["Prefer": ""])
+            #expect(answer.status == 416 && answer.json["code"] == "PGRST103")
+        }
     }
 
     @Test func `a token is looked at first, and only the description goes without`() {

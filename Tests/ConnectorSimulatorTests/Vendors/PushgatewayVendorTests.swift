@@ -25,6 +25,16 @@ import Testing
         #expect(!gateway.respond(to: .get("/metrics")).text.contains("b{"))
     }
 
+    @Test func `labels differ by their bytes, and end at their quotation mark whatever follows`() {
+        #expect(push("a{x=\"\u{e9}\"} 1\na{x=\"e\u{301}\"} 2\n").status == 200)
+        #expect(push("b{x=\"\u{301}y\\\"\u{301}\"} 3\n").status == 200)
+        let text = gateway.respond(to: .get("/metrics")).text
+        #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 5)
+        push("c 1\n", "job/shop/instance/%C3%A9")
+        push("c 2\n", "job/shop/instance/e%CC%81")
+        #expect(gateway.respond(to: .get("/api/v1/metrics")).json["data"]?.array?.count == 3)
+    }
+
     @Test func `groups are told apart by all labels of the path`() {
         push("a 1\n", "job/shop/instance/one")
         push("a 2\n", "job@base64/c2hvcA/instance/two")

@@ -17,7 +17,7 @@ final class EncodedNode {
     private(set) var isTorn = false
     private var nodes: [EncodedNode] = []
     private var names: [String] = []
-    private var places: [String: Int] = [:]
+    private var places: [ExactText: Int] = [:]
 
     /// How many elements or members there are.
     var count: Int { nodes.count }
@@ -55,10 +55,10 @@ final class EncodedNode {
     /// Adds an unwritten member, replacing an earlier one of the same name.
     func addMember(_ name: String) -> EncodedNode {
         let node = EncodedNode()
-        if let place = places[name] {
+        if let place = places[ExactText(name)] {
             nodes[place] = node
         } else {
-            places[name] = nodes.count
+            places[ExactText(name)] = nodes.count
             names.append(name)
             nodes.append(node)
         }

@@ -39,7 +39,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let codingPath: [any CodingKey]
     private let object: JSONObject
     /// The members by name, if there are too many for a linear search.
-    private let index: [String: JSONValue]?
+    private let index: [ExactText: JSONValue]?
 
     init(_ object: JSONObject, codingPath: [any CodingKey]) {
         self.object = object
@@ -73,7 +73,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) -> any Decoder { optionalDecoder(key) }
 
     private func value(_ key: some CodingKey) -> JSONValue? {
-        index.map { $0[key.stringValue] } ?? object[key.stringValue]
+        index.map { $0[ExactText(key.stringValue)] } ?? object[key.stringValue]
     }
 
     private func decoder(_ key: Key) throws -> JSONValueDecoder {

@@ -55,7 +55,11 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
         case .number(let value): throw decoder.corrupted("\(value) is not a whole number of at most 64 bits")
         case .string(let digits):
             // SingleValueEncoding writes an integer beyond Int64 as a string of digits.
-            if let value = UInt64(digits), value > Int64.max, let fitting = Value(exactly: value) { return fitting }
+            if digits.utf8.allSatisfy(\.isDigit), let value = UInt64(digits), value > Int64.max,
+                let fitting = Value(exactly: value)
+            {
+                return fitting
+            }
             fallthrough
         default: throw decoder.mismatch(Value.self, "an integer")
         }

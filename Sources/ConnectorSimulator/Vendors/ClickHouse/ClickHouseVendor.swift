@@ -53,14 +53,17 @@ package final class ClickHouseVendor: Vendor {
             return failure(status: 403, code: "516", message: message)
         }
         let query = request.query["query"] ?? request.text
-        let words = query.split(separator: " ").map(String.init)
+        let words = query.utf8.split(whereSeparator: \.isWhitespace).map { String(Substring($0)) }
         var response: HTTPResponse
         switch words.first?.uppercased() {
         case "SELECT" where words == ["SELECT", "1"]: response = HTTPResponse(text: "1\n")
         case "SELECT" where words.count >= 4 && words[2] == "FROM":
             response = select(from: words[3], isEmpty: words.suffix(2) == ["LIMIT", "0"])
-        case "INSERT" where words.count == 5 && words.suffix(2) == ["FORMAT", "JSONEachRow"]:
-            response = insert(request, into: words[2])
+        case "INSERT" where words.count >= 5 && words[3...4] == ["FORMAT", "JSONEachRow"]:
+            // The rows follow in the statement, in the body, or in both.
+            let parts = query.utf8.split(maxSplits: 5, whereSeparator: \.isWhitespace)
+            let body = request.query["query"] == nil ? [] : [UInt8(ascii: "\n")] + request.body
+            response = insert(parts.dropFirst(5).flatMap { Array($0) } + body, request, into: words[2])
         default: response = failure(status: 400, code: "62", message: "Syntax error: failed at position 1 (\(query))")
         }
         response.headers["X-ClickHouse-Query-Id"] = Identifier.uuid()
@@ -68,9 +71,9 @@ package final class ClickHouseVendor: Vendor {
         return response
     }
 
-    private func insert(_ request: SimulatedRequest, into name: String) -> HTTPResponse {
+    private func insert(_ lines: [UInt8], _ request: SimulatedRequest, into name: String) -> HTTPResponse {
         var rows: [JSONValue] = []
-        for (index, line) in request.body.split(separator: UInt8(ascii: "\n")).enumerated() {
+        for (index, line) in lines.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let row = try? JSONValue(parsing: Array(line)), row.object != nil else {
                 let message = "Cannot parse input: expected '{' (at row \(index + 1))"
                 return failure(status: 400, code: "27", message: message)

@@ -15,6 +15,9 @@ package final class DatasetteVendor: Vendor {
     package static let demoCredentials = ["database": "demo", "token": "dstok_demo"]
     package static let secretKeys = ["token"]
 
+    /// The most rows of a page, as Datasette's setting `max_returned_rows`.
+    private static let sizeLimit = 1000
+
     private let credentials: AcceptedCredentials
     /// The rows by table.
     private let tables = Mutex<[String: [JSONObject]]>([:])
@@ -68,17 +71,19 @@ package final class DatasetteVendor: Vendor {
         guard let given = body["row"].map({ [$0] }) ?? body["rows"]?.array else {
             return failure(status: 400, message: #"JSON must have one or other of "row" or "rows""#)
         }
-        var rows: [JSONObject] = []
+        var all = tables[table] ?? []
         for value in given {
             guard var row = value.object else { return failure(status: 400, message: #""row" must be a dictionary"#) }
             row["id"] = row["id"] ?? .string(Identifier.uuid())
-            if (tables[table] ?? []).contains(where: { $0["id"] == row["id"] }) {
+            row = Self.stored(row)
+            if all.contains(where: { $0["id"] == row["id"] }) {
                 return failure(status: 400, message: "UNIQUE constraint failed: \(table).id")
             }
-            rows.append(Self.stored(row))
+            all.append(row)
         }
-        tables[table, default: []] += rows
-        return HTTPResponse(status: 201, json: ["ok": true, "rows": .array(rows.map { .object($0) })])
+        tables[table] = all
+        let made = all.suffix(given.count).map { JSONValue.object($0) }
+        return HTTPResponse(status: 201, json: ["ok": true, "rows": .array(made)])
     }
 
     /// Updates a row, or removes it.
@@ -111,8 +116,23 @@ package final class DatasetteVendor: Vendor {
 
     private func query(_ table: String, _ query: QueryItems) -> HTTPResponse {
         guard var rows = tables.withLock({ $0[table] }) else { return failure(status: 404, message: "Table not found") }
-        let size = Int(query["_size"] ?? "100") ?? 0
-        guard 0...1000 ~= size else { return failure(status: 400, message: "_size must be <= 1000") }
+        let size: Int
+        switch query["_size"] ?? "" {
+        case "": size = 100
+        case "max": size = Self.sizeLimit
+        case let text:
+            guard let number = Int(text), number >= 0 else {
+                return failure(status: 400, message: "_size must be a positive integer")
+            }
+            guard number <= Self.sizeLimit else {
+                return failure(status: 400, message: "_size must be <= \(Self.sizeLimit)")
+            }
+            size = number
+        }
+        let next = query["_next"] ?? ""
+        guard let start = next.isEmpty ? 0 : Int(next), start >= 0 else {
+            return failure(status: 400, message: "_next is invalid")
+        }
         for item in query.items where !item.name.hasPrefix("_") {
             let parts = item.name.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
             let (column, word) =
@@ -124,11 +144,11 @@ package final class DatasetteVendor: Vendor {
             rows.sort { Self.isLess($0[column] ?? .null, $1[column] ?? .null) }
             if query["_sort_desc"] != nil { rows.reverse() }
         }
-        let start = Int(query["_next"] ?? "0") ?? 0
         let page = rows.dropFirst(start).prefix(size)
-        let next: JSONValue = start + page.count < rows.count ? .string("\(start + page.count)") : .null
+        let hasNext = !page.isEmpty && page.endIndex < rows.endIndex
         return HTTPResponse(json: [
-            "ok": true, "next": next, "rows": .array(page.map { .object($0) }), "truncated": false,
+            "ok": true, "next": hasNext ? .string("\(page.endIndex)") : .null,
+            "rows": .array(page.map { .object($0) }), "truncated": false,
         ])
     }
 

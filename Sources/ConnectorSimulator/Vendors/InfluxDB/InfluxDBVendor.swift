@@ -5,7 +5,7 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// InfluxDB 1.x: `/write` with the line protocol, `/query` with InfluxQL, and `/ping`.
+/// InfluxDB 1.x: `/write` and `/api/v2/write` with the line protocol, `/query` with InfluxQL, and `/ping`.
 ///
 /// The databases named by the accepted credentials exist from the start. Credentials are required only if some are
 /// configured with a user name, like on a real server with `auth-enabled`. Written points can be queried with the most
@@ -40,9 +40,12 @@ package final class InfluxDBVendor: Vendor {
                 "checks": [], "message": "ready for queries and writes", "name": "influxdb", "status": "pass",
                 "version": .string(Self.version),
             ])
-        case ("POST", ["write"]): response = refusal(of: request) ?? write(request)
+        case ("POST", ["write"]):
+            let (query, name) = (request.query, request.query["db"] ?? "")
+            response = refusal(of: request) ?? write(request, to: name, query["rp"], precision: query["precision"])
+        case ("POST", ["api", "v2", "write"]): response = refusal(of: request) ?? writeToBucket(request)
         case ("GET", ["query"]), ("POST", ["query"]): response = refusal(of: request) ?? query(request)
-        case (_, ["write"]), (_, ["query"]):
+        case (_, ["write"]), (_, ["query"]), (_, ["api", "v2", "write"]):
             response = HTTPResponse(status: 405, text: "Method Not Allowed\n")
         default: response = HTTPResponse(status: 404, text: "404 page not found\n")
         }
@@ -94,9 +97,29 @@ package final class InfluxDBVendor: Vendor {
         return { query[$0] ?? form[$0] }
     }
 
+    /// Stores points as clients of version 2 write them, whose bucket is `database/policy` or a database.
+    private func writeToBucket(_ request: SimulatedRequest) -> HTTPResponse {
+        let (bucket, precision) = (request.query["bucket"] ?? "", request.query["precision"] ?? "")
+        guard ["", "ns", "us", "ms", "s"].contains(precision) else {
+            return failure(status: 400, message: "invalid precision \"\(precision)\" (use ns, us, ms or s)")
+        }
+        let end = bucket.utf8.firstIndex(of: UInt8(ascii: "/")) ?? bucket.endIndex
+        guard end > bucket.startIndex else {
+            let message = "bucket name \"\(bucket)\" is missing a slash; not in \"database/retention-policy\" format"
+            return failure(status: 404, message: message)
+        }
+        let policy = String(Substring(bucket.utf8[end...].dropFirst()))
+        return write(request, to: String(bucket[..<end]), policy, precision: precision)
+    }
+
     /// Stores points; valid lines are stored even if others are rejected.
-    private func write(_ request: SimulatedRequest) -> HTTPResponse {
-        guard let name = request.query["db"], !name.isEmpty else {
+    private func write(
+        _ request: SimulatedRequest,
+        to name: String,
+        _ policy: String?,
+        precision: String?
+    ) -> HTTPResponse {
+        guard !name.isEmpty else {
             return failure(status: 400, message: "database is required")
         }
         return databases.withLock { databases in
@@ -104,10 +127,10 @@ package final class InfluxDBVendor: Vendor {
                 return failure(status: 404, message: "database not found: \"\(name)\"")
             }
             // Only one policy exists; InfluxDB answers 500 for any other.
-            if let policy = request.query["rp"], !policy.isEmpty, policy != InfluxDatabase.retentionPolicy {
+            if let policy, !policy.isEmpty, policy != InfluxDatabase.retentionPolicy {
                 return failure(status: 500, message: "retention policy not found: \(policy)")
             }
-            let (points, failures) = LineProtocol.parse(request.text, precision: request.query["precision"])
+            let (points, failures) = LineProtocol.parse(request.text, precision: precision)
             var dropped: [String] = []
             databases[name] = nil
             for var point in points {

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// The points of one database.
 struct InfluxDatabase: Sendable {
     /// The name of its retention policy, the only one.
@@ -8,8 +10,21 @@ struct InfluxDatabase: Sendable {
     /// The most points kept; InfluxDB also limits its memory.
     static let capacity = 200_000
 
-    /// The points of each measurement, ordered by time.
-    private(set) var measurements: [String: [InfluxPoint]] = [:]
+    /// The points of one measurement.
+    private struct Measurement {
+        /// What no two points have in common.
+        struct Key: Hashable {
+            var time: Int64
+            var series: ExactText
+        }
+
+        /// The points as they came.
+        var points: [InfluxPoint] = []
+        /// Where each point is.
+        var places: [Key: Int] = [:]
+    }
+
+    private var measurements: [String: Measurement] = [:]
     /// The type of each field of each measurement.
     private(set) var kinds: [String: [String: InfluxPoint.FieldKind]] = [:]
     /// The number of points.
@@ -29,30 +44,32 @@ struct InfluxDatabase: Sendable {
         }
         guard count < Self.capacity else { return "cache-max-memory-size exceeded" }
         kinds[point.measurement] = known
-        var points = measurements.removeValue(forKey: point.measurement) ?? []
-        let time = point.time ?? 0
-        var index = points.endIndex
-        while index > 0, (points[index - 1].time ?? 0) > time { index -= 1 }
-        var same = index
-        while same > 0, points[same - 1].time == time, points[same - 1].series != point.series { same -= 1 }
-        if same > 0, points[same - 1].time == time {
-            points[same - 1].fields.merge(point.fields) { $1 }
-        } else {
-            points.insert(point, at: index)
-            count += 1
+        let key = Measurement.Key(time: point.time ?? 0, series: point.series)
+        if let place = measurements[point.measurement]?.places[key] {
+            measurements[point.measurement]?.points[place].fields.merge(point.fields) { $1 }
+            return nil
         }
-        measurements[point.measurement] = points
+        let place = measurements[point.measurement]?.points.count ?? 0
+        measurements[point.measurement, default: Measurement()].places[key] = place
+        measurements[point.measurement]?.points.append(point)
+        count += 1
         return nil
     }
 
     /// Removes a measurement.
     mutating func drop(_ measurement: String) {
-        count -= measurements.removeValue(forKey: measurement)?.count ?? 0
+        count -= measurements.removeValue(forKey: measurement)?.points.count ?? 0
         kinds[measurement] = nil
     }
 
+    /// The measurements' names, in order.
+    var names: [String] { measurements.keys.sorted() }
+
+    /// The points of a measurement as they came; none of one that does not exist.
+    func points(of measurement: String) -> [InfluxPoint] { measurements[measurement]?.points ?? [] }
+
     /// The tag keys of a measurement, in order.
     func tagKeys(of measurement: String) -> [String] {
-        Set((measurements[measurement] ?? []).flatMap { $0.tags.keys }).sorted()
+        Set(points(of: measurement).flatMap { $0.tags.keys }).sorted()
     }
 }

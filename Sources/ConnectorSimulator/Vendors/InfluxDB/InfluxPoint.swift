@@ -24,7 +24,7 @@ struct InfluxPoint: Sendable {
     /// The tags, by key.
     let tags: [String: String]
     /// The tags in order of their keys, so that equal series compare equal.
-    let series: String
+    let series: ExactText
     /// The fields by name, at least one.
     var fields: [String: Field]
     /// Nanoseconds since 1970; `nil` until the time of arrival is set.
@@ -34,7 +34,8 @@ struct InfluxPoint: Sendable {
     init(measurement: String, tags: [String: String], fields: [String: Field], time: Int64?) {
         self.measurement = measurement
         self.tags = tags
-        self.series = tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{0}")
+        let pairs = tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        series = ExactText(pairs.joined(separator: "\u{0}"))
         self.fields = fields
         self.time = time
     }

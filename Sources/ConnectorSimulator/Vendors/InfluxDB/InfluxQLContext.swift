@@ -75,12 +75,12 @@ struct InfluxQLContext {
 
     /// Runs a `SHOW` statement.
     private func show(_ statement: InfluxQLStatement, in database: InfluxDatabase) -> [JSONValue] {
-        let all = database.measurements.keys.sorted()
+        let all = database.names
         switch statement {
         case .showMeasurements:
             return all.isEmpty ? [] : [table("measurements", ["name"], all.map { [.string($0)] })]
         case .showSeries(let source):
-            let points = all.filter { source == nil || $0 == source }.flatMap { database.measurements[$0] ?? [] }
+            let points = all.filter { source == nil || $0 == source }.flatMap { database.points(of: $0) }
             let keys = Set(
                 points.map { point in
                     ([point.measurement] + point.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
@@ -104,7 +104,7 @@ struct InfluxQLContext {
             }
         case .showTagValues(let source, let key):
             return all.filter { source == nil || $0 == source }.compactMap { name in
-                let values = Set((database.measurements[name] ?? []).compactMap { $0.tags[key] })
+                let values = Set(database.points(of: name).compactMap { $0.tags[key] })
                 guard !values.isEmpty else { return nil }
                 return table(name, ["key", "value"], values.sorted().map { [.string(key), .string($0)] })
             }

@@ -18,11 +18,12 @@ struct InfluxQLSelect {
 
     /// The series of the answer, one for each group.
     func series(from database: InfluxDatabase) throws(Refusal) -> [JSONValue] {
-        guard let points = database.measurements[selection.measurement] else { return [] }
         let kinds = database.kinds[selection.measurement] ?? [:]
         let tagKeys = database.tagKeys(of: selection.measurement)
         let groupKeys = (selection.groups ?? tagKeys).filter { tagKeys.contains($0) }
-        let matching = points.filter { matches($0) }
+        // By time, and those of one time as they came.
+        let matching = database.points(of: selection.measurement).filter { matches($0) }.enumerated()
+            .sorted { ($0.element.time ?? 0, $0.offset) < ($1.element.time ?? 0, $1.offset) }.map(\.element)
         let groups = Dictionary(grouping: matching) { point in groupKeys.map { point.tags[$0] ?? "" } }
         let isAggregate = selection.columns.contains { if case .aggregate = $0 { true } else { false } }
         var series: [JSONValue] = []

@@ -9,8 +9,8 @@ internal import ConnectorBase
 struct LineProtocol {
     /// The line being read.
     private let line: Substring
-    /// The unread rest of the line.
-    private var rest: Substring
+    /// The unread rest of the line, by code points: a mark and a combining one after it are two.
+    private var rest: Substring.UnicodeScalarView
     /// Nanoseconds in one unit of a timestamp.
     private let unit: Int64
 
@@ -20,8 +20,8 @@ struct LineProtocol {
     static func parse(_ text: String, precision: String?) -> (points: [InfluxPoint], failures: [Refusal]) {
         var points: [InfluxPoint] = []
         var failures: [Refusal] = []
-        for line in lines(of: text) where !line.isEmpty && line.first != "#" {
-            var parser = LineProtocol(line: line, rest: line, unit: unit(of: precision))
+        for line in lines(of: text) where !line.isEmpty && !line.starts(ascii: "#") {
+            var parser = LineProtocol(line: line, rest: line.unicodeScalars, unit: unit(of: precision))
             do {
                 points.append(try parser.point())
             } catch {
@@ -37,21 +37,21 @@ struct LineProtocol {
         var start = text.startIndex
         var isQuoted = false
         var isEscaped = false
-        for index in text.indices {
-            let character = text[index]
+        for index in text.unicodeScalars.indices {
+            let character = text.unicodeScalars[index]
             if isEscaped {
                 isEscaped = false
             } else if character == "\\" {
                 isEscaped = true
             } else if character == "\"" {
                 isQuoted.toggle()
-            } else if character.isNewline, !isQuoted {
+            } else if character == "\n" || character == "\r", !isQuoted {
                 lines.append(text[start..<index])
-                start = text.index(after: index)
+                start = text.unicodeScalars.index(after: index)
             }
         }
         lines.append(text[start...])
-        return lines.map { $0.drop { $0 == " " || $0 == "\t" } }
+        return lines.map { Substring($0.unicodeScalars.drop { $0 == " " || $0 == "\t" }) }
     }
 
     /// Nanoseconds in one unit.
@@ -87,8 +87,8 @@ struct LineProtocol {
             let key = token(until: ["=", ",", " "], isFieldKey: true)
             guard !key.isEmpty else { throw Refusal(message: "missing field key") }
             // The server looks for the end of the key twice, and the second time such a backslash escapes the equals sign.
-            guard rest.first != "=" || key.last != "\\" else {
-                throw Refusal(message: "invalid value: field-key=\(key)\(rest.prefix { $0 != " " })")
+            guard rest.first != "=" || key.utf8.last != UInt8(ascii: "\\") else {
+                throw Refusal(message: "invalid value: field-key=\(key)\(String(rest.prefix { $0 != " " }))")
             }
             guard skip("=") else {
                 throw Refusal(message: fields.isEmpty ? "invalid field format" : "missing field value")
@@ -102,8 +102,9 @@ struct LineProtocol {
     /// Reads one field's value.
     private mutating func field() throws(Refusal) -> InfluxPoint.Field {
         if rest.first == "\"" { return InfluxPoint.Field(kind: .string, value: .string(try quoted())) }
-        let text = rest.prefix { $0 != "," && $0 != " " }
-        rest = rest.dropFirst(text.count)
+        let end = rest.firstIndex { $0 == "," || $0 == " " } ?? rest.endIndex
+        let text = Substring(rest[..<end])
+        rest = rest[end...]
         switch text {
         case "t", "T", "true", "True", "TRUE": return InfluxPoint.Field(kind: .boolean, value: true)
         case "f", "F", "false", "False", "FALSE": return InfluxPoint.Field(kind: .boolean, value: false)
@@ -124,9 +125,9 @@ struct LineProtocol {
     /// Reads a string field; `\"` and `\\` are the only escapes.
     private mutating func quoted() throws(Refusal) -> String {
         rest = rest.dropFirst()
-        var text = ""
+        var text = String.UnicodeScalarView()
         while let character = rest.popFirst() {
-            if character == "\"" { return text }
+            if character == "\"" { return String(text) }
             if character == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 text.append(next)
                 rest = rest.dropFirst()
@@ -139,7 +140,7 @@ struct LineProtocol {
 
     /// Reads the timestamp, if there is one, and scales it to nanoseconds.
     private mutating func time() throws(Refusal) -> Int64? {
-        let text = rest.trimmingBlanks()
+        let text = Substring(rest).trimmingBlanks()
         if text.isEmpty { return nil }
         guard let number = Int64(text) else { throw Refusal(message: "bad timestamp") }
         let (time, overflows) = number.multipliedReportingOverflow(by: unit)
@@ -151,8 +152,8 @@ struct LineProtocol {
 
     /// Reads a name up to one of `ends`; a backslash escapes a comma, a space and an equals sign. In the key of a field, it
     /// makes any other character part of the key, too, and stays.
-    private mutating func token(until ends: Set<Character>, isFieldKey: Bool = false) -> String {
-        var token = ""
+    private mutating func token(until ends: Set<Unicode.Scalar>, isFieldKey: Bool = false) -> String {
+        var token = String.UnicodeScalarView()
         while let character = rest.first, !ends.contains(character) {
             rest = rest.dropFirst()
             let next = character == "\\" ? rest.first : nil
@@ -163,11 +164,11 @@ struct LineProtocol {
                 rest = rest.dropFirst()
             }
         }
-        return token
+        return String(token)
     }
 
     /// Reads `character` if it is next.
-    private mutating func skip(_ character: Character) -> Bool {
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard rest.first == character else { return false }
         rest = rest.dropFirst()
         return true

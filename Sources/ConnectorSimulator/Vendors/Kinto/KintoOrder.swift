@@ -10,7 +10,7 @@ enum KintoOrder {
         let ranks = (rank(of: one), rank(of: other))
         guard ranks.0 == ranks.1 else { return ranks.0 < ranks.1 ? -1 : 1 }
         switch (one, other) {
-        case (.string(let left)?, .string(let right)?): return order(left, right)
+        case (.string(let left)?, .string(let right)?): return order(ExactText(left), ExactText(right))
         case (.bool(let left)?, .bool(let right)?): return order(left ? 1 : 0, right ? 1 : 0)
         case (.integer(let left)?, .integer(let right)?): return order(left, right)
         case (.array(let left)?, .array(let right)?):

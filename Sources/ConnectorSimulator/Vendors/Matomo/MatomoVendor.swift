@@ -81,7 +81,8 @@ package struct MatomoVendor: Vendor {
         let seconds =
             Int64(time) ?? Timestamp(parsing: time.replacing(" ", with: "T") + "Z").map { $0.milliseconds / 1000 }
         guard let seconds else { return false }
-        return now.milliseconds / 1000 - seconds < 86_400 || credentials.accepts("token", token)
+        let (age, isEndless) = (now.milliseconds / 1000).subtractingReportingOverflow(seconds)
+        return !isEndless && age < 86_400 || credentials.accepts("token", token)
     }
 
     private func report(_ items: QueryItems) -> HTTPResponse {

@@ -107,7 +107,16 @@ struct ParseConstraint {
         guard let pattern = pattern.string, pattern.utf8.count <= 512, let regex = try? Regex(pattern) else {
             throw .query("bad $regex value")
         }
+        let effort = ParsePatternEffort(pattern)
+        guard !effort.isUnbounded else {
+            throw .query(
+                "the simulator refuses a $regex that repeats a group with a repetition or an alternative in it"
+            )
+        }
         guard let text = value?.string else { return false }
+        guard effort.allows(text.utf8.count) else {
+            throw .query("the simulator refuses this $regex for a text of \(text.utf8.count) bytes: it may not end")
+        }
         return text.firstMatch(of: options?.contains("i") == true ? regex.ignoresCase() : regex) != nil
     }
 

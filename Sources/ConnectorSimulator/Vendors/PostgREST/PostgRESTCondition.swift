@@ -16,7 +16,7 @@ indirect enum PostgRESTCondition {
 
     /// Reads the item of a query; nil if it is none of a condition.
     init?(name: String, value: String) {
-        var parser = Parser(text: Array(value))
+        var parser = Parser(text: Array(value.unicodeScalars))
         switch name {
         case "and", "or":
             guard let list = parser.list() else { return nil }
@@ -52,9 +52,44 @@ indirect enum PostgRESTCondition {
             case "gt": order > 0
             case "gte": order >= 0
             case "in": texts.contains { Self.order(value, $0) == 0 }
-            default: Self.text(value).lowercased() == text.replacing("*", with: "").lowercased()
+            case "ilike": Self.isLike(Self.text(value).lowercased(), text.lowercased())
+            default: Self.isLike(Self.text(value), text)
             }
         }
+    }
+
+    /// Whether a text matches a pattern: `*` and `%` stand for any text, `_` for any character, and `\` takes the meaning from the next.
+    private static func isLike(_ text: String, _ pattern: String) -> Bool {
+        enum Element: Equatable { case any, one, scalar(Unicode.Scalar) }
+        var elements: [Element] = []
+        var rest = Substring(pattern).unicodeScalars
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "*", "%": elements.append(.any)
+            case "_": elements.append(.one)
+            case "\\": elements.append(.scalar(rest.popFirst() ?? scalar))
+            default: elements.append(.scalar(scalar))
+            }
+        }
+        let scalars = Array(text.unicodeScalars)
+        var (index, place) = (0, 0)
+        // Where the text that the last wildcard stands for ends, and what follows that wildcard.
+        var retry: (index: Int, place: Int)?
+        while index < scalars.count {
+            let element = place < elements.count ? elements[place] : nil
+            if element == .any {
+                place += 1
+                retry = (index, place)
+            } else if element == .one || element == .scalar(scalars[index]) {
+                (index, place) = (index + 1, place + 1)
+            } else if let last = retry {
+                retry = (last.index + 1, last.place)
+                (index, place) = (last.index + 1, last.place)
+            } else {
+                return false
+            }
+        }
+        return elements[place...].allSatisfy { $0 == .any }
     }
 
     /// Where a value stands to a text: before it (-1), at it, or after it (1); numbers by their size.
@@ -68,15 +103,15 @@ indirect enum PostgRESTCondition {
 
     /// Reads conditions from left to right.
     private struct Parser {
-        let text: [Character]
+        let text: [Unicode.Scalar]
         var index = 0
 
-        init(text: [Character]) { self.text = text }
+        init(text: [Unicode.Scalar]) { self.text = text }
 
         var isAtEnd: Bool { index == text.count }
 
         /// Whether the text continues with a mark, which is then read.
-        mutating func reads(_ mark: Character) -> Bool {
+        mutating func reads(_ mark: Unicode.Scalar) -> Bool {
             guard index < text.count, text[index] == mark else { return false }
             index += 1
             return true
@@ -122,11 +157,11 @@ indirect enum PostgRESTCondition {
 
         /// The text up to one of some marks, or in quotation marks, where `\` stands before such a mark.
         private mutating func word(until marks: String) -> String {
-            var word = ""
+            var word = String.UnicodeScalarView()
             let isQuoted = !marks.isEmpty && reads("\"")
             while index < text.count {
                 let character = text[index]
-                if isQuoted ? character == "\"" : marks.contains(character) { break }
+                if isQuoted ? character == "\"" : marks.unicodeScalars.contains(character) { break }
                 index += 1
                 if isQuoted, character == "\\", index < text.count {
                     word.append(text[index])
@@ -136,7 +171,7 @@ indirect enum PostgRESTCondition {
                 }
             }
             if isQuoted { index = min(index + 1, text.count) }
-            return word
+            return String(word)
         }
     }
 }

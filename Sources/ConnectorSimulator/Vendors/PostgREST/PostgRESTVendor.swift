@@ -61,9 +61,7 @@ package final class PostgRESTVendor: Vendor {
             case "POST": return insert(body, into: table, &tables, request)
             case "PATCH", "DELETE":
                 let changes = request.method == "PATCH" ? body?.object : [:]
-                guard let changes else {
-                    return failure(status: 400, code: "PGRST102", message: "Empty or invalid json")
-                }
+                guard let changes else { return noJSON }
                 let rows = (tables[table] ?? []).map { row in
                     isPassed(row) && request.method == "PATCH" ? Self.merged(row, changes) : row
                 }
@@ -79,15 +77,19 @@ package final class PostgRESTVendor: Vendor {
         }
     }
 
+    /// The answer to a change without a document.
+    private var noJSON: HTTPResponse { failure(status: 400, code: "PGRST102", message: "Empty or invalid json") }
+
     private func insert(
         _ body: JSONValue?,
         into table: String,
         _ tables: inout [String: [JSONObject]],
         _ request: SimulatedRequest
     ) -> HTTPResponse {
+        guard let body else { return noJSON }
         let merges = request.fields["Prefer"]?.contains("resolution=merge-duplicates") == true
         var (all, made): ([JSONObject], [JSONObject]) = (tables[table] ?? [], [])
-        for value in body?.array ?? body.map({ [$0] }) ?? [] {
+        for value in body.array ?? [body] {
             guard var row = value.object else {
                 return failure(status: 400, code: "PGRST102", message: "All object keys must match")
             }
@@ -123,8 +125,12 @@ package final class PostgRESTVendor: Vendor {
             }
             rows = sorted.map(\.element)
         }
-        let offset = Int(request.query["offset"] ?? "0") ?? 0
-        let page = Array(rows.dropFirst(max(0, offset)).prefix(request.query["limit"].flatMap { Int($0) } ?? .max))
+        let offset = request.query["offset"].flatMap { Int($0) } ?? 0
+        let limit = request.query["limit"].flatMap { Int($0) } ?? .max
+        guard offset >= 0, limit >= 0 else {
+            return failure(status: 416, code: "PGRST103", message: "Requested range not satisfiable")
+        }
+        let page = Array(rows.dropFirst(offset).prefix(limit))
         guard request.fields["Accept"]?.contains(Self.singular) != true else {
             return represented(page, status: 200, request)
         }

@@ -5,13 +5,15 @@ internal import ConnectorBase
 
 /// What was pushed to one group of a Pushgateway.
 struct PushedGroup: Sendable {
+    /// The labels that the path names.
+    var labels: [String: String]
     /// The metrics by name.
     var metrics: [String: PushedMetric]
     /// The time of the last push.
     var pushedAt: Timestamp
 
     /// The group as an element of `/api/v1/metrics`.
-    func json(labels: [String: String]) -> JSONValue {
+    var json: JSONValue {
         var object: JSONObject = ["labels": Self.json(labels), "last_push_successful": true]
         for (name, metric) in metrics {
             let samples = metric.samples.map { sample -> JSONValue in
@@ -26,7 +28,7 @@ struct PushedGroup: Sendable {
     }
 
     /// The group in the text format, with the group's labels.
-    func text(labels: [String: String]) -> String {
+    var text: String {
         metrics.sorted { $0.key < $1.key }.map { name, metric in
             let lines = metric.samples.map { sample in
                 let labels = labels.merging(sample.labels) { $1 }.sorted { $0.key < $1.key }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A metric as it is pushed in Prometheus' text format: `name{label="value"} 1`.
 struct PushedMetric: Sendable {
     /// One line's labels and value.
@@ -21,23 +23,23 @@ struct PushedMetric: Sendable {
     static func parse(_ text: String, group: [String: String]) throws(Refusal) -> [String: PushedMetric] {
         var metrics: [String: PushedMetric] = [:]
         var types: [Substring: Substring] = [:]
-        guard text.isEmpty || text.hasSuffix("\n") else {
+        guard text.isEmpty || text.utf8.last == UInt8(ascii: "\n") else {
             throw Refusal(message: "text format parsing error: unexpected end of input stream")
         }
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if line.allSatisfy({ $0 == " " }) { continue }
-            if line.hasPrefix("#") {
+        for (index, line) in text.split(ascii: "\n", omittingEmptySubsequences: false).enumerated() {
+            if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { continue }
+            if line.starts(ascii: "#") {
                 let words = line.split(separator: " ", maxSplits: 3)
                 if words.count == 4, words[1] == "TYPE" { types[words[2]] = words[3] }
                 continue
             }
-            var parser = Parser(rest: line, line: index + 1)
+            var parser = Parser(rest: line.unicodeScalars, line: index + 1)
             var (name, sample) = try parser.sample()
             sample.labels.merge(group) { $1 }
             metrics[name, default: PushedMetric(type: types[name[...]].map(String.init) ?? "untyped", samples: [])]
                 .samples.append(sample)
         }
-        for (name, metric) in metrics where Set(metric.samples.map(\.labels)).count != metric.samples.count {
+        for (name, metric) in metrics where metric.hasSampleTwice {
             throw Refusal(
                 message: "pushed metrics are invalid or inconsistent with existing metrics: \(name) was collected "
                     + "before with the same name and label values"
@@ -46,9 +48,14 @@ struct PushedMetric: Sendable {
         return metrics
     }
 
+    /// Whether two samples have the same labels.
+    private var hasSampleTwice: Bool {
+        Set(samples.map { $0.labels.mapValues(ExactText.init) }).count != samples.count
+    }
+
     /// Reads one line.
     private struct Parser {
-        var rest: Substring
+        var rest: Substring.UnicodeScalarView
         let line: Int
 
         mutating func sample() throws(Refusal) -> (name: String, sample: Sample) {
@@ -68,7 +75,7 @@ struct PushedMetric: Sendable {
                     guard skip(",") || rest.first == "}" else { throw refusal("unexpected end of label value") }
                 }
             }
-            let words = rest.split(separator: " ")
+            let words = rest.split(separator: " ").map { String($0) }
             guard let value = words.first, Double(value) != nil else {
                 throw refusal("expected float as value, got \"\(words.first ?? "")\"")
             }
@@ -78,20 +85,20 @@ struct PushedMetric: Sendable {
                         + "pushed metrics must not have timestamps"
                 )
             }
-            return (name, Sample(labels: labels, value: String(value)))
+            return (name, Sample(labels: labels, value: value))
         }
 
         private mutating func word() -> String {
-            let word = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ":") }
+            let word = rest.prefix { $0 == ":" || $0.isASCII && UInt8(ascii: $0).isWordCharacter }
             rest = rest.dropFirst(word.count)
             return String(word)
         }
 
         /// Reads a label's value up to its closing quote.
         private mutating func value() throws(Refusal) -> String {
-            var value = ""
+            var value = String.UnicodeScalarView()
             while let character = rest.popFirst() {
-                if character == "\"" { return value }
+                if character == "\"" { return String(value) }
                 guard character == "\\" else {
                     value.append(character)
                     continue
@@ -105,7 +112,7 @@ struct PushedMetric: Sendable {
             throw refusal("label value has no end")
         }
 
-        private mutating func skip(_ character: Character) -> Bool {
+        private mutating func skip(_ character: Unicode.Scalar) -> Bool {
             guard rest.first == character else { return false }
             rest = rest.dropFirst()
             return true

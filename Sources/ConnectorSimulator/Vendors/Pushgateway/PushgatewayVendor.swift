@@ -16,7 +16,7 @@ package final class PushgatewayVendor: Vendor {
 
     private let credentials: AcceptedCredentials
     /// The groups by their labels.
-    private let groups = Mutex<[[String: String]: PushedGroup]>([:])
+    private let groups = Mutex<[[String: ExactText]: PushedGroup]>([:])
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
@@ -34,7 +34,7 @@ package final class PushgatewayVendor: Vendor {
         case ("GET", "api") where path == ["api", "v1", "status"]: return status()
         case ("GET", "api") where path == ["api", "v1", "metrics"]: return metrics()
         case ("GET", "metrics") where path.count == 1:
-            let text = groups.withLock { groups in groups.map { $1.text(labels: $0) }.sorted().joined() }
+            let text = groups.withLock { groups in groups.values.map(\.text).sorted().joined() }
             return HTTPResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
         case (_, "metrics") where path.count > 1: return change(request, Array(path.dropFirst()))
         default: return failure(status: 404, message: "404 page not found")
@@ -45,19 +45,21 @@ package final class PushgatewayVendor: Vendor {
     private func change(_ request: SimulatedRequest, _ path: [String]) -> HTTPResponse {
         do {
             let labels = try Self.labels(in: path)
+            let key = labels.mapValues(ExactText.init)
             switch request.method {
             case "POST", "PUT":
                 let metrics = try PushedMetric.parse(request.text, group: labels)
                 groups.withLock { groups in
-                    let old = request.method == "PUT" ? [:] : groups[labels]?.metrics ?? [:]
-                    groups[labels] = PushedGroup(
+                    let old = request.method == "PUT" ? [:] : groups[key]?.metrics ?? [:]
+                    groups[key] = PushedGroup(
+                        labels: labels,
                         metrics: old.merging(metrics) { $1 },
                         pushedAt: request.receivedAt
                     )
                 }
                 return HTTPResponse(status: 200)
             case "DELETE":
-                groups.withLock { $0[labels] = nil }
+                groups.withLock { $0[key] = nil }
                 return HTTPResponse(status: 202)
             default: return failure(status: 405, message: "Method Not Allowed")
             }
@@ -103,7 +105,7 @@ package final class PushgatewayVendor: Vendor {
     }
 
     private func metrics() -> HTTPResponse {
-        let data = groups.withLock { groups in groups.map { $1.json(labels: $0) } }
+        let data = groups.withLock { groups in groups.values.map(\.json) }
         return HTTPResponse(json: ["status": "success", "data": .array(data)])
     }
 

@@ -20,7 +20,7 @@ struct S3Bucket {
     /// A multipart upload.
     struct Upload {
         /// The object's key.
-        var key: String
+        var key: ExactText
         /// The fields of the object.
         var fields: HTTPFields
         /// The parts by number, each with its tag.
@@ -28,7 +28,7 @@ struct S3Bucket {
     }
 
     /// The objects by key.
-    var objects: [String: Object] = [:]
+    var objects: [ExactText: Object] = [:]
     /// The multipart uploads by id.
     var uploads: [String: Upload] = [:]
     private var count: UInt64 = 0

@@ -34,6 +34,11 @@ struct S3Failure: Error {
     )
     static let malformed = S3Failure(400, "MalformedXML", "The XML you provided was not well-formed")
 
+    /// What the server can, and this simulator cannot.
+    static func notImplemented(_ name: String) -> S3Failure {
+        S3Failure(501, "NotImplemented", "The simulator does not implement \(name) of a bucket.")
+    }
+
     /// The answer.
     var response: HTTPResponse {
         let text = "<Code>\(XMLElement.escaped(code))</Code><Message>\(XMLElement.escaped(message))</Message>"

@@ -9,14 +9,14 @@ struct S3Method {
     /// The request.
     let request: SimulatedRequest
     /// The key of the object; empty for the bucket.
-    let key: String
+    let key: ExactText
     /// The buckets; the request may change them.
     var buckets: [String: S3Bucket]
     private let name: String
     private let query: QueryItems
 
     init(_ request: SimulatedRequest, bucket: String, key: String, in buckets: [String: S3Bucket]) {
-        (self.request, name, self.key, self.buckets) = (request, bucket, key, buckets)
+        (self.request, name, self.key, self.buckets) = (request, bucket, ExactText(key), buckets)
         query = request.query
     }
 
@@ -28,9 +28,9 @@ struct S3Method {
     /// Answers the request.
     mutating func respond() throws(S3Failure) -> HTTPResponse {
         guard buckets[name] != nil else { throw .noSuchBucket }
-        if key.isEmpty {
+        if key.text.isEmpty {
             guard request.method == "GET" else { throw .methodNotAllowed }
-            return query["list-type"] == "2" ? try list() : HTTPResponse(status: 200)
+            return request.isHead ? HTTPResponse(status: 200) : try list()
         }
         switch (request.method, query["uploadId"]) {
         case ("GET", nil): return try get()
@@ -94,10 +94,13 @@ struct S3Method {
     }
 
     private mutating func copy() throws(S3Failure) -> HTTPResponse {
-        let source = PercentCoding.decode(request.fields["x-amz-copy-source"] ?? "").drop { $0 == "/" }
-            .utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
-        guard source.count == 2, let object = buckets[source[0]]?.objects[source[1]] else { throw .noSuchKey }
-        guard source != [name, key] else {
+        let slash = UInt8(ascii: "/")
+        let source = PercentCoding.decode(request.fields["x-amz-copy-source"] ?? "").utf8.drop { $0 == slash }
+            .split(separator: slash, maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
+        guard source.count == 2, let object = buckets[source[0]]?.objects[ExactText(source[1])] else {
+            throw .noSuchKey
+        }
+        guard source[0] != name || ExactText(source[1]) != key else {
             throw S3Failure(
                 400,
                 "InvalidRequest",
@@ -108,23 +111,60 @@ struct S3Method {
         return Self.document("CopyObjectResult", "<ETag>\(XMLElement.escaped(tag))</ETag>")
     }
 
+    /// The parameters of lists. Others name parts of the bucket, such as `versions` and `location`.
+    private static let listParameters: Set = [
+        "list-type", "prefix", "delimiter", "max-keys", "encoding-type", "fetch-owner", "start-after",
+        "continuation-token", "marker",
+    ]
+
+    /// A page of keys: `ListObjectsV2`, and without `list-type` its predecessor.
     private func list() throws(S3Failure) -> HTTPResponse {
-        let (prefix, after) = (query["prefix"] ?? "", query["start-after"] ?? "")
+        for item in query.items where !Self.listParameters.contains(item.name) { throw .notImplemented(item.name) }
+        guard query["delimiter"] ?? "" == "" else { throw .notImplemented("delimiter") }
+        let type = query["list-type"]
+        guard type == nil || type == "2" else { throw .notImplemented("list-type") }
+        let prefix = query["prefix"] ?? ""
         guard let limit = Int(query["max-keys"] ?? "1000"), limit >= 0 else {
             throw S3Failure(400, "InvalidArgument", "max-keys is not a number")
         }
-        let found = bucket.objects
-            .filter { $0.key.utf8.starts(with: prefix.utf8) && after.utf8.lexicographicallyPrecedes($0.key.utf8) }
-            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        let after = ExactText(type == nil ? query["marker"] ?? "" : try continuation ?? query["start-after"] ?? "")
+        let found = bucket.objects.filter { $0.key.text.utf8.starts(with: prefix.utf8) && after < $0.key }
+            .sorted { $0.key < $1.key }
         let page = found.prefix(min(limit, 1000))
         let contents = page.map { key, object in
-            "<Contents><Key>\(XMLElement.escaped(key))</Key><LastModified>\(object.modified)</LastModified>"
-                + "<ETag>\(XMLElement.escaped(object.tag))</ETag><Size>\(object.content.count)</Size></Contents>"
+            "<Contents>\(Self.element("Key", text: key.text))<LastModified>\(object.modified)</LastModified>"
+                + "\(Self.element("ETag", text: object.tag))<Size>\(object.content.count)</Size></Contents>"
         }
-        let head =
-            "<Name>\(name)</Name><Prefix>\(XMLElement.escaped(prefix))</Prefix><KeyCount>\(page.count)</KeyCount>"
-            + "<MaxKeys>\(limit)</MaxKeys><IsTruncated>\(page.count < found.count)</IsTruncated>"
+        let next = page.count < found.count ? page.last?.key.text : nil
+        var head = Self.element("Name", text: name) + Self.element("Prefix", text: prefix)
+        head += "<MaxKeys>\(limit)</MaxKeys><IsTruncated>\(next != nil)</IsTruncated>"
+        if type == nil {
+            head += Self.element("Marker", text: after.text)
+            if let next { head += Self.element("NextMarker", text: next) }
+        } else {
+            head += "<KeyCount>\(page.count)</KeyCount>"
+            for (name, parameter) in [("StartAfter", "start-after"), ("ContinuationToken", "continuation-token")] {
+                if let value = query[parameter] { head += Self.element(name, text: value) }
+            }
+            if let next { head += Self.element("NextContinuationToken", text: Base64.encode(Array(next.utf8))) }
+        }
         return Self.document("ListBucketResult", head + contents.joined())
+    }
+
+    /// The last key of the previous page.
+    private var continuation: String? {
+        get throws(S3Failure) {
+            guard let token = query["continuation-token"] else { return nil }
+            guard let bytes = Base64.decode(token), let key = String(validating: bytes, as: UTF8.self), !key.isEmpty
+            else {
+                throw S3Failure(400, "InvalidArgument", "The continuation token provided is incorrect")
+            }
+            return key
+        }
+    }
+
+    private static func element(_ name: String, text: String) -> String {
+        "<\(name)>\(XMLElement.escaped(text))</\(name)>"
     }
 
     // MARK: Uploads
@@ -134,7 +174,7 @@ struct S3Method {
         bucket.uploads[id] = S3Bucket.Upload(key: key, fields: kept)
         return Self.document(
             "InitiateMultipartUploadResult",
-            "<Bucket>\(name)</Bucket><Key>\(XMLElement.escaped(key))</Key><UploadId>\(id)</UploadId>"
+            "<Bucket>\(name)</Bucket><Key>\(XMLElement.escaped(key.text))</Key><UploadId>\(id)</UploadId>"
         )
     }
 

@@ -34,10 +34,8 @@ package final class S3Vendor: Vendor {
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
         do throws(S3Failure) {
             let set = try authenticate(request)
-            let isVirtualHost = set["virtualHost"] == "true"
-            let path = request.path.utf8.split(separator: UInt8(ascii: "/")).map { PercentCoding.decode(Substring($0)) }
-            guard let bucket = isVirtualHost ? set["bucket"] : path.first else { throw .methodNotAllowed }
-            let key = (isVirtualHost ? path[...] : path.dropFirst()).joined(separator: "/")
+            let (bucket, key) = Self.place(request.path, ofBucket: set["virtualHost"] == "true" ? set["bucket"] : nil)
+            guard !bucket.isEmpty else { throw .methodNotAllowed }
             return try buckets.withLock { buckets throws(S3Failure) in
                 var method = S3Method(request, bucket: bucket, key: key, in: buckets)
                 defer { buckets = method.buckets }
@@ -46,6 +44,16 @@ package final class S3Vendor: Vendor {
         } catch {
             return error.response
         }
+    }
+
+    /// The bucket and the key of a path. Keys may begin and end with slashes, and have several in a row.
+    ///
+    /// - Parameter bucket: The bucket that the host names; nil if the path names it.
+    static func place(_ path: String, ofBucket bucket: String?) -> (bucket: String, key: String) {
+        let path = Substring(path).utf8.dropFirst()
+        if let bucket { return (bucket, PercentCoding.decode(Substring(path))) }
+        let name = path.prefix { $0 != UInt8(ascii: "/") }
+        return (PercentCoding.decode(Substring(name)), PercentCoding.decode(Substring(path.dropFirst(name.count + 1))))
     }
 
     /// The credentials of a request, whose signature is theirs.

@@ -22,11 +22,11 @@ struct WebDAVMethod {
     let request: SimulatedRequest
     /// The files and collections; the request may change them.
     var store: WebDAVStore
-    private let path: [String]
+    private let path: [ExactText]
 
     init(request: SimulatedRequest, store: WebDAVStore) {
         (self.request, self.store) = (request, store)
-        path = request.components
+        path = request.components.map(ExactText.init)
     }
 
     /// Answers the request.
@@ -36,6 +36,7 @@ struct WebDAVMethod {
         case "GET": return try get()
         case "PUT": return try put()
         case "DELETE":
+            guard !path.isEmpty else { throw WebDAVFailure(403, "the root stays") }
             _ = try resource()
             store.remove(path)
             return HTTPResponse(status: 204)
@@ -101,9 +102,8 @@ struct WebDAVMethod {
         guard let destination = request.fields["Destination"].flatMap({ URLParts($0) }),
             destination.rest.hasPrefix(request.prefix + "/")
         else { throw WebDAVFailure(502, "the destination is not a URL of this server") }
-        let target = destination.rest.dropFirst(request.prefix.count).split(separator: "/").map {
-            PercentCoding.decode($0)
-        }
+        let target = destination.rest.dropFirst(request.prefix.count).split(ascii: "/")
+            .map { ExactText(PercentCoding.decode($0)) }
         guard target != path, !path.starts(with: target), !target.starts(with: path) else { throw WebDAVFailure(403) }
         guard store.hasParent(target) else { throw WebDAVFailure(409, "the parent is not a collection") }
         let found = store[target]

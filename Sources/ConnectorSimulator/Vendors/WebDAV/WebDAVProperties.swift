@@ -9,8 +9,8 @@ struct WebDAVProperties {
     private let href: String
     private let properties: [XMLElement]
 
-    init(_ resource: WebDAVStore.Resource, at path: [String], _ request: SimulatedRequest) {
-        var href = path.reduce(request.prefix) { "\($0)/\(PercentCoding.encode($1))" }
+    init(_ resource: WebDAVStore.Resource, at path: [ExactText], _ request: SimulatedRequest) {
+        var href = path.reduce(request.prefix) { "\($0)/\(PercentCoding.encode($1.text))" }
         if resource.isCollection { href += "/" }
         self.href = href
         func live(_ name: String, _ text: String) -> XMLElement {

@@ -22,7 +22,7 @@ struct WebDAVStore {
         var isCollection: Bool { content == nil }
     }
 
-    private var resources: [[String]: Resource]
+    private var resources: [[ExactText]: Resource]
     private var count: UInt64 = 0
 
     /// Creates a store with nothing but its root.
@@ -31,27 +31,27 @@ struct WebDAVStore {
     }
 
     /// What is at a path.
-    subscript(path: [String]) -> Resource? { resources[path] }
+    subscript(path: [ExactText]) -> Resource? { resources[path] }
 
     /// Whether the collection that a path is in exists.
-    func hasParent(_ path: [String]) -> Bool {
+    func hasParent(_ path: [ExactText]) -> Bool {
         !path.isEmpty && resources[Array(path.dropLast())]?.isCollection == true
     }
 
     /// The paths directly in a collection, in order.
-    func members(of path: [String]) -> [[String]] {
+    func members(of path: [ExactText]) -> [[ExactText]] {
         resources.keys.filter { $0.count == path.count + 1 && $0.starts(with: path) }.sorted {
             $0.lexicographicallyPrecedes($1)
         }
     }
 
     /// Makes a collection.
-    mutating func makeCollection(_ path: [String], at now: Timestamp) {
+    mutating func makeCollection(_ path: [ExactText], at now: Timestamp) {
         resources[path] = Resource(modified: now)
     }
 
     /// Puts a file, and keeps the properties of one that is there.
-    mutating func put(_ content: [UInt8], _ contentType: String?, at path: [String], now: Timestamp) -> Resource {
+    mutating func put(_ content: [UInt8], _ contentType: String?, at path: [ExactText], now: Timestamp) -> Resource {
         count += 1
         let resource = Resource(
             content: content,
@@ -65,7 +65,7 @@ struct WebDAVStore {
     }
 
     /// Sets and removes properties of clients.
-    mutating func change(_ path: [String], set: [XMLElement], remove: [XMLElement]) {
+    mutating func change(_ path: [ExactText], set: [XMLElement], remove: [XMLElement]) {
         for property in set + remove {
             resources[path]?.properties.removeAll {
                 $0.name == property.name && $0.namespace == property.namespace
@@ -75,12 +75,12 @@ struct WebDAVStore {
     }
 
     /// Removes what is at a path, and everything below.
-    mutating func remove(_ path: [String]) {
+    mutating func remove(_ path: [ExactText]) {
         resources = resources.filter { !$0.key.starts(with: path) }
     }
 
     /// Copies what is at a path, and everything below, over what is at another. A copy has tags of its own.
-    mutating func copy(_ source: [String], to destination: [String]) {
+    mutating func copy(_ source: [ExactText], to destination: [ExactText]) {
         let copied = resources.filter { $0.key.starts(with: source) }
         remove(destination)
         for (path, resource) in copied {
@@ -92,7 +92,7 @@ struct WebDAVStore {
     }
 
     /// Moves what is at a path, and everything below, over what is at another.
-    mutating func move(_ source: [String], to destination: [String]) {
+    mutating func move(_ source: [ExactText], to destination: [ExactText]) {
         let moved = resources.filter { $0.key.starts(with: source) }
         remove(destination)
         remove(source)

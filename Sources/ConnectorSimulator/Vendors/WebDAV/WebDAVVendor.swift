@@ -24,8 +24,8 @@ package final class WebDAVVendor: Vendor {
     }
 
     package func prepare(for set: [String: String]) {
-        let names = set["endpoint"].flatMap(URLParts.init)?.rest.split(separator: "/") ?? []
-        let path = names.map { PercentCoding.decode($0) }
+        let names = set["endpoint"].flatMap(URLParts.init)?.rest.split(ascii: "/") ?? []
+        let path = names.map { ExactText(PercentCoding.decode($0)) }
         store.withLock { store in
             for count in path.indices.map({ $0 + 1 }) where store[Array(path.prefix(count))] == nil {
                 store.makeCollection(Array(path.prefix(count)), at: .now)

@@ -1,0 +1,59 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorControl
+import ConnectorPlatform
+import Testing
+
+@testable import ConnectorConsole
+@testable import ConnectorConsoleWeb
+
+/// Pages that browsers watch, without a server.
+@Suite(.timeLimit(.minutes(1))) struct LivePagesTests {
+    private let sites = Sites()
+    private let clock = ManualHostClock()
+    private let address = PageAddress(Route(Sites.Place.list))
+
+    private func pages() -> LivePages { LivePages(Console(registry: sites.registry()), clock: clock) }
+
+    @Test func `a browser whose page was dropped meanwhile gets the whole of it`() async throws {
+        let pages = pages()
+        let old = await pages.content(of: address, for: .act).version
+        for number in 0..<70 { _ = await pages.content(of: PageAddress(address.route, search: "\(number)"), for: .act) }
+        sites.add("kiel", 20)
+        let watch = try #require(await pages.watch(address, as: .act))
+        let frame = try #require(await pages.frame(of: address, for: .act, from: old))
+        #expect(String(decoding: frame.bytes, as: UTF8.self).contains("[\"fill\",\"scene\","))
+        #expect(frame.version != old)
+        await pages.unwatch(address, as: .act, watch.number)
+    }
+
+    @Test func `what a request finds new wakes the browsers that watch the page`() async throws {
+        let pages = pages()
+        let watch = try #require(await pages.watch(address, as: .act))
+        var wakes = watch.changes.makeAsyncIterator()
+        await wakes.next()
+        sites.add("kiel", 20)
+        _ = await pages.content(of: address, for: .act)
+        await pages.unwatch(address, as: .act, watch.number)
+        let wake: Void? = await wakes.next()
+        #expect(wake != nil)
+    }
+
+    @Test(arguments: [(LivePages.quiet - .nanoseconds(1), false), (LivePages.quiet, true)])
+    func `browsers of a page that does not change are woken at intervals, for nothing`(after: Duration, isWoken: Bool)
+        async throws
+    {
+        let pages = pages()
+        let watch = try #require(await pages.watch(address, as: .act))
+        let version = await pages.content(of: address, for: .act).version
+        var wakes = watch.changes.makeAsyncIterator()
+        await wakes.next()
+        clock.advance(by: after)
+        await pages.update()
+        #expect(await pages.frame(of: address, for: .act, from: version) == nil)
+        await pages.unwatch(address, as: .act, watch.number)
+        let wake: Void? = await wakes.next()
+        #expect((wake != nil) == isWoken)
+    }
+}

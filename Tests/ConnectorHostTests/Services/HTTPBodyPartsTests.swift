@@ -1,0 +1,225 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import CConnector
+import ConnectorBase
+import Synchronization
+import Testing
+
+@testable import ConnectorHost
+@testable import ConnectorInvocation
+@testable import ConnectorLoading
+@testable import ConnectorPlatform
+@testable import ConnectorServices
+
+/// Bodies of requests in parts.
+@Suite(.timeLimit(.minutes(5))) struct HTTPBodyPartsTests {
+    @Test(arguments: [UInt64.max, 6])
+    func `a body is sent part by part, whether its length is known or not`(_ length: UInt64) async throws {
+        let server = LoopbackServer { .response(201, [], $0.body) }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: length)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        #expect(request.write("") == CONNECTOR_OK)
+        await request.rooms.reaches(2)
+        #expect(request.write("two", isLast: true) == CONNECTOR_OK)
+        #expect(request.write("three") == CONNECTOR_MISUSE)
+        #expect(await request.next()?.code == 201)
+        #expect(await request.part()?.text == "onetwo")
+        #expect(await request.part()?.status == CONNECTOR_OK)
+        let fields = try #require(server.requests.first?.fields)
+        #expect(fields["content-length"] == (length == .max ? nil : "6"))
+        #expect(fields["transfer-encoding"] == (length == .max ? "chunked" : nil))
+        #expect(request.write("four") == CONNECTOR_UNKNOWN_OPERATION)
+        #expect(request.rooms.count == 2)
+        #expect(plugin.gate.counters.bytesSent == 6)
+    }
+
+    @Test func `a body of another length than was said is an error`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url(), length: 4)
+        #expect(request.write("three", isLast: true) == CONNECTOR_INVALID, "more than was said")
+        #expect(request.write("one", isLast: true) == CONNECTOR_OK, "less")
+        let end = try #require(await request.next())
+        #expect(end.isDone && end.status != CONNECTOR_OK)
+        let empty = try PluginSide().stream("PUT", server.url(), length: 0)
+        #expect(empty.write("a", isLast: true) == CONNECTOR_INVALID)
+        empty.cancel()
+    }
+
+    @Test func `a part before there is room is misuse, and so is one of a request without`() async throws {
+        let server = LoopbackServer { _ in .stall }
+        defer { server.stop() }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        let big = String(repeating: "x", count: 1 << 20)
+        // No server takes as much as this at once: sooner or later there is no room.
+        var status = request.write(big)
+        while status == CONNECTOR_OK { status = request.write(big) }
+        #expect(status == CONNECTOR_MISUSE)
+        #expect(request.write(big + "x") == CONNECTOR_TOO_LARGE)
+        request.cancel()
+        #expect(await request.next()?.status == CONNECTOR_CANCELLED)
+        let other = try plugin.stream("GET", server.url())
+        #expect(other.write("a") == CONNECTOR_MISUSE)
+        other.cancel()
+        #expect(await other.next()?.status == CONNECTOR_CANCELLED)
+        let whole = await plugin.request("PUT", server.url(), flags: CONNECTOR_HTTP_BODY_IN_PARTS)
+        #expect(whole.status == CONNECTOR_MISUSE && !whole.isDone)
+    }
+
+    @Test(arguments: [(307, Int32(CONNECTOR_PROTOCOL)), (303, Int32(CONNECTOR_OK))])
+    func `a redirect that needs the body again is refused`(_ status: Int, _ expected: Int32) async throws {
+        let server = LoopbackServer { request in
+            request.line.contains("/old") ? .response(status, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url("/old"), length: 1)
+        #expect(request.write("a", isLast: true) == CONNECTOR_OK)
+        let first = try #require(await request.next())
+        #expect(first.status == expected)
+        if status == 303 { #expect(server.requests.last?.line == "GET /new HTTP/1.1") }
+        request.cancel()
+    }
+
+    /// A server that answers, whatever has come of the request, with the heads that a test sends, and keeps the connection open.
+    private static func hastyServer(_ heads: ScriptLine) -> LoopbackServer {
+        let hasAnswered = Atomic(false)
+        return LoopbackServer(readsRequests: false) { _ in
+            if hasAnswered.exchange(true, ordering: .relaxed) { return .stall }
+            return .written { write in
+                while let head = heads.next() { write(Array("HTTP/1.1 \(head)\r\n\r\n".utf8)) }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "401 No\r\nContent-Length: 0", "413 No\r\nContent-Length: 0", "200 OK\r\nContent-Length: 0", "204 OK",
+        ],
+        [UInt64.max, 6]
+    )
+    func `a whole answer ends the request before its body has ended`(_ head: String, _ length: UInt64) async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let request = try PluginSide().stream("PUT", server.url(), length: length)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send(head)
+        let first = try #require(await request.next())
+        #expect(!first.isDone && head.hasPrefix("\(first.code)"))
+        let end = try #require(await request.part())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == first.code)
+        #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+    }
+
+    @Test func `a redirect before the end of the body is followed without the rest`() async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        let other = LoopbackServer { _ in .response(200) }
+        defer {
+            heads.send(nil)
+            server.stop()
+            other.stop()
+        }
+        let request = try PluginSide().stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("303 Elsewhere\r\nLocation: \(other.url("/new"))\r\nContent-Length: 0")
+        #expect(await request.next()?.code == 200)
+        #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+        #expect(await request.part()?.isDone == true)
+        #expect(other.requests.first?.line == "GET /new HTTP/1.1")
+    }
+
+    @Test(arguments: ["", "\r\n\r\n2\r\nno\r\n0"])
+    func `a refusal that does not say how long it is ends soon after its last part`(_ body: String) async throws {
+        let clock = ManualHostClock()
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("401 No\r\nTransfer-Encoding: chunked\(body)")
+        #expect(await request.next()?.code == 401)
+        if !body.isEmpty { #expect(await request.part()?.text == "no") }
+        request.resume()
+        clock.advance(by: .seconds(1))
+        let end = try #require(await request.next())
+        #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 401)
+    }
+
+    @Test func `an answer whose end does not come before that of the body times out`() async throws {
+        let clock = ManualHostClock()
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("401 No\r\nTransfer-Encoding: chunked")
+        #expect(await request.next()?.code == 401)
+        clock.advance(by: .seconds(30))
+        #expect(await request.next()?.status == CONNECTOR_TIMED_OUT)
+    }
+
+    @Test func `the host's deadline ends with the body if the response has begun before`() async throws {
+        let heads = ScriptLine()
+        let server = Self.hastyServer(heads)
+        defer {
+            heads.send(nil)
+            server.stop()
+        }
+        let plugin = PluginSide()
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        #expect(request.write("one") == CONNECTOR_OK)
+        await request.rooms.reaches(1)
+        heads.send("200 OK\r\nTransfer-Encoding: chunked")
+        #expect(await request.next()?.code == 200)
+        #expect(request.write("", isLast: true) == CONNECTOR_OK)
+        let known = try #require(plugin.gate.state.withLock { $0.requests[request.id] })
+        #expect(known.timer == nil)
+        request.cancel()
+        #expect(await request.next()?.status == CONNECTOR_CANCELLED)
+    }
+
+    @Test func `a body of a known length ends with its last byte`() async throws {
+        let server = LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") }
+        defer { server.stop() }
+        let request = try PluginSide().stream("PUT", server.url(), length: 3)
+        #expect(request.write("one") == CONNECTOR_OK)
+        #expect(await request.next()?.code == 200)
+        #expect(await request.part()?.status == CONNECTOR_OK)
+    }
+
+    @Test func `the host's deadline begins again with each part`() async throws {
+        let clock = ManualHostClock()
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let plugin = PluginSide(host: HostServices(options: .init(clock: clock)))
+        let request = try plugin.stream("PUT", server.url(), length: .max)
+        for count in 1...5 {
+            clock.advance(by: .seconds(29))
+            #expect(request.write("part") == CONNECTOR_OK)
+            await request.rooms.reaches(count)
+        }
+        clock.advance(by: .seconds(30))
+        #expect(await request.next()?.status == CONNECTOR_TIMED_OUT)
+    }
+}

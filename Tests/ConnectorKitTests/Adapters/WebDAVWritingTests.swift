@@ -1,0 +1,214 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ConnectorKit
+internal import ConnectorManifest
+internal import Testing
+
+@testable internal import webdav
+
+/// The adapter of WebDAV servers: writing.
+@Suite struct WebDAVWritingTests: WebDAVSuite {
+    @Test func `parts come in order, are bounded, and the last may come again`() async throws {
+        let webdav = try webdav(ScriptedHTTP())
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let part = [UInt8](repeating: 1, count: upload.partSize)
+        let size = UInt64(upload.partSize)
+        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: size) }?.status == .invalid)
+        for _ in 1...2 { try await webdav.uploadPart(part, of: upload.id, at: 0) }
+        #expect(await failure { try await webdav.uploadPart([1], of: upload.id, at: 1) }?.status == .invalid)
+        for index in 1..<UInt64(8) { try await webdav.uploadPart(part, of: upload.id, at: index * size) }
+        let short = await failure { _ = try await webdav.completeUpload(upload.id, size: 1, digest: nil) }
+        #expect(short?.status == .invalid)
+        try await webdav.abortUpload(upload.id)
+        #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 0) }?.status == .notFound)
+    }
+
+    /// Sends parts of 1 MiB, each of bytes with its number.
+    private func send(_ numbers: ClosedRange<UInt8>, of upload: FileUpload, to webdav: WebDAV) async throws {
+        for number in numbers {
+            let part = [UInt8](repeating: number, count: upload.partSize)
+            try await webdav.uploadPart(part, of: upload.id, at: UInt64(number) << 20)
+        }
+    }
+
+    @Test func `a large file is one request that lasts as long as the upload, and the last part may come again`()
+        async throws
+    {
+        let http = http([(405, ""), (404, ""), (507, "full"), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await send(0...8, of: upload, to: webdav)
+        #expect(http.requests.isEmpty, "so much is kept in memory")
+        try await send(9...19, of: upload, to: webdav)
+        try await send(19...19, of: upload, to: webdav)
+        #expect(http.beginning.map(\.method) == [.put] && http.requests.map(\.method) == [.mkcol])
+        try await webdav.uploadPart([99], of: upload.id, at: 20 << 20)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 20 << 20 + 1, digest: nil) }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .delete] && http.paths[2] == http.paths[3])
+        let again = await failure { _ = try await webdav.completeUpload(upload.id, size: 20 << 20 + 1, digest: nil) }
+        #expect(again?.status == .notFound, "its content is gone")
+        let body = http.requests[2].body
+        #expect(body.count == 20 << 20 + 1 && body.last == 99)
+        for number: UInt8 in 0..<20 {
+            let start = Int(number) << 20
+            #expect(body[start] == number && body[start + (1 << 20) - 1] == number)
+        }
+    }
+
+    @Test func `a file that never ends is refused by the server, once it is full, and leaves nothing behind`()
+        async throws
+    {
+        let answers = [(405, ""), (507, "full"), (204, "")].map { status, text in
+            ScriptedHTTP.Answer.response(HTTPResponse(status: status, body: Array(text.utf8)))
+        }
+        let http = ScriptedHTTP(answers, bodyLimit: 12 << 20)
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let error = await failure {
+            for number: UInt8 in 0...200 { try await send(number...number, of: upload, to: webdav) }
+        }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(error?.message.contains("no space left") == true)
+        try await webdav.abortUpload(upload.id)
+        #expect(http.requests.map(\.method) == [.mkcol, .put, .delete] && http.paths[1] == http.paths[2])
+    }
+
+    @Test func `a large upload that is aborted, or whose gate closes, ends its request and removes what was put`()
+        async throws
+    {
+        for isClosed in [false, true] {
+            let http = http([(405, ""), (204, ""), (204, "")])
+            let webdav = try webdav(http)
+            let upload = try await webdav.createUpload(FileUploadRequest("a"))
+            try await send(0...10, of: upload, to: webdav)
+            if isClosed { await webdav.close() } else { try await webdav.abortUpload(upload.id) }
+            #expect(http.beginning.count == 1)
+            #expect(http.requests.map(\.method) == [.mkcol, .delete], "the put did not end as if it were whole")
+        }
+    }
+
+    @Test func `a large file of which the server has another size gets no place`() async throws {
+        let http = http([(405, ""), (404, ""), (201, ""), there(0), (204, "")])
+        let webdav = try webdav(NamingHTTP(script: http))
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await send(0...9, of: upload, to: webdav)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 10 << 20, digest: nil) }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == false)
+        #expect(error?.message.contains("has 0 of the file's 10485760 bytes") == true)
+        #expect(error?.message.contains("FastCGI") == true)
+        #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .propfind, .delete])
+        #expect(Set(http.paths[2...]).count == 1, "what is removed is what was put")
+    }
+
+    @Test func `a copy has the size of its source, as far as the server says`() async throws {
+        let copied = [there(), (404, ""), (201, ""), there()]
+        let short = http(copied + [there(2), (204, "")])
+        let error = await failure { _ = try await webdav(NamingHTTP(script: short)).copy("a", to: "b") }
+        #expect(error?.status == .protocolViolation && error?.isRetryable == false)
+        #expect(short.requests.map(\.method) == [.propfind, .propfind, .copy, .propfind, .propfind, .delete])
+        let unknown = http(copied + [there(nil), (207, multistatus("")), (404, ""), (201, ""), there()])
+        #expect(try await webdav(NamingHTTP(script: unknown)).copy("a", to: "b").size == 3)
+    }
+
+    /// Puts three bytes.
+    private func put(_ request: FileUploadRequest, _ http: ScriptedHTTP) async throws -> FileEntry {
+        let webdav = try webdav(NamingHTTP(script: http))
+        let upload = try await webdav.createUpload(request)
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        return try await webdav.completeUpload(upload.id, size: 3, digest: nil)
+    }
+
+    /// The moves that a server got.
+    private func moves(_ http: ScriptedHTTP) -> [HTTPRequest] {
+        http.requests.filter { $0.method == .move }
+    }
+
+    @Test func `a server that refuses every tag in If is asked without, if the tag is still there`() async throws {
+        let refused = [there(), (201, ""), there(), (207, multistatus("")), there(), (412, "")]
+        let request = FileUploadRequest("a", condition: .tag("1"))
+        let without = http(refused + [there(), (204, ""), there(tag: "2")])
+        #expect(try await put(request, without).tag == "2")
+        let conditions = [#"<http://vendor.example/files/a> (["1"])"#, nil]
+        #expect(moves(without).map { $0.headers["If"] } == conditions)
+        #expect(moves(without).allSatisfy { $0.headers["Overwrite"] == "T" })
+
+        let changed = http(refused + [there(tag: "2"), (204, "")])
+        #expect(await failure { _ = try await put(request, changed) }?.status == .conflict)
+        #expect(moves(changed).count == 1 && changed.requests.last?.method == .delete)
+
+        let again = http(refused + [there(), (412, ""), (204, "")])
+        #expect(await failure { _ = try await put(request, again) }?.status == .conflict)
+        #expect(moves(again).count == 2 && again.requests.last?.method == .delete)
+
+        let absent = http([(404, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (412, ""), (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a", condition: .absent), absent) }
+        #expect(error?.status == .conflict && moves(absent).count == 1)
+    }
+
+    @Test(arguments: [404, 409, 500])
+    func `a collection that is missing is made, whatever the server says of it`(status: Int) async throws {
+        let answers = [
+            (404, ""), (status, ""), (201, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (status, ""),
+            (201, ""), (201, ""), there(),
+        ]
+        let http = http(answers)
+        #expect(try await put(FileUploadRequest("b/a"), http).path == "b/a")
+        let methods: [HTTPRequest.Method] = [
+            .propfind, .put, .mkcol, .put, .propfind, .proppatch, .propfind, .move, .mkcol, .move, .propfind,
+        ]
+        #expect(http.requests.map(\.method) == methods)
+        #expect(http.paths[2] == "/files/.connector-uploads/" && http.paths[8] == "/files/b/")
+    }
+
+    @Test func `a server that fails is asked once more if a collection may be missing, and not if none can be`()
+        async throws
+    {
+        let http = http([(404, ""), (500, "broken"), (405, ""), (500, "broken"), (404, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a"), http) }
+        #expect(error?.status == .unavailable && error?.message.contains("broken") == true)
+        #expect(http.requests.map(\.method) == [.propfind, .put, .mkcol, .put, .delete])
+        let move = self.http([
+            (404, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (500, "broken"), (204, ""),
+        ])
+        #expect(await failure { _ = try await put(FileUploadRequest("a"), move) }?.status == .unavailable)
+        #expect(moves(move).count == 1)
+    }
+
+    @Test func `a put that fails leaves nothing behind`() async throws {
+        let http = http([(404, ""), (507, "full"), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 3, digest: nil) }
+        #expect(error?.status == .unavailable && error?.isRetryable == false)
+        #expect(http.requests.map(\.method) == [.propfind, .put, .delete])
+        #expect(http.paths[1] == http.paths[2] && http.paths[1].hasPrefix("/files/.connector-uploads/"))
+    }
+
+    @Test func `nothing foreign reads as a placeholder, or reaches the adapter's own files`() async throws {
+        let http = ScriptedHTTP()
+        let webdav = try webdav(http)
+        for request in [
+            FileUploadRequest("a", contentType: "a/{{secret:password}}"), FileUploadRequest(".connector-uploads/a"),
+            FileUploadRequest("a", condition: .tag("{{secret:password}}")),
+            FileUploadRequest("a", condition: .tag("\"")),
+        ] {
+            #expect(await failure { _ = try await webdav.createUpload(request) }?.status == .invalid)
+        }
+        #expect(await failure { _ = try await webdav.head(".connector-uploads/a") }?.status == .invalid)
+        #expect(await failure { try await webdav.remove(".connector-uploads/a") }?.status == .invalid)
+        #expect(await failure { _ = try await webdav.get("a", from: 0, count: 1, tag: "a\r\nb") }?.status == .invalid)
+        #expect(http.requests.isEmpty)
+    }
+
+    @Test func `neither a put nor a copy replaces a collection`() async throws {
+        let http = http([found("/files/a/", collection), (404, "")])
+        let webdav = try webdav(http)
+        let upload = try await webdav.createUpload(FileUploadRequest("a"))
+        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 0, digest: nil) }
+        #expect(error?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.propfind, .delete])
+    }
+}
