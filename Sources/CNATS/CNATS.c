@@ -302,10 +302,11 @@ int64_t cnats_max_payload(struct cnats_connection *connection) {
     return nats.natsConnection_GetMaxPayload(connection->connection);
 }
 
-bool cnats_denial(struct cnats_connection *connection, char *text, size_t size) {
+bool cnats_take_denial(struct cnats_connection *connection, char *text, size_t size) {
     pthread_mutex_lock(&connection->mutex);
     bool is_denied = connection->denial[0] != 0;
     snprintf(text, size, "%s", connection->denial);
+    connection->denial[0] = 0;
     pthread_mutex_unlock(&connection->mutex);
     return is_denied;
 }

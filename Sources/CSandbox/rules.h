@@ -18,13 +18,13 @@
 /** Its settings let it reach others. */
 #define SANDBOX_NETWORK 8
 
-/** A condition on one argument: it is one of the values, of the bits in the mask. */
+/** A condition on one argument: it is one of the values, or none of them, of the bits in the mask. */
 typedef struct sandbox_check {
     /** From 0. */
     uint8_t argument;
     /** Whether all 64 bits count, and not the lower 32 alone. */
     uint8_t is_wide;
-    /** Whether the values are those that are refused. */
+    /** Whether the values are those that are refused; then or_process does not count. */
     uint8_t is_refused;
     /** Whether the number of this process is one of the values. */
     uint8_t or_process;

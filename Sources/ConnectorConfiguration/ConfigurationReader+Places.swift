@@ -69,7 +69,7 @@ extension ConfigurationReader {
     /// Reports every former path that two connectors claim: only one of them can have it.
     mutating func checkFormerPaths(_ connectors: [Connector]) {
         var owners: [String: JSONPath] = [:]
-        for connector in connectors.selvesAndDescendants {
+        for connector in connectors.enabledSelvesAndDescendants {
             guard let was = connector.was else { continue }
             let here = connector.location.appending("was")
             guard let earlier = owners[was] else {

@@ -127,7 +127,6 @@ extension Outbox {
                 state.withLock { $0.version = version }
             } catch {}
         }
-        if engine.isShared { await settleDelayedEvents() }
         if state.withLock({ $0.isDraining && $0.lock == nil }) { await deliver() }
     }
 

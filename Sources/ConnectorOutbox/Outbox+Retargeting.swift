@@ -78,21 +78,6 @@ extension Outbox {
         }
     }
 
-    /// Makes dead letters of what the servers held back for a retry when a connector went.
-    func settleDelayedEvents() async {
-        let done = OneShot<Void>()
-        let (previous, gone) = state.withLock { state in
-            let gone = state.gone.filter { state.renames[$0] == nil }
-            guard !gone.isEmpty else { return (nil as OneShot<Void>?, gone) }
-            defer { state.retargeting = done }
-            return (state.retargeting, gone)
-        }
-        guard !gone.isEmpty else { return }
-        await previous?.wait()
-        await settleLateEvents(of: gone)
-        done.send()
-    }
-
     /// Moves what waits at a path to another one.
     private func carry(_ path: String, to other: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
         if try await engine.reassign(path, to: other) { return try await takeUp(engine) }
@@ -109,16 +94,16 @@ extension Outbox {
         try await takeUp(engine)
     }
 
-    /// Makes dead letters of everything that waits at a path.
+    /// Makes dead letters of everything that waits at a path, but for what servers hold back for a later retry.
     private func bury(_ path: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
         let failure = DeliveryFailure(.unknownConnector, "the connector is no longer in the configuration")
-        // Those that wait for a retry are due at the end of time, unless a server holds them back.
+        // Those that wait for a retry are due at the end of time.
         let end = Timestamp(nanoseconds: UInt64(Int64.max))
         while state.withLock({ $0.targets[path] == nil && !$0.isClosing }) {
             let limits = BatchLimits(count: 1000, bytes: 16 << 20)
             let batch = try await engine.batch(for: path, upTo: limits, now: end)
-            // The connector may have come back meanwhile.
-            guard state.withLock({ $0.targets[path] == nil }) else { return engine.release(path) }
+            // The connector may have come back meanwhile: its delivery takes them from here.
+            guard state.withLock({ $0.targets[path] == nil }) else { return }
             guard !batch.isEmpty else { return }
             let outcomes = batch.entries.map { _ in DeliveryOutcome.dead }
             let failures = batch.entries.map { _ in DeliveryFailure?.some(failure) }

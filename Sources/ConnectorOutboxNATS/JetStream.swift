@@ -80,7 +80,8 @@ struct JetStream: Sendable {
         until deadline: UInt64
     ) async throws(ConnectorError) {
         guard clock.now() < deadline, !Task.isCancelled else {
-            let denial = connection.denial
+            // What the server has just said explains more than what it denied, perhaps to an earlier request.
+            let denial = notice == nil ? connection.takeDenial() : nil
             throw connection.error(
                 .storage,
                 isReachable
@@ -89,7 +90,7 @@ struct JetStream: Sendable {
                 fix: denial == nil
                     ? "check that the servers run with --jetstream, and that a majority of the cluster is up"
                     : "check the permissions of the user in the NATS server, and that a majority of the cluster is up",
-                cause: denial ?? notice?.description,
+                cause: notice?.description ?? denial,
                 isRetryable: true
             )
         }

@@ -262,7 +262,8 @@ final class NATSConnection: Sendable {
     static func tooLarge(_ count: Int) -> ConnectorError {
         ConnectorError(
             .tooLarge,
-            "the event is larger than the NATS server accepts: \(count) bytes",
+            "the event has \(count) bytes, more than the NATS server accepts with its headers and \(NATSEngine.letterReserve) "
+                + "bytes for the reason of a dead letter",
             fix: "send a smaller event, or increase max_payload of the server"
         )
     }
@@ -273,10 +274,11 @@ final class NATSConnection: Sendable {
         return limit <= 0 || size <= limit
     }
 
-    /// The last request that the server denied to the user for lack of a permission, in its words; nil if it denied none.
-    var denial: String? {
+    /// What the server said when it last denied a request to the user for lack of a permission; nil if it has denied none since the last
+    /// call.
+    func takeDenial() -> String? {
         var text = [CChar](repeating: 0, count: 512)
-        let isDenied = unsafe withLibrary { unsafe cnats_denial($0, &text, text.count) } ?? false
+        let isDenied = unsafe withLibrary { unsafe cnats_take_denial($0, &text, text.count) } ?? false
         guard isDenied else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

@@ -182,8 +182,8 @@ extension NATSEngine {
         do throws(ConnectorError) {
             _ = try await jetStream.send(last)
         } catch {
-            let consumer = try await jetStream.call("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
-            guard case .failure(let refusal) = consumer, refusal.lacksConsumer else { throw error }
+            let consumer = try? await jetStream.call("CONSUMER.INFO.\(layout.stream).\(NATSLayout.token(target))")
+            guard case .failure(let refusal)? = consumer, refusal.lacksConsumer else { throw error }
         }
     }
 

@@ -59,7 +59,8 @@ extension NATSEngine.State {
     mutating func adopt(_ consumers: [String: NATSSchema.Consumer]) {
         for (path, consumer) in consumers {
             let isAnother = slots[path].map { $0 != consumer.slot } ?? false
-            if isAnother || leases[path]?.lease != consumer.lease { leases[path] = NATSLeases(lease: consumer.lease) }
+            if isAnother { leases[path] = nil }
+            leases[path, default: NATSLeases(lease: consumer.lease)].lease = consumer.lease
             settled[path] = isAnother ? nil : settled[path].map { $0.filter { $0 > consumer.floor } }
             if isAnother { oldest[path] = nil }
         }

@@ -137,7 +137,7 @@ package final class NATSEngine: OutboxEngine {
 
     /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted one, or made it anew.
     func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
-        let consumers = try await schema.consumers()
+        let consumers = try await schema.consumers(state.withLock { Array($0.slots.keys) })
         state.withLock { $0.adopt(consumers) }
         return consumers
     }
@@ -177,7 +177,7 @@ package final class NATSEngine: OutboxEngine {
     }
 
     /// How much larger than the event a dead letter may be, in bytes, for the reason.
-    private static let letterReserve = 4096
+    static let letterReserve = 4096
 
     package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
         let subject = layout.subject(try await slots(targets))

@@ -34,7 +34,7 @@ struct NATSLeases: Sendable {
     }
 
     /// How long a lease lasts without renewal, in nanoseconds.
-    let lease: UInt64
+    var lease: UInt64
     /// The leased events, in delivery order.
     private(set) var held: [LeasedEvent] = []
     private var retries: [Retry] = []

@@ -27,18 +27,22 @@ struct NATSSchema: Sendable {
 
     /// The consumers of the stream, by connector.
     ///
+    /// - Parameter expected: The connectors whose consumers must not be missing; nil for any of the stream. Those for which no server
+    ///   responds are left out, such as what an operator looks with.
     /// - Throws: `conflict` if two share a slot, or the settings of one are wrong.
-    func consumers() async throws(ConnectorError) -> [String: Consumer] {
+    func consumers(_ expected: [String]? = nil) async throws(ConnectorError) -> [String: Consumer] {
+        let names = expected.map { Set($0.map(NATSLayout.token)) }
         var consumers: [String: Consumer] = [:]
         var offset: Int64 = 0
         while true {
             let known = consumers.count
             let answer = try await jetStream.request("CONSUMER.LIST.\(layout.stream)", ["offset": .integer(offset)])
-            if let absent = answer["missing"]?.array, !absent.isEmpty {
+            let absent = answer["missing"]?.array?.compactMap(\.string).filter { names?.contains($0) ?? true } ?? []
+            if !absent.isEmpty {
                 throw jetStream.connection.error(
                     .storage,
                     "the outbox cannot be used: no NATS server responds for the consumers "
-                        + absent.compactMap(\.string).joined(separator: ", "),
+                        + absent.joined(separator: ", "),
                     fix: "check that a majority of the cluster is up",
                     isRetryable: true
                 )
@@ -106,7 +110,7 @@ struct NATSSchema: Sendable {
             }
             try check(info, wanted, stream)
         }
-        let consumers = try await consumers()
+        let consumers = try await consumers(targets)
         let absent = targets.filter { consumers[$0] == nil }.sorted()
         guard absent.isEmpty else {
             throw missing("the stream \(layout.stream) has no consumer for \(absent.joined(separator: ", "))")
@@ -122,7 +126,8 @@ struct NATSSchema: Sendable {
     }
 
     private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
-        for key in ["max_age", "max_msgs_per_subject"] {
+        // Letters may expire.
+        for key in stream == layout.stream ? ["max_age", "max_msgs_per_subject"] : [] {
             guard let limit = info["config"]?[key]?.integer, limit > 0 else { continue }
             throw wrong("the stream \(stream) deletes events that wait: its \(key) is \(limit)")
         }

@@ -48,9 +48,9 @@ struct EtcdSnapshot: Sendable {
             last.revision = revision
             guard let name = requests.setting(of: pair["key"]?.string ?? "") else { continue }
             last.values[name] = event["type"] == "DELETE" ? JSONValue?.none : try EtcdAnswer.value(of: pair)
-            try last.checkCount()
         }
         if last.revision != revision { snapshots.append(last) }
+        for snapshot in snapshots { try snapshot.checkCount() }
         return snapshots
     }
 }

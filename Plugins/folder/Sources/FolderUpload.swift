@@ -130,7 +130,7 @@ final class FolderUpload {
                 return
             }
             // FAT and its like have no links: there, as with a tag, another process may come in between.
-            let hasLinks = errno != EPERM && errno != EOPNOTSUPP
+            let hasLinks = errno != EPERM && errno != ENOTSUP
             if hasLinks, errno != EEXIST { throw FolderFailure.error(message) }
             guard !hasLinks, try root.status(of: name, in: parent) == nil else {
                 throw PluginError(.conflict, "there is a file \"\(request.path)\" already")

@@ -76,7 +76,8 @@ final class Sentry: CrashPlugin {
         try limits.check()
         let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
         limits.learn(from: answer)
-        let isNothingEnough = answersNothing.load(ordering: .relaxed)
+        // Whatever answers nothing to a wrong key, too, need not be a server for reports.
+        let isNothingEnough = answersNothing.load(ordering: .relaxed) && keyCheck.refusesWrongKeys
         let expected = isNothingEnough ? SentryRequests.acceptedSilently : SentryRequests.accepted
         _ = try expected.body(of: answer, failure: failure)
     }

@@ -85,10 +85,10 @@ void cnats_close(struct cnats_connection *_Nonnull connection);
 /** The size of the largest message that the server takes, its headers included; 0 if it is not known. */
 int64_t cnats_max_payload(struct cnats_connection *_Nonnull connection);
 
-/** Whether the server has denied a request for lack of a permission since the connection was made.
+/** Whether the server has denied a request for lack of a permission since the last call.
  *
  * @param text The server's words about the last one, cut at `size`. */
-bool cnats_denial(struct cnats_connection *_Nonnull connection, char *_Nonnull text, size_t size);
+bool cnats_take_denial(struct cnats_connection *_Nonnull connection, char *_Nonnull text, size_t size);
 
 /** What a status means; static. */
 const char *_Nonnull cnats_text(int32_t status);

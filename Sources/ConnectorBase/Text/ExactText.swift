@@ -29,3 +29,10 @@ package struct ExactText: Sendable, Hashable {
         hasher.combine(UInt8.max)
     }
 }
+
+extension ExactText: Comparable {
+    /// The order of bytes, in which servers list names.
+    package static func < (left: Self, right: Self) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+}

@@ -8,7 +8,8 @@ internal import ConnectorPlatform
 
 /// The pages that browsers watch, kept up to date.
 ///
-/// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched.
+/// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched; beside that, one for each
+/// request for a page.
 actor LivePages {
     /// A page, as those see it who have a right.
     private struct Key: Hashable {
@@ -28,9 +29,9 @@ actor LivePages {
     /// Distinguishes the versions of this run from those of an earlier one on the same address.
     private let epoch = UInt32.random(in: 0 ... .max)
 
-    /// The minimum time between two versions.
+    /// The minimum time between two snapshots for all pages.
     static let interval: Duration = .milliseconds(250)
-    /// The maximum time without an event: proxies close quiet connections, and only a write finds that a client is gone.
+    /// How long there may be no event before one is sent: proxies close quiet connections, and only a write finds that a client is gone.
     static let quiet: Duration = .seconds(15)
     /// The maximum number of pages kept while no browser watches them.
     private static let idleLimit = 64
@@ -48,9 +49,16 @@ actor LivePages {
 
     /// Keeps the pages up to date until the task is cancelled.
     func run() async {
-        for await _ in console.changes {
-            await update()
-            guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
+        await withDiscardingTaskGroup { group in
+            // A model may yield only what changes.
+            group.addTask {
+                while (try? await Task.sleep(for: Self.quiet)) != nil { await self.wakeIfQuiet() }
+            }
+            for await _ in console.changes {
+                await update()
+                guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
+            }
+            group.cancelAll()
         }
         for watcher in watchers.values { watcher.finish() }
         watchers = [:]
@@ -130,7 +138,11 @@ actor LivePages {
         for key in watched {
             hasChanged = pages[key]?.update(content(key, snapshot), as: newVersion()) ?? false || hasChanged
         }
-        if hasChanged || clock.now() >= woken.saturatingAdding(Self.quiet.nanoseconds) { wake() }
+        if hasChanged { wake() } else { wakeIfQuiet() }
+    }
+
+    private func wakeIfQuiet() {
+        if clock.now() >= woken.saturatingAdding(Self.quiet.nanoseconds) { wake() }
     }
 
     private func wake() {

@@ -14,7 +14,8 @@ enum Escaping {
 
     /// Escapes a text that a form sends back: the value of an attribute `value`, or the content of a `textarea`.
     ///
-    /// Carriage returns and characters that change the text direction become references, so the form sends what it was given.
+    /// Carriage returns and characters that change the text direction become references, which a hidden field sends as they are. Fields of
+    /// one line drop line ends, and a `textarea` makes each a carriage return and a line feed (HTML, 4.10.5.1 and 4.10.11).
     static func value(_ text: String) -> String {
         escape(text) { character in
             // Other control characters cannot be in a document, not even as references.

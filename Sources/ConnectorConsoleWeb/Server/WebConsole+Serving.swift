@@ -10,8 +10,8 @@ extension WebConsole {
     ///
     /// - Parameter announce: Called with a link that admits one browser, and with a new link after each use. The link of an
     ///   address other than loopback contains no token; operators type it in. By default it prints the link.
-    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a token
-    ///   that is too short; `unreadable` for an invalid certificate; `unavailable` if the address cannot be listened on.
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, for a token
+    ///   that is too short, and for a name with a port or a path; `unreadable` for an invalid certificate; `unavailable` if the address cannot be listened on.
     public static func run(
         _ host: ConnectorHost,
         options: Options = Options(),

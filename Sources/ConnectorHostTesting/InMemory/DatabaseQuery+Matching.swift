@@ -3,7 +3,6 @@
 
 internal import ConnectorBase
 internal import ConnectorCapabilities
-internal import ConnectorSimulator
 
 extension DatabaseQuery {
     /// Where a record is in the order of a query.

@@ -4,7 +4,6 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 public import ConnectorHost
-internal import ConnectorSimulator
 internal import Synchronization
 
 /// A database for an application's tests, which keeps its records in memory.

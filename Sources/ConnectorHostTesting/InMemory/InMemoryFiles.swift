@@ -5,7 +5,6 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import ConnectorDigest
 public import ConnectorHost
-internal import ConnectorSimulator
 internal import Synchronization
 
 /// A store of files for an application's tests, which keeps them in memory.

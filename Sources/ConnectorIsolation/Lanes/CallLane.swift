@@ -50,7 +50,10 @@ package final class CallLane: @unchecked Sendable {
     package func isUntouched(last count: Int) -> Bool { writer.isUntouched(last: count) }
 
     /// The call has ended.
-    package func callEnds() { timer.end() }
+    package func callEnds() {
+        timer.end()
+        stream.callEnds()
+    }
 
     /// No answers come any more; wakes the caller that waits. Its process may have passed the memory on to others, which may put the mark
     /// of a sleeper back, so call it until the caller has gone.

@@ -17,7 +17,7 @@ package struct LaneStream: ~Copyable {
     private let reader: RingReader
     private let writer: RingWriter
     private let interruption: LaneInterruption
-    /// Called once for a message that is not there after ``briefly``.
+    /// Called for a message that is not there after ``briefly``, or that has been awaited ``patientWaits`` times.
     private let onWait: (@Sendable () -> Void)?
     private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
@@ -45,6 +45,8 @@ package struct LaneStream: ~Copyable {
 
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
+    /// How often an answer is awaited before ``onWait`` is called all the same.
+    private static let patientWaits = 64
     /// The longest sleep of the host, in nanoseconds: a runner may take the wake that was meant for it.
     private static let nap: UInt64 = 100_000_000
 
@@ -79,10 +81,10 @@ package struct LaneStream: ~Copyable {
     /// Begins a message.
     ///
     /// - Parameter count: The bytes of the words and bytes that follow.
-    package mutating func begin(count: Int) {
-        (overtime, waits) = (0, 0)
-        put(UInt64(count))
-    }
+    package mutating func begin(count: Int) { put(UInt64(count)) }
+
+    /// The next call has a time of its own.
+    mutating func callEnds() { (overtime, waits) = (0, 0) }
 
     /// Writes a word.
     package mutating func put(_ word: UInt64) {
@@ -269,7 +271,7 @@ package struct LaneStream: ~Copyable {
                 let limit = !isPatient ? Self.briefly : onWait == nil ? .max : Self.nap
                 try reader.wait(limit, unless: { interruption.stop != nil })
                 waits += 1
-                if !isPatient, reader.isEmpty || waits > 64 {
+                if !isPatient, reader.isEmpty || waits > Self.patientWaits {
                     isPatient = true
                     onWait?()
                 }

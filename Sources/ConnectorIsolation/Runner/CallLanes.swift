@@ -135,7 +135,8 @@ extension CallLanes.State {
     /// Frees the lanes that have opened, or whose answers have come, after all.
     mutating func recover(_ patience: UInt64) {
         unopened.removeAll { lane in
-            guard let word = lane.stream.lateWord() else { return false }
+            let word = lane.stream.lateWord()
+            guard lane.stream.stop != .late else { return false }
             if word == LaneAnswer.answered.rawValue {
                 lane.patience = patience
                 free.append(lane)

@@ -60,7 +60,7 @@ package final class OutgoingMessages: Sendable {
         case full
         /// The runner has written a position into the ring that is impossible.
         case corrupt
-        /// The runner has closed the socket, although it lives.
+        /// The socket takes nothing any more: the runner has ended, or closed it. Only ``flush()`` says so.
         case broken
     }
 
@@ -89,8 +89,13 @@ package final class OutgoingMessages: Sendable {
             state.count += 1
             state.size += size
             state.entries.append(Entry(bytes: bytes, descriptor: copy))
-            let number = state.count
-            return (number, try flush(&state))
+            do throws(Refusal) {
+                return (state.count, try flush(&state))
+            } catch {
+                // Whoever watches the socket finds out whether the runner has ended, and how.
+                guard error == .broken else { throw error }
+                return (state.count, .socket)
+            }
         }
     }
 

@@ -33,7 +33,11 @@ extension Runner {
             do throws(OutgoingMessages.Refusal) {
                 wantsRoom = try outgoing.flush() == .socket
             } catch {
-                if error == .broken { break }
+                if error == .broken {
+                    // What the runner sent before it ended still counts.
+                    _ = receive(&assembler)
+                    break
+                }
                 wantsRoom = false
                 stop(Self.isCorrupt)
             }

@@ -248,8 +248,6 @@ package final class Runner: Sendable {
             return number
         } catch {
             if error == .corrupt { stop(Self.isCorrupt) }
-            // Its thread finds out whether the process has ended.
-            if error == .broken { wakeThread() }
             if error == .full, isEssential { stop("it does not read what the host sends") }
             return nil
         }

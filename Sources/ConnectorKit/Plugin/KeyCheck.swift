@@ -9,15 +9,18 @@ internal import Synchronization
 /// A request that was not refused proves nothing about the key: the vendor may refuse no key at all. So when the gate opens, the same
 /// request with a wrong key follows; proofs after that send only the real key, since repeated refusals would look like an attack.
 public final class KeyCheck: Sendable {
-    private let refusesWrongKeys = Atomic(false)
+    private let hasRefused = Atomic(false)
 
     /// Creates a check that knows nothing about the vendor yet.
     public init() {}
 
     /// Notes whether the vendor has refused the request with a wrong key. Any thread.
     public func note(isRefused: Bool) {
-        refusesWrongKeys.store(isRefused, ordering: .relaxed)
+        hasRefused.store(isRefused, ordering: .relaxed)
     }
+
+    /// Whether the vendor refuses wrong keys, as far as is known. Any thread.
+    public var refusesWrongKeys: Bool { hasRefused.load(ordering: .relaxed) }
 
     /// The evidence of a request that the vendor did not refuse, after it was asked whether it refuses a wrong key.
     ///
@@ -40,7 +43,7 @@ public final class KeyCheck: Sendable {
     /// The evidence of a request that the vendor did not refuse: that it is reachable and, if it refuses wrong keys, that the key is
     /// right.
     public func evidence(_ reachable: Evidence) -> [Evidence] {
-        guard refusesWrongKeys.load(ordering: .relaxed) else { return [reachable] }
+        guard refusesWrongKeys else { return [reachable] }
         return [reachable, .authenticated("the same request with another key is refused")]
     }
 }

@@ -26,7 +26,7 @@ import Testing
         @Test func `a full socket waits for room`() throws {
             let outgoing = OutgoingMessages(host)
             let bytes = [UInt8](repeating: 1, count: 1 << 20)
-            #expect(try outgoing.send(bytes, -1).wait == .socket)
+            while try outgoing.send(bytes, -1).wait != .socket {}
             #expect(try outgoing.flush() == .socket)
             outgoing.close()
         }
@@ -36,10 +36,7 @@ import Testing
             let outgoing = OutgoingMessages(host)
             if hasRing { outgoing.use(RingWriter(try RingTests.ring())) }
             #expect(shutdown(runner, Int32(SHUT_RD)) == 0)
-            let error = #expect(throws: OutgoingMessages.Refusal.self) {
-                _ = try outgoing.send([1], hasRing ? host : -1)
-            }
-            #expect(error == .broken)
+            #expect(try outgoing.send([1], hasRing ? host : -1).wait == .socket)
             #expect(throws: OutgoingMessages.Refusal.broken) { _ = try outgoing.flush() }
             outgoing.close()
         }

@@ -72,12 +72,13 @@ internal import Testing
         )
     }
 
-    @Test(arguments: [("", DeliveryAnswer.Outcome.accepted), ("{}", .retry)])
-    func `nothing accepts an event only where it answered the empty envelope, too`(
+    @Test(arguments: [("", 403, DeliveryAnswer.Outcome.accepted), ("{}", 403, .retry), ("", 200, .retry)])
+    func `nothing accepts an event only where it answered the empty envelope, too, and a wrong key is refused`(
         _ opening: String,
+        _ wrongKey: Int,
         _ outcome: DeliveryAnswer.Outcome
     ) async throws {
-        let sentry = try sentry(ScriptedHTTP((200, opening), (403, ""), (200, "")))
+        let sentry = try sentry(ScriptedHTTP((200, opening), (wrongKey, ""), (200, "")))
         _ = try await sentry.open()
         #expect(try await sentry.deliver([CrashReport(level: .error, message: "m")]).map(\.outcome) == [outcome])
     }

@@ -132,7 +132,7 @@ import Testing
                 "POST",
                 "/api/1/envelope/",
                 "{}\n{\"type\":\"event\",\"length\":#}\n{}\n",
-                ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=#"]
+                ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=7"]
             ),
             Template(
                 "amplitude",

@@ -97,6 +97,7 @@ import Testing
     @Test(arguments: [
         ("(a+)+$", "repeats a group"), ("(a|a)*$", "repeats a group"), ("((a{1,9})b?){2,}", "repeats a group"),
         (#"(a+\Q)\E)+$"#, "repeats a group"), (".*.*.*.*x", "it may not end"), ("(", "bad $regex value"),
+        ("(?x)^(a+) +$", "repeats a group"), (String(repeating: "(a|a)", count: 16) + "x", "it may not end"),
     ])
     func `a pattern that may match without end is refused`(_ pattern: String, _ words: String) throws {
         _ = try create(["name": .string(String(repeating: "a", count: 600) + "!")])

@@ -9,7 +9,7 @@ import Testing
 
 /// What S3 answers to requests whose signature is good.
 @Suite struct S3VendorTests {
-    /// The answer and its status, and the buckets after it.
+    /// The answer; the bucket is as it is after it.
     private func send(_ method: String, _ query: String = "", key: String = "", in bucket: inout S3Bucket)
         -> HTTPResponse
     {

@@ -14,6 +14,8 @@ struct ParsePatternEffort {
     private(set) var isUnbounded = false
     /// The number of repetitions, each of which may try every length.
     private var count = 0
+    /// The number of alternatives beside the first ones, each of which may double the steps.
+    private var alternatives = 0
 
     init(_ pattern: String) {
         var rest = Substring(pattern)
@@ -25,14 +27,20 @@ struct ParsePatternEffort {
             case "[": Self.skipClass(&rest)
             case "(":
                 groups.append(false)
-                if rest.first == "?" { rest.removeFirst() }
+                if rest.first == "?" {
+                    rest.removeFirst()
+                    // In the extended syntax, blanks and comments may stand before what repeats a group.
+                    if rest.prefix(while: { $0.isLetter || $0 == "^" }).contains("x") { isUnbounded = true }
+                }
             case ")":
                 let isAmbiguous = groups.count > 1 ? groups.removeLast() : groups[0]
                 if isAmbiguous {
                     groups[groups.count - 1] = true
                     if let next = rest.first, next != "?", Self.repetitions.contains(next) { isUnbounded = true }
                 }
-            case "|": groups[groups.count - 1] = true
+            case "|":
+                groups[groups.count - 1] = true
+                alternatives += 1
             case let mark where Self.repetitions.contains(mark):
                 groups[groups.count - 1] = true
                 count += 1
@@ -45,7 +53,8 @@ struct ParsePatternEffort {
 
     /// Whether a text of a number of bytes is matched in time.
     func allows(_ length: Int) -> Bool {
-        var steps = 1
+        guard alternatives < 20 else { return false }
+        var steps = 1 << alternatives
         for _ in 0...count {
             let (product, overflows) = steps.multipliedReportingOverflow(by: max(length, 1))
             guard !overflows, product <= Self.limit else { return false }
