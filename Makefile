@@ -5,14 +5,14 @@
 #   make test     build and run every test
 #   make help     the rest
 
-# Tests use the debug build, too. A release build optimises every dependency as a whole, which takes twice as long;
+# The tests use the debug build, too. A release build optimises every dependency as a whole, which takes twice as long;
 # `make status CONFIGURATION=release` builds what is to be installed.
 CONFIGURATION ?= debug
 BUILD := .build/$(CONFIGURATION)
 SWIFT_BUILD := scripts/build $(BUILD) --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
 # The program under a short path, away from the images of the build directory.
 PROGRAM := .build/bin/connector-host
-# The tests' program itself: the package manager holds back what it writes, and so what the last test was if one hangs.
+# Runs the tests' program itself: the package manager holds back its output, and so hides the last test if one hangs.
 ifeq ($(shell uname),Darwin)
 TESTS := scripts/run-tests scripts/swift test --skip-build --no-parallel
 else
@@ -27,7 +27,7 @@ help:
 	@echo 'make status    build, install the plugins, and run: connector-host status --simulate'
 	@echo 'make plugins   build the adapters, and put their images into Plugins/'
 	@echo 'make test      build and run every test, and the examples'
-	@echo 'make isolated  run the tests that work wherever plugins are with every plugin in a runner'
+	@echo 'make isolated  run the tests that do not depend on where plugins run, with every plugin in a runner'
 	@echo 'make browser   test the page of the console in Chromium, also for accessibility; see Tests/Browser'
 	@echo 'make screenshots  take the pictures of the console in README and docs'
 	@echo 'make fuzz      damage images, files and answers with new random numbers, until a test fails'
@@ -39,13 +39,13 @@ help:
 	@echo 'make install   install everything below PREFIX (/usr/local), with CONFIGURATION=release'
 	@echo 'make deb       make a Debian package of it; Containerfile makes a container of that'
 	@echo 'make check-install  install to a folder, move it, and run the program from there; the package, too'
-	@echo 'make bench     measure, beside C programs that do the same'
-	@echo 'make paths     count what a call passes through, as docs/paths.md tells it'
-	@echo 'make schema    write connectors.schema.json from the plugins there are, and manifest and answers.schema.json'
+	@echo 'make bench     measure, against C programs that do the same'
+	@echo 'make paths     count what a call passes through, and compare it with docs/paths.md'
+	@echo 'make schema    write connectors.schema.json, with the fields of the plugins, manifest.schema.json and answers.schema.json'
 	@echo 'make docs      write docs/reference, and what manifests say in docs/adapters'
 	@echo 'make recordings  record the adapters of docs/adapters with the simulators'
 	@echo 'make layout    write the assertions of the layout of the ABI for Rust and Swift'
-	@echo 'make embed     write what connector-host new puts into projects as Swift'
+	@echo 'make embed     write, as Swift, what connector-host new puts into projects'
 	@echo 'make format    format every Swift file'
 	@echo 'make lint      check the format'
 	@echo 'make clean     remove everything that was built'
@@ -78,7 +78,7 @@ docs: plugins
 	@$(PROGRAM) reference --into docs/reference
 	@$(PROGRAM) reference --into docs/adapters $(foreach page,$(wildcard docs/adapters/*.md),$(foreach name,$(basename $(notdir $(page))),--plugin Plugins/$(name)/$(name).connector.json))
 
-# What adapters and the simulators of their vendors say. The tests make the same again.
+# Records what adapters and their vendors' simulators say. The tests make the recordings again, and compare.
 recordings: plugins
 	@scripts/record-adapters $(PROGRAM) Plugins -
 
@@ -97,7 +97,7 @@ embed:
 fixtures: packages
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures
 
-# The applications in Examples/ depend on this package by path, as any application does. None may resolve what only the command needs.
+# The applications in Examples/ depend on this package by path, as any application may. None may resolve what only the command needs.
 examples: plugins
 	@$(MAKE) --no-print-directory -s -C Examples/calculator libcalculator.so
 	@$(MAKE) --no-print-directory -s -C Examples/adapter/c
@@ -115,13 +115,13 @@ examples: plugins
 	@! grep -e argument-parser Examples/*/Package.resolved
 	@scripts/run-example $(or $(SCRATCH),.build-example)/debug
 
-# One test needs gdb, those of the outbox in NATS its server, those that cut servers off iproute2, those of metrics prometheus, and
-# those of the console tmux and Chromium. Without these, the tests are skipped.
+# One test needs gdb, those of signatures minisign, those of the outbox in NATS its server and client, those that cut servers off
+# iproute2, those of metrics prometheus, and those of the console tmux and Chromium. Tests whose program is missing are skipped.
 test-packages: packages
 	@scripts/install-system-packages gdb iproute2 minisign nats-server libnats3.4 prometheus tmux
 
-# Most of the time tests wait for processes, servers and clocks: so these run beside each other, and beside the compiler of the examples.
-# With SCRATCH=.build the examples take what is compiled of the dependencies there, after all that needs the rest of it.
+# Tests spend most of their time waiting for processes, servers and clocks, so these run in parallel, and beside the compiler of the
+# examples. With SCRATCH=.build the examples reuse the dependencies compiled there, after everything that needs the rest of it.
 test: test-packages fixtures plugins
 	scripts/swift build --build-tests
 	@scripts/run-together \
@@ -178,13 +178,13 @@ torture: packages fixtures
 	    CONNECTOR_TORTURE_ROTATIONS=10000 CONNECTOR_TORTURE_SWAPS=100 CONNECTOR_TESTS_SILENCE=3600 \
 	    $(TESTS) --filter 'TortureTests|GateSecretTests'
 
-# The dependencies are compiled once for both, what is ours for each.
+# The dependencies are compiled once for both sanitizers, our own code once for each.
 sanitize: packages fixtures
 	@Tests/Sanitizers/run address
 	@Tests/Sanitizers/run thread
 
-# With the adapters in the host's process, and in runners. The suite of files/1 puts with one host for several calls, which is in the
-# tests.
+# Runs with the adapters in the host's process, and again in runners. The suite of files/1 puts with one host for several calls, and is
+# built with the tests.
 acceptance: plugins
 	scripts/swift build --build-tests
 	@CONNECTOR_ISOLATION=none Tests/Acceptance/run
@@ -193,7 +193,7 @@ acceptance: plugins
 api: plugins fixtures
 	@Tests/Acceptance/run api
 
-# What is installed is built with CONFIGURATION=release; the tests of an installation do with the debug build.
+# What is installed is built with CONFIGURATION=release; the debug build is enough to test an installation.
 PREFIX ?= /usr/local
 install: plugins
 	@scripts/install $(BUILD) "$(PREFIX)" "$(DESTDIR)"
@@ -201,14 +201,15 @@ install: plugins
 deb: plugins
 	@scripts/make-deb $(BUILD) .build/packages
 
-# Installs to places that are removed again, and runs the program from there, from a prefix and from the package.
+# Installs a prefix and the package into temporary folders, and runs the program from each.
 check-install: plugins
 	@rm -rf .build/installed .build/unpacked
 	@scripts/install $(BUILD) "$(CURDIR)/.build/installed"
 	@scripts/check-install .build/installed
 	@if command -v dpkg-deb > /dev/null; then \
-	    rm -f .build/packages/*.deb; scripts/make-deb $(BUILD) .build/packages > /dev/null && \
-	    dpkg-deb -x .build/packages/*.deb .build/unpacked && scripts/check-install .build/unpacked/usr; fi
+	    mkdir .build/unpacked && touch ".build/unpacked/connector-host_0_$$(dpkg --print-architecture).deb" && \
+	    scripts/make-deb $(BUILD) .build/unpacked > /dev/null && \
+	    dpkg-deb -x .build/unpacked/*.deb .build/unpacked && scripts/check-install .build/unpacked/usr; fi
 	@rm -rf .build/installed .build/unpacked
 
 bench: packages
@@ -223,6 +224,10 @@ format:
 lint:
 	@swift format lint --strict --parallel --recursive $(SOURCES)
 
+# Beside the manifests, only the images that the build has put there are removed.
 clean:
-	rm -rf .build .build-* Plugins/*/lib*.so
+	@for stamp in .build/*/installed-plugins/* .build-*/*/installed-plugins/*; do \
+	    name=$${stamp##*/}; image=Plugins/$$name/lib$$name.so; \
+	    if [ -f "$$image" ] && [ "$$(cksum < "$$image")" = "$$(cat "$$stamp" 2> /dev/null)" ]; then rm -f "$$image"; fi; done
+	rm -rf .build .build-*
 	@$(MAKE) --no-print-directory -s -C Tests/Fixtures clean

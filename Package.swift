@@ -22,8 +22,9 @@ let adapters = [
 /// The sanitizer that the tests are built with: `address`, `thread`, or none. See Tests/Sanitizers.
 let sanitizer = Context.environment["CONNECTOR_SANITIZER"]
 
-/// The tests that sanitizers leave out, each for itself: AddressSanitizer sees something where memory of plugins, of C libraries and of
-/// files is read and written, ThreadSanitizer where threads meet, and neither in what works on values, or beside the host.
+/// The test targets that each sanitizer leaves out, and under nil those that both do. AddressSanitizer can see something where memory of
+/// plugins, of C libraries and of files is read and written, ThreadSanitizer where threads meet, and neither in what works on values or
+/// stands beside the host.
 let plainTests: [String?: [String]] = [
     nil: [
         "ConnectorConsoleTests", "ConnectorControlTests", "ConnectorHTTPServerTests", "ConnectorHostCommandsTests",
@@ -33,7 +34,7 @@ let plainTests: [String?: [String]] = [
     "thread": ["ConnectorBaseTests", "ConnectorKitTests", "ConnectorSandboxTests"],
 ]
 
-/// The same by folder of a target; and what needs runners or adapters' images, which are not built for a sanitizer.
+/// The same for folders of a target, and for what needs runners or images of adapters, which are not built for a sanitizer.
 let plainFolders: [String?: [String: [String]]] = [
     nil: [
         "ConnectorHostTests": [
@@ -46,20 +47,20 @@ let plainFolders: [String?: [String: [String]]] = [
     "thread": ["ConnectorHostTests": ["Fuzzing", "Loading"]],
 ]
 
-/// The adapters whose code is tested: with a sanitizer, those that call libraries of the system.
+/// The adapters whose code is tested: with a sanitizer, only those that call system libraries.
 let testedAdapters = sanitizer == nil ? adapters : ["folder", "sqlite", "system-sensor"]
 
-/// What single adapters need besides `ConnectorKit`.
+/// What individual adapters need besides `ConnectorKit`.
 let adapterDependencies: [String: [Target.Dependency]] = [
     "sqlite": ["CSQLite"],
     "webdav": ["ConnectorBase", "ConnectorDigest"],
     "s3": ["ConnectorDigest"],
     "folder": [
-        "ConnectorDigest", .target(name: "CExtendedAttributes", condition: .when(platforms: [.linux])),
+        "ConnectorDigest", .target(name: "CLinux", condition: .when(platforms: [.linux])),
     ],
 ]
 
-/// What lies below the host, lowest first. Users import `ConnectorHost`, which passes on what is public of them.
+/// What lies below the host, lowest first. Users import `ConnectorHost`, which re-exports their public declarations.
 let layers: [Target.Dependency] = [
     "ConnectorPlatform", "ConnectorOutbox", "ConnectorLoading", "ConnectorInvocation", "ConnectorServices",
     "ConnectorConfiguration",
@@ -108,7 +109,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        // For a server in the tests alone; the HTTP client needs it anyway.
+        // Only for a server in the tests; the HTTP client needs it anyway.
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -123,15 +124,15 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
-        // Extended attributes of files, which the C library's own module leaves out.
-        .systemLibrary(name: "CExtendedAttributes"),
-        // Opens the client of NATS at run time, if it is asked for.
+        // Functions of the C library that its own module leaves out.
+        .systemLibrary(name: "CLinux"),
+        // Opens the NATS client at run time, if the configuration asks for it.
         .target(name: "CNATS"),
-        // The system calls of a host and its runners, in C where they take macros.
+        // The system calls of a host and its runners, in C where they need macros.
         .target(name: "CRunner"),
-        // What a signal handler may do, it does in C.
+        // What a signal handler does, in C.
         .target(name: "CFatalSignal"),
-        // A filter of system calls, Landlock, namespaces: what has no interface but in C.
+        // The system call filter, Landlock, namespaces: what has an interface only in C.
         .target(name: "CSandbox"),
         .target(name: "ConnectorSandbox", dependencies: ["CSandbox"], swiftSettings: strict),
         // The lowest: JSON, errors, time, URLs, and a value that arrives once. Plugins are linked with it, so it depends on nothing.
@@ -148,10 +149,14 @@ let package = Package(
             dependencies: ["ConnectorBase", "ConnectorCapabilities"],
             swiftSettings: strict
         ),
-        // The layers of the host: each depends on those before it alone.
+        // The layers of the host: each depends only on those before it.
         .target(
             name: "ConnectorPlatform",
-            dependencies: ["CFatalSignal", "CZlib", "ConnectorBase", deque],
+            dependencies: [
+                "CFatalSignal", "CZlib", "ConnectorBase",
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
+                deque,
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -159,7 +164,7 @@ let package = Package(
             dependencies: ["ConnectorBase", "ConnectorCapabilities", "ConnectorPlatform"],
             swiftSettings: strict
         ),
-        // The engines of the outbox: the host alone knows them.
+        // The engines of the outbox: only the host knows them.
         .target(
             name: "ConnectorOutboxSQLite",
             dependencies: ["CSQLite", "ConnectorBase", "ConnectorOutbox", "ConnectorPlatform", deque],
@@ -220,7 +225,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // The file connectors.json: its values, its faults, and what it means with the plugins that there are.
+        // The file connectors.json: its values, its faults, and what it means with the plugins that are installed.
         .target(
             name: "ConnectorConfiguration",
             dependencies: [
@@ -310,7 +315,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // Projects for authors of plugins, made and brought to newer hosts.
+        // Projects for authors of plugins, made and updated for newer hosts.
         .target(
             name: "ConnectorScaffold",
             dependencies: [
@@ -338,7 +343,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "connector-host",
-            // SwiftPM may build the program for a package that needs only a library: then without the commands.
+            // SwiftPM may build the program for a package that needs only a library; it then has no commands.
             dependencies: [.target(name: "ConnectorHostCommands", condition: .when(traits: ["CommandLine"]))],
             swiftSettings: strict
         ),
@@ -498,7 +503,7 @@ let package = Package(
             .target(
                 name: $0,
                 dependencies: ["ConnectorKit", "ConnectorManifest"] + (adapterDependencies[$0] ?? []),
-                // Not the folder above, where the manifest is: an image put there would plan the build anew, and warn.
+                // Not the folder above, where the manifest is: an image put there would replan the build, and warn.
                 path: "Plugins/\($0)/Sources",
                 swiftSettings: strict,
                 plugins: ["ConnectorManifestPlugin"]
@@ -511,9 +516,9 @@ if let sanitizer {
     package.targets.removeAll { plain.contains($0.name) }
     for target in package.targets where target.type != .system && target.type != .plugin {
         target.exclude += [nil, sanitizer].flatMap { plainFolders[$0]?[target.name] ?? [] }
-        // Not by the package manager's own option, which would compile each dependency once more for each sanitizer: they hand out no
-        // memory of plugins, and their locks are the system's, which sanitizers see. Nobody edits between two of these builds, so each
-        // module is compiled as a whole, which takes a tenth less.
+        // Not by the package manager's own option, which would compile each dependency once more for each sanitizer: dependencies hand
+        // out no memory of plugins, and their locks are the system's, which sanitizers see. Nobody edits between two of these builds, so
+        // each module is compiled as a whole, which takes a tenth less time.
         target.swiftSettings =
             (target.swiftSettings ?? [])
             + [.unsafeFlags(["-sanitize=\(sanitizer)", "-whole-module-optimization", "-num-threads", "2"])]

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What authors of plugins in Swift need of connector-host, without the host, and so without any package of others.
+/// What authors of plugins in Swift need of connector-host, without the host, and so without third-party packages.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

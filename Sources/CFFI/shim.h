@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * shim.h: libffi for Swift. Its type descriptions are mutable globals, which Swift 6 does not let code refer to; each is
- * returned by a function here. They are never written after libffi was loaded.
+ * shim.h: libffi for Swift. Its type descriptions are mutable globals, which Swift 6 code may not refer to; functions here return
+ * them. They are never written once libffi is loaded.
  */
 #ifndef CFFI_SHIM_H
 #define CFFI_SHIM_H

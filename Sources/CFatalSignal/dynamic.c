@@ -6,7 +6,7 @@
 #include "dynamic.h"
 
 #ifdef __linux__
-/** An address of the dynamic section, which the linker may have relocated or not. */
+/** An address in the dynamic section, which the linker may or may not have relocated. */
 static const void *at(const struct link_map *map, ElfW(Addr) address) {
     return (const void *)(address < map->l_addr ? map->l_addr + address : address);
 }

@@ -21,7 +21,7 @@ static const uint32_t kinds[] = {257, 1025, 1026};
 static const uint32_t kinds[] = {0, 0, 0};
 #endif
 
-/** The segments of an image, and its memory that is read-only once it is relocated. */
+/** The segments of an image, and the part of its memory that becomes read-only after relocation. */
 typedef struct segments {
     const struct link_map *map;
     const ElfW(Phdr) *headers;
@@ -39,7 +39,7 @@ static int find_segments(struct dl_phdr_info *info, size_t size, void *context) 
         const ElfW(Phdr) *header = &info->dlpi_phdr[index];
         if (header->p_type != PT_GNU_RELRO) continue;
         found->start = info->dlpi_addr + header->p_vaddr;
-        /* The linker seals whole pages, and leaves the last one writable that holds other data, too. */
+        /* The linker seals whole pages, and leaves the last one writable if it also holds other data. */
         found->end = (found->start + header->p_memsz) & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     }
     return 1;
@@ -49,13 +49,13 @@ static int is_exit(const dynamic *tables, const ElfW(Rela) *relocation) {
     const uint32_t kind = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(relocation->r_info)];
     if (kind != kinds[0] && kind != kinds[1] && kind != kinds[2]) return 0;
-    /* One of the image's own is another function. */
+    /* A symbol that the image defines is another function. */
     if (symbol->st_shndx != SHN_UNDEF) return 0;
     const char *name = tables->names + symbol->st_name;
     return strcmp(name, "_exit") == 0 || strcmp(name, "_Exit") == 0;
 }
 
-/** Whether an address is in a writable segment: the linker relocates others, too, and makes them read-only again (DT_TEXTREL). */
+/** Whether an address is in a writable segment: the linker also relocates others, and makes them read-only again (DT_TEXTREL). */
 static int is_writable(const segments *segments, uintptr_t place) {
     for (int index = 0; index < segments->count; index++) {
         const ElfW(Phdr) *header = &segments->headers[index];

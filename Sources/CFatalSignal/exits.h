@@ -10,8 +10,8 @@
 #include "dynamic.h"
 
 /**
- * Makes a loaded image call `replacement` where it would call `_exit` or `_Exit`: it changes the addresses that the dynamic linker
- * put into the image, and into no other. `tables` are the image's own. Not for a signal handler.
+ * Makes a loaded image call `replacement` where it would call `_exit` or `_Exit`: changes the addresses that the dynamic linker has
+ * put into this image, and no other. `tables` are the image's own. Not for a signal handler.
  */
 void exits_redirect(const struct link_map *map, const dynamic *tables, void (*replacement)(int status));
 #endif

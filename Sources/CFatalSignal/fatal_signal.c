@@ -44,10 +44,10 @@ static fatal fatals[] = {
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int is_installed;
 
-/** The thread that writes the note; 0 before there is one. */
+/** The thread that writes the note; 0 if none does. */
 static atomic_uintptr_t writer;
 
-/** The process that the notes are about: one that it forks says nothing of its own end. */
+/** The process that notes are about: processes forked from it leave none. */
 static atomic_int process;
 
 /** Whether only the program itself may end the process now. */
@@ -114,15 +114,15 @@ uintptr_t fatal_signal_set_calling(uintptr_t function) {
 
 void fatal_signal_guard_exit(int32_t guards) { atomic_store(&is_guarded, guards); }
 
-/** The plugin of the call that the thread makes, if its stack does not say for certain. */
+/** The plugin of the call that the thread makes, if its stack does not name one for certain. */
 static image_place called(image_place place) {
     const image *marked = calling == 0 ? NULL : image_at(calling);
     if (marked == NULL || (place.image != NULL && !place.is_function)) return place;
-    /* Within the function, as a return address would be. */
+    /* An address within the function, as a return address would be. */
     return (image_place){marked, calling - marked->base + 1, 0, 0};
 }
 
-/** What the signal interrupted. */
+/** What the signal has interrupted. */
 typedef struct interrupted {
     int number;
     /** The address that a memory access failed at. */
@@ -154,7 +154,7 @@ static void registers(const void *context, uintptr_t *instruction, uintptr_t *to
 #endif
 }
 
-/** The first line, for people. */
+/** Prints the line for people. */
 static void say(const char *event, const char *plugin, image_place place) {
     static note line;
     line.length = 0;
@@ -183,7 +183,7 @@ static void say(const char *event, const char *plugin, image_place place) {
     note_write(&line, STDERR_FILENO);
 }
 
-/** The signal, the thread and its calls, each by its file and the place in it. */
+/** Adds the signal, the thread and its calls, each as a file and the offset in it. */
 static void add_frames(note *document, const interrupted *interrupted) {
     static uintptr_t frames[64];
     int count = frames_of(interrupted->instruction, interrupted->top, interrupted->frame, frames, 64);
@@ -207,7 +207,7 @@ static void add_frames(note *document, const interrupted *interrupted) {
     note_text(document, "]");
 }
 
-/** The file, for the next process: a JSON object of one line. */
+/** Writes the note for the next process: a JSON object on one line. */
 static void keep(const char *event, const char *plugin, image_place place, const interrupted *interrupted) {
     static note document;
     const char *gates = NULL;
@@ -245,8 +245,8 @@ static void keep(const char *event, const char *plugin, image_place place, const
 }
 
 /**
- * Claims the note for the calling thread: 1 if it is the first, 0 if it has the note already, which then is about a fault in
- * the handler itself. Another thread waits until the first one has ended the process, or for a second.
+ * Claims the note for the calling thread. Returns 1 if it is the first; 0 if it already has the note, so that the fault is in the
+ * handler itself. Another thread waits until the first one has ended the process, for a second at most, and gets 0.
  */
 static int claim(void) {
     uintptr_t none = 0, mine = (uintptr_t)pthread_self();
@@ -256,10 +256,10 @@ static int claim(void) {
     return 0;
 }
 
-/** Hands a signal on to what handled it before. */
+/** Passes a signal on to what handled it before. */
 static void hand_on(fatal *fatal, siginfo_t *info, void *context) {
     const struct sigaction *previous = &fatal->previous;
-    /* As the system would have called it: Swift's backtracer copies the process, and needs the signal there. */
+    /* With the mask that the system would have used: Swift's backtracer copies the process, and needs the signal there. */
     sigset_t own;
     sigemptyset(&own);
     sigaddset(&own, fatal->number);
@@ -270,12 +270,12 @@ static void hand_on(fatal *fatal, siginfo_t *info, void *context) {
     } else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
         previous->sa_handler(fatal->number);
     } else {
-        /* Pending until this handler returns; then it ends the process, with a core as it would have been. */
+        /* Pending until this handler returns; then it ends the process, with the core dump that it would have had. */
         struct sigaction standard;
         memset(&standard, 0, sizeof standard);
         standard.sa_handler = SIG_DFL;
         sigaction(fatal->number, &standard, NULL);
-        /* The first process of a namespace is spared the signals that it sends itself: abort would continue, to another signal. */
+        /* The first process of a PID namespace is spared the signals that it sends itself: abort would go on to another signal. */
         if (getpid() == 1) _exit(128 + fatal->number);
         raise(fatal->number);
     }
@@ -285,9 +285,12 @@ static void handle(int number, siginfo_t *info, void *context) {
     int error = errno;
     fatal *fatal = fatals;
     while (fatal->number != number) fatal++;
-    /* A forked process shares the terminal and the file with this one, which continues. */
+    /* A signal that was sent is ignored as before. The system ignores none that it raises for a fault, and abort none at all. */
+    int is_ignored = (fatal->previous.sa_flags & SA_SIGINFO) == 0 && fatal->previous.sa_handler == SIG_IGN;
+    if (is_ignored && info->si_code <= 0 && number != SIGABRT) return;
+    /* A forked process shares the terminal and the file with its parent, which continues. */
     int is_host = getpid() == atomic_load(&process);
-    /* What this and the handlers before it say must be visible. */
+    /* What this handler and the earlier ones print must be visible. */
     if (is_host) terminal_guard_leave();
     int is_mine = is_host && claim();
     if (is_mine) {
@@ -300,18 +303,18 @@ static void handle(int number, siginfo_t *info, void *context) {
     }
     errno = error;
     hand_on(fatal, info, context);
-    /* An earlier handler may let the process continue, and then the next signal is noted, too. */
+    /* An earlier handler may let the process continue; the next signal is then noted, too. */
     if (is_mine) atomic_store(&writer, 0);
 }
 
-/** Runs when the process ends by a function of the C library: a plugin must not do that. A status of -1 is not known. */
+/** Runs when the process ends by a function of the C library, which a plugin must not call. A status of -1 means unknown. */
 static void ending_by(const char *function, int status) {
     void *frames[128];
     image_place place = {NULL, 0, 0, 0};
     const char *plugin = loading;
     if (getpid() != atomic_load(&process)) return;
     terminal_guard_leave();
-    /* No signal has interrupted anything here: the unwinder is exact where a look at the stack may be deceived. */
+    /* No signal has interrupted anything here: the unwinder is exact, whereas a look at the stack may be deceived. */
     int count = backtrace(frames, 128);
     for (int index = 0; index < count && place.image == NULL; index++) {
         place.image = image_at((uintptr_t)frames[index]);
@@ -351,7 +354,7 @@ int32_t fatal_signal_install(const char *path) {
     slot_prepare(path);
     atomic_store(&process, getpid());
     if (!atomic_load(&is_installed) && (error = images_prepare()) == 0 && (error = pthread_key_create(&ending, end_thread)) == 0) {
-        /* The first use loads what it needs. */
+        /* The first use loads the unwinder's libraries. */
         void *frame[1];
         (void)backtrace(frame, 1);
         atomic_store(&is_installed, 1);
@@ -377,7 +380,7 @@ int32_t fatal_signal_install_in(char *memory) {
     return fatal_signal_install(NULL);
 }
 
-/** The answer of an interrupted thread: 0 before it, 1 after it. */
+/** Whether the interrupted thread has answered: 0 or 1. */
 static atomic_int has_answered;
 static _Atomic(const char *) answer;
 
@@ -396,7 +399,7 @@ void fatal_signal_be_looked_at(void) {
     sigset_t looked;
     sigemptyset(&looked);
     sigaddset(&looked, SIGURG);
-    /* Threads of the cooperative pool block it. */
+    /* Threads of the cooperative pool block the signal. */
     pthread_sigmask(SIG_UNBLOCK, &looked, NULL);
 }
 
@@ -408,7 +411,7 @@ const char *fatal_signal_plugin_of_thread(uintptr_t thread) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     atomic_store(&has_answered, 0);
-    /* Of the signals that no process expects, SIGURG is the one that is ignored by default. */
+    /* Of the signals that no process expects, SIGURG is ignored by default. */
     if (sigaction(SIGURG, &action, &previous) != 0) return NULL;
     if (pthread_kill((pthread_t)thread, SIGURG) == 0) {
         for (int turn = 0; turn < 100 && !atomic_load(&has_answered); turn++) poll(NULL, 0, 1);

@@ -23,8 +23,8 @@ static atomic_int image_count;
 static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
 
 /**
- * A pipe through which memory is read that may not be there: write(2) fails where a load would be a fault. And what its ends are: a
- * plugin may close them, and their numbers may be reused for another file.
+ * A pipe for reading memory that may not be mapped: write(2) fails where a load would fault. `identities` tells what its ends are:
+ * a plugin may close them, and their numbers may be reused for other files.
  */
 static int probe[2] = {-1, -1};
 static struct stat identities[2];
@@ -53,7 +53,7 @@ int32_t images_prepare(void) {
     return 0;
 }
 
-/** Whether the numbers of the pipe are still the pipe's. */
+/** Whether the descriptors are still those of the pipe. */
 static int has_probe(void) {
     struct stat now;
     for (int end = 0; end < 2; end++) {
@@ -63,7 +63,7 @@ static int has_probe(void) {
     return 1;
 }
 
-/** Copies memory that may not be there; the number of bytes that were. */
+/** Copies memory that may not be mapped. Returns how many bytes could be read. */
 static size_t copy(uintptr_t from, void *to, size_t size) {
     ssize_t written = write(probe[1], (const void *)from, size);
     if (written <= 0) return 0;
@@ -99,7 +99,7 @@ static int begins_function(const image *image, uintptr_t address) {
 #ifdef __linux__
     static ElfW(Sym) symbols[128];
     const size_t limit = 1 << 16;
-    /* Where the table ends is not known: what follows it is other bytes of the file, or nothing that can be read. */
+    /* Where the table ends is not known: other bytes of the file follow it, or memory that cannot be read. */
     for (size_t start = 0, count = 0; image->symbols != NULL && start < limit; start += count) {
         count = copy((uintptr_t)(image->symbols + start), symbols, sizeof symbols) / sizeof *symbols;
         if (count == 0) break;
@@ -116,7 +116,7 @@ static int begins_function(const image *image, uintptr_t address) {
 image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
     static uintptr_t words[512];
     const size_t page = sizeof words;
-    /* After an overflow the top lies in or below the guard page: look for the stack above it. */
+    /* After a stack overflow, the top lies in or below the guard page: look for the stack above it. */
     unsigned absent = 0, present = 0;
     image_place place = {image_at(instruction), 0, 1, 0};
     if (place.image != NULL) {
@@ -148,13 +148,13 @@ image_place image_on_stack(uintptr_t instruction, uintptr_t top) {
     return place;
 }
 
-/* Appended to only, like the images. */
+/* Only appended to, like the images. */
 static module modules[sizeof images / sizeof *images + 512];
 static atomic_int module_count;
 
 const module *module_at(uintptr_t address) {
     int count = atomic_load_explicit(&module_count, memory_order_acquire);
-    /* The youngest first: an address may have been another module's before. */
+    /* The newest first: an address may have belonged to another module before. */
     for (int index = count - 1; index >= 0; index--) {
         if (address >= modules[index].start && address < modules[index].end) return &modules[index];
     }
@@ -162,15 +162,15 @@ const module *module_at(uintptr_t address) {
 }
 
 #ifdef __linux__
-/* How much of the linker's list is in the table: it grows at its end, as long as nothing is removed. */
+/* How much of the linker's list is in the table: the list grows at its end as long as nothing is removed. */
 static size_t walked;
 static unsigned long long removed;
 
-/** Where a walk along the linker's list is. */
+/** A position in the linker's list. */
 typedef struct walk {
-    /** The number of the next entry. */
+    /** The index of the next entry. */
     size_t entry;
-    /** The place of the next module that is known already: the list names them in the order of the table. */
+    /** Where to look for the next module that is already known: the list has them in the order of the table. */
     int place;
 } walk;
 
@@ -230,7 +230,7 @@ int32_t fatal_signal_add_image(void *handle, const char *plugin, const char *pat
     exits_redirect(map, &tables, ended_at_once);
     modules_refresh();
     pthread_mutex_lock(&growing);
-    /* The youngest first, and that is mostly the one. */
+    /* The newest first: it is usually the one. */
     int place = atomic_load_explicit(&module_count, memory_order_relaxed) - 1;
     while (place >= 0 && modules[place].base != map->l_addr) place--;
     int count = atomic_load_explicit(&image_count, memory_order_relaxed);
@@ -256,7 +256,7 @@ int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *
     uintptr_t pair[2];
     frames[count++] = instruction;
     if (!has_probe()) return count;
-    /* Each frame holds the address of the next one, further up, and after that the return address. */
+    /* Each frame holds the address of the next frame further up, followed by the return address. */
     while (count < limit && frame >= top && frame % sizeof frame == 0 && copy(frame, pair, sizeof pair) == sizeof pair) {
         if (module_at(pair[1]) == NULL || !follows_call(pair[1])) break;
         frames[count++] = pair[1];
@@ -264,7 +264,7 @@ int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *
         if (pair[0] <= frame) return count;
         frame = pair[0];
     }
-    /* A few hundred words, no more: what lies further up is the outermost callers. */
+    /* No more than 2048 words: further up are only the outermost callers. */
     top &= ~(uintptr_t)(sizeof(uintptr_t) - 1);
     for (int word = 0; word < 2048 && count < limit; word++, top += sizeof top) {
         uintptr_t value;

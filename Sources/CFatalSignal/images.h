@@ -13,15 +13,15 @@
 #include <link.h>
 #endif
 
-/** An image of a plugin in this process, for ever. */
+/** An image of a plugin in this process; kept forever. */
 typedef struct image {
-    /** Where its code is, and where the image begins. */
+    /** Where its code starts and ends, and where the image begins. */
     uintptr_t start, end, base;
     const char *plugin;
     const char *path;
     _Atomic(const char *) gates;
 #ifdef __linux__
-    /** Of what it exports and imports; null if there are none. */
+    /** The symbols that it exports and imports; null if there are none. */
     const ElfW(Sym) *symbols;
 #endif
 } image;
@@ -31,13 +31,16 @@ typedef struct image_place {
     /** Null if there is none. */
     const image *image;
     uintptr_t offset;
-    /** Whether the code was running, not one that it had called. */
+    /** Whether this code was running, as opposed to code that it had called. */
     int is_running;
-    /** Whether an exported function begins there: a word of the stack that says so may as well be a pointer to it. */
+    /**
+     * Whether an exported function begins there: a word on the stack with that address may just as well be a pointer to the
+     * function.
+     */
     int is_function;
 } image_place;
 
-/** What a plugin calls instead of `_exit`: leaves a note, and ends the process with a status other than 0. */
+/** What a plugin calls instead of `_exit`: leaves a note, and ends the process with a nonzero status. */
 void ended_at_once(int status);
 
 /** The image whose code contains an address; null if there is none. Async-signal-safe. */
@@ -46,23 +49,23 @@ const image *image_at(uintptr_t address);
 /** Opens what image_on_stack needs; returns 0 or an errno. */
 int32_t images_prepare(void);
 
-/** Code of any file in the process: the program, a library, a plugin. */
+/** The code of any file in the process: the program, a library, a plugin. */
 typedef struct module {
-    /** Where its code is, and where the file's image begins. */
+    /** Where its code starts and ends, and where the file's image begins. */
     uintptr_t start, end, base;
     /** Escaped for JSON; empty for the program itself. */
     char path[256];
 } module;
 
-/** Takes note of the modules that are there now. Not for a signal handler. */
+/** Records the modules that are loaded now. Not for a signal handler. */
 void modules_refresh(void);
 
-/** The module that holds an address; null for none. For a signal handler. */
+/** The module that holds an address; null for none. Async-signal-safe. */
 const module *module_at(uintptr_t address);
 
 /**
- * The calls that led to an instruction, outermost last: by frame pointers, and from where code keeps none by looking for
- * return addresses, which may also find some of calls that have returned. For a signal handler. Returns how many there are.
+ * The calls that led to an instruction, outermost last: found by frame pointers, and, beyond code that keeps none, by looking for
+ * return addresses, which may also turn up calls that have returned. Async-signal-safe. Returns how many there are.
  */
 int frames_of(uintptr_t instruction, uintptr_t top, uintptr_t frame, uintptr_t *frames, int limit);
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * note.h: text in a fixed buffer, put together by async-signal-safe means.
+ * note.h: text in a fixed buffer, composed by async-signal-safe means.
  */
 #ifndef FATAL_SIGNAL_NOTE_H
 #define FATAL_SIGNAL_NOTE_H
@@ -21,7 +21,7 @@ static inline void note_text(note *note, const char *text) {
     while (*text != 0 && note->length < sizeof note->text) note->text[note->length++] = *text++;
 }
 
-/** Adds a list that commas separate, as many whole elements as fit into a number of bytes. */
+/** Appends a comma-separated list, up to as many whole elements as fit into `limit` bytes. */
 static inline void note_list(note *note, const char *list, size_t limit) {
     size_t length = 0;
     for (size_t index = 0; index <= limit; index++) {

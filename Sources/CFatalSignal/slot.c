@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 
 static char slot_path[4096];
-/** Memory that takes the place of the file; null for none. */
+/** Memory that replaces the file; null for none. */
 static char *slot_memory;
 
-/** Makes the directories of the file. */
+/** Makes the directories above the file. */
 static void make_directories(void) {
     for (char *end = slot_path + 1; *end != 0; end++) {
         if (*end != '/') continue;
@@ -25,7 +25,10 @@ static void make_directories(void) {
 }
 
 #if defined(__linux__) && defined(O_TMPFILE)
-/** The file without a name, its pages, and what it is: a plugin may close the descriptor, and its number may be reused for another file. */
+/**
+ * The file without a name, its pages, and its identity: a plugin may close the descriptor, and its number may be reused for
+ * another file.
+ */
 static int file = -1;
 static char *pages;
 static struct stat identity;
@@ -65,7 +68,7 @@ static void reserve(void) {
     pages = mapped;
 }
 
-/** Whether the prepared file has the note, and the path. */
+/** Puts the note into the prepared file, and gives that its path. Returns whether both succeeded. */
 static int publish(const note *note) {
     struct stat now;
     if (pages == NULL) return 0;
@@ -105,7 +108,7 @@ void slot_write(const note *note) {
     }
     if (slot_path[0] == 0 || publish(note)) return;
     make_directories();
-    /* A file of this user alone; never through a link. */
+    /* A file for this user alone; never through a link. */
     int made = open(slot_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (made < 0) return;
     note_write(note, made);

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * slot.h: the file that a note goes to, made before it is needed: a full disk, or a process without descriptors, loses no note.
+ * slot.h: the file that a note goes to, prepared in advance: a full disk, or a process without descriptors, loses no note.
  */
 #ifndef FATAL_SIGNAL_SLOT_H
 #define FATAL_SIGNAL_SLOT_H
@@ -9,12 +9,12 @@
 #include "note.h"
 
 /**
- * Prepares the file at a path; null for none. On Linux it has no name until there is a note, so a process that ends well leaves
- * nothing behind. Where the file system cannot do that, the file is made when there is a note. Not for a signal handler.
+ * Prepares the file at a path; null for none. On Linux the file has no name until there is a note, so a process that ends well
+ * leaves nothing behind. Where the file system cannot do that, the file is made when there is a note. Not for a signal handler.
  */
 void slot_prepare(const char *path);
 
-/** Prepares memory of the size of a note's text, which another process shares, instead of a file. Not for a signal handler. */
+/** Prepares memory shared with another process, of the size of a note's text, instead of a file. Not for a signal handler. */
 void slot_prepare_memory(char *memory);
 
 /** Writes the note and gives the file its name, in place of an older one. Async-signal-safe. */

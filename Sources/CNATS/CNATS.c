@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The types and functions of nats.h that are used; they are alike in every version 3 since 3.4. */
+/* The types and functions of nats.h that are used; they are the same in every version 3 since 3.4. */
 typedef struct natsOptions natsOptions;
 typedef struct natsConnection natsConnection;
 typedef struct natsSubscription natsSubscription;
@@ -86,9 +86,9 @@ struct cnats_connection {
     void *context;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    /* Whether the last message was handled, and whether the library has reported that the connection is closed. */
+    /* Whether the last message has been handled, and whether the library has reported that the connection is closed. */
     bool has_completed, has_closed;
-    /* What the server has denied last; empty for nothing. */
+    /* What the server last denied; empty for nothing. */
     char denial[256];
 };
 
@@ -96,7 +96,7 @@ static void *open_library(void) {
 #ifdef __APPLE__
     return dlopen("libnats.dylib", RTLD_NOW | RTLD_LOCAL);
 #else
-    /* The file's name holds the minor version: the one of Debian 12 first, then later ones. */
+    /* The file name contains the minor version: first that of Debian 12, then later ones. */
     for (int minor = 4; minor < 32; minor++) {
         char name[32];
         snprintf(name, sizeof name, "libnats.so.3.%d", minor);
@@ -126,8 +126,8 @@ static void load(void) {
     uint32_t version = nats.nats_GetVersionNumber();
     if (version < CNATS_VERSION || version >> 16 != CNATS_VERSION >> 16)
         snprintf(failure, sizeof failure, "the library's version is %s; 3.4 or a later 3 is needed", nats.nats_GetVersion());
-    /* Its locks spin 2000 times before they wait, and one is held while the system sends. If the application has opened the library
-     * already, it stays as it is. */
+    /* The library's locks spin 2000 times before they wait, and one is held while the system sends. If the application has
+     * already opened the library, it keeps its settings. */
     if (failure[0] == 0) nats.nats_Open(0);
 }
 
@@ -156,7 +156,7 @@ static void complete(void *closure) {
     note(connection, &connection->has_completed);
 }
 
-/* The library calls it once for each connection that was made, whoever closes it. */
+/* The library calls it once for each connection, whoever closes that. */
 static void finish(natsConnection *closed, void *closure) {
     struct cnats_connection *connection = closure;
     (void)closed;
@@ -173,8 +173,8 @@ static void describe(natsStatus status, char *reason, size_t size) {
         snprintf(reason, size, "%s", nats.natsStatus_GetText(status));
 }
 
-/* Keeps what the server denies, since the request gets no answer. Other errors are noticed by the time that requests take. Without
- * this function, the library would write to standard error. */
+/* Keeps what the server denies, because the request gets no answer. Other errors show in how long requests take. Without this
+ * function, the library would write to standard error. */
 static void keep(natsConnection *from, natsSubscription *subscription, natsStatus status, void *closure) {
     struct cnats_connection *connection = closure;
     (void)from;
@@ -185,7 +185,7 @@ static void keep(natsConnection *from, natsSubscription *subscription, natsStatu
     pthread_mutex_unlock(&connection->mutex);
 }
 
-/* Takes the servers one by one. */
+/* Splits the list of servers; those after the 64th are ignored. */
 static natsStatus set_servers(natsOptions *made, const char *url) {
     const char *servers[64];
     int count = 0;
@@ -223,7 +223,7 @@ static natsStatus set(natsOptions *made, const struct cnats_options *options) {
 static void release(struct cnats_connection *connection) {
     if (connection->connection != NULL) {
         nats.natsConnection_Close(connection->connection);
-        /* Closing ends the subscription; its last message may still be handled, and the end told. */
+        /* Closing ends the subscription; its last message may still be in progress, and the end still to be reported. */
         pthread_mutex_lock(&connection->mutex);
         while (!connection->has_completed || !connection->has_closed)
             pthread_cond_wait(&connection->condition, &connection->mutex);
@@ -236,8 +236,8 @@ static void release(struct cnats_connection *connection) {
     free(connection);
 }
 
-/* Before 3.8 the library leaves out a signature whose first byte is zero, which is one in 256, and the server refuses the user
- * (github.com/nats-io/nats.c, pull request 705). The next connection has something else to sign. */
+/* Before 3.8, the library leaves out a signature whose first byte is zero, which happens once in 256 times, and the server
+ * refuses the user (github.com/nats-io/nats.c, pull request 705). The next connection signs something else. */
 static natsStatus dial(struct cnats_connection *connection, natsOptions *made, bool is_signed) {
     natsStatus status = refused;
     for (int attempts = is_signed ? 3 : 1; status == refused && attempts > 0; attempts--)
@@ -269,7 +269,7 @@ struct cnats_connection *cnats_connect(const struct cnats_options *options, cons
         status = nats.natsConnection_Subscribe(&connection->subscription, connection->connection, subject, take, connection);
     if (status == 0) status = nats.natsSubscription_SetOnCompleteCB(connection->subscription, complete, connection);
     if (status != 0) connection->has_completed = true;
-    /* What was not asked for does not arrive, so nothing needs a limit, which would lose what was. */
+    /* Nothing arrives that was not asked for, so no limit is needed, and a limit would lose what was. */
     if (status == 0) status = nats.natsSubscription_SetPendingLimits(connection->subscription, -1, -1);
     if (status != 0) describe(status, reason, size);
     if (made != NULL) nats.natsOptions_Destroy(made);

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* linux/wait.h; glibc has it from 2.36 on. */
+/* From linux/wait.h; glibc has it since 2.36. */
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
@@ -34,10 +34,10 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
-/** The most arguments of a runner. */
+/** The most arguments that a runner takes. */
 #define ARGUMENT_COUNT 512
 
-/** Waits until there is something to read, or the other end is closed. Whether it was in time. */
+/** Waits until there is something to read or the other end is closed. Returns whether that was in time. */
 static int await_bytes(int end, int milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -53,13 +53,13 @@ static int await_bytes(int end, int milliseconds) {
 }
 
 /**
- * Whether a child leaves its place to another one, which is this process's child, too: its number, or that of the first. Kills both if
- * that takes too long: then -ETIMEDOUT.
+ * Awaits whether a child hands over to a successor, which is this process's child, too. Returns the number of the successor, or
+ * that of the first child if there is none; after the time it kills both, and returns -ETIMEDOUT.
  */
 static pid_t await_successor(pid_t child, int end, int milliseconds) {
     int32_t number = 0;
     if (!await_bytes(end, milliseconds)) {
-        /* Both are in the group of the first. */
+        /* Both are in the first child's process group. */
         kill(-child, SIGKILL);
         while (waitpid(-child, NULL, 0) > 0 || errno == EINTR) {}
         return -ETIMEDOUT;
@@ -87,7 +87,7 @@ int32_t runner_spawn(
         arguments[count + 1] = (char *)given[count];
     }
     char *const environment[] = {"SWIFT_BACKTRACE=enable=no", NULL};
-    /* Out of the way of the numbers that the child will have. */
+    /* Above the numbers that the child will use. */
     int own = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int end = fcntl(socket, F_DUPFD_CLOEXEC, 16);
     int lines = fcntl(output, F_DUPFD_CLOEXEC, 16);
@@ -104,7 +104,7 @@ int32_t runner_spawn(
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, own, RUNNER_SOCKET + 1);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, successor, RUNNER_SUCCESSOR);
     if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, RUNNER_SUCCESSOR + 1);
-    /* A group of its own: the keys of a terminal end the host, and the host its runners. */
+    /* A process group of its own: the keys of a terminal end the host, and the host ends its runners. */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     sigemptyset(&signals);
@@ -122,7 +122,7 @@ int32_t runner_spawn(
     if (child < 0 && error == 0) error = -child;
     if (ends[0] >= 0) close(ends[0]);
     if (error != 0) return -error;
-    /* The child is not reaped yet, so the number is its own. */
+    /* The child is not reaped yet, so its number cannot have been reused. */
     *pidfd = (int32_t)syscall(SYS_pidfd_open, child, 0);
     if (*pidfd < 0) {
         error = errno;
@@ -135,7 +135,7 @@ int32_t runner_spawn(
 
 int32_t runner_die_with(int32_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -errno;
-    /* It may have ended before that. */
+    /* The parent may have ended before that. */
     return getppid() == parent ? 0 : -ESRCH;
 }
 
@@ -244,7 +244,7 @@ void *runner_map(int32_t descriptor, uint64_t size) {
     return address == MAP_FAILED ? NULL : address;
 }
 
-/* Not FUTEX_PRIVATE_FLAG: the other thread is in another process. */
+/* Without FUTEX_PRIVATE_FLAG: the other thread is in another process. */
 int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
     struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
     struct timespec *limit = nanoseconds == UINT64_MAX ? NULL : &time;
@@ -253,7 +253,7 @@ int32_t runner_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
 }
 
 int32_t runner_wake(const void *word) {
-    /* All: a thread of the other process that sleeps there, too, must not take the one wake. */
+    /* Wakes all: a thread of the other process that also sleeps there must not consume the only wake-up. */
     long count = syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return count >= 0 ? (int32_t)count : -errno;
 }
@@ -265,7 +265,7 @@ int32_t runner_processors(void) {
     return count > 1 ? count : 1;
 }
 
-/* By epoll: a thread in poll or recvmsg would keep a socket open that another one closes, and the host would not learn of it. */
+/* By epoll: a thread in poll or recvmsg would keep a socket open that another one closes, and the host would not notice. */
 int32_t runner_watch(int32_t socket, int32_t reads) {
     struct epoll_event event = {.events = reads ? EPOLLIN : 0};
     int watch = epoll_create1(EPOLL_CLOEXEC);

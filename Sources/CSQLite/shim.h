@@ -6,13 +6,13 @@
 /* A macro that casts an integer to a function pointer, which Swift cannot import: SQLite copies the bytes it is given. */
 static inline sqlite3_destructor_type _Nonnull connector_sqlite_transient(void) { return SQLITE_TRANSIENT; }
 
-/* Swift cannot import functions of variable arguments: the end of this connection leaves the write-ahead log alone. */
+/* A function of variable arguments, which Swift cannot import: closing this connection leaves the write-ahead log alone. */
 static inline void connector_sqlite_leave_log(sqlite3 *_Nonnull database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-/* Macros that compute, which Swift cannot import: errors of reading that are no fault of the disk, as the file ends where more was
- * written, or the file system knows that it holds something else. */
+/* Macros that compute, which Swift cannot import: read errors that are not the disk's fault, because the file is shorter than
+ * what was written, or the file system knows that its content is damaged. */
 static inline _Bool connector_sqlite_is_damage(int code) {
 #ifdef SQLITE_IOERR_CORRUPTFS
     if (code == SQLITE_IOERR_CORRUPTFS) {
@@ -22,7 +22,7 @@ static inline _Bool connector_sqlite_is_damage(int code) {
     return code == SQLITE_IOERR_SHORT_READ;
 }
 
-/* Treats the file as hostile (sqlite.org/security.html): nothing that its schema holds runs, and nothing rewrites the schema. */
+/* Treats the file as hostile (sqlite.org/security.html): nothing that its schema contains runs, and nothing rewrites the schema. */
 static inline void connector_sqlite_harden(sqlite3 *_Nonnull database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);

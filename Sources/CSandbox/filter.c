@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * From the table to a program for the kernel: seccomp(2), and Documentation/userspace-api/seccomp_filter.rst.
+ * Turns the table into a program for the kernel: seccomp(2), and Documentation/userspace-api/seccomp_filter.rst.
  */
 #define _GNU_SOURCE
 
@@ -22,14 +22,14 @@
 
 _Static_assert(sizeof(sandbox_instruction) == sizeof(struct sock_filter), "one of them is another's copy");
 
-/* Since 5.0; headers may be older. */
+/* Since Linux 5.0; headers may be older. */
 #define RETURN_ASK 0x7fc00000u
 #define X32_BIT 0x40000000u
 
-/** More than the highest number of a call in the table. */
+/** More than the highest call number in the table. */
 #define NUMBER_COUNT 512
 
-/** A program while it is written. */
+/** A program being written. */
 typedef struct writer {
     const sandbox_filter *filter;
     sandbox_instruction *program;
@@ -53,7 +53,7 @@ static uint32_t refusal(const sandbox_filter *filter, uint32_t error) {
 
 static void refuse(writer *writer, uint32_t error) { give(writer, refusal(writer->filter, error)); }
 
-/** Continues behind what it writes if the condition holds, and refuses otherwise. Both machines store the lower half first. */
+/** Falls through if the condition holds, and refuses otherwise. Both architectures store the lower half first. */
 static void check(writer *writer, const sandbox_check *check, uint8_t error) {
     const size_t lower = offsetof(struct seccomp_data, args) + 8 * (size_t)check->argument;
     if (check->is_wide) {
@@ -64,7 +64,7 @@ static void check(writer *writer, const sandbox_check *check, uint8_t error) {
     load(writer, lower);
     if (check->mask != 0) put(writer, BPF_ALU | BPF_AND | BPF_K, check->mask, 0, 0);
     if (check->is_refused) {
-        /* Each value jumps over those that follow, and over the jump over the refusal. */
+        /* Each value jumps over those that follow, and over the jump past the refusal. */
         for (uint32_t index = 0; index < check->count; index++) {
             put(writer, BPF_JMP | BPF_JEQ | BPF_K, check->values[index], (uint8_t)(check->count - index), 0);
         }
@@ -80,7 +80,7 @@ static void check(writer *writer, const sandbox_check *check, uint8_t error) {
     refuse(writer, error);
 }
 
-/** The set of what holds. */
+/** The set of conditions that hold. */
 static uint8_t holding(const sandbox_filter *filter) {
     uint8_t set = SANDBOX_ALWAYS;
     if (!filter->is_narrow) set |= SANDBOX_LOADING;
@@ -91,10 +91,10 @@ static uint8_t holding(const sandbox_filter *filter) {
 
 static int decides(const sandbox_check *check, uint8_t set) { return check != NULL && (check->lifted_by & set) == 0; }
 
-/** What is said of a call whatever its arguments are; 0 if they decide. */
+/** The verdict on a call whatever its arguments; 0 if they decide. */
 static uint32_t verdict(const sandbox_filter *filter, const sandbox_rule *rule, uint8_t set) {
     if (rule == NULL) return refusal(filter, ENOSYS);
-    /* Whoever asks wants to know which files are read, too. */
+    /* A supervisor also wants to know which files are read. */
     const int is_open = rule->check != NULL && rule->check->lifted_by == SANDBOX_WRITING;
     if ((rule->when & set) == 0 || (filter->asks && is_open)) return refusal(filter, rule->refusal);
     return decides(rule->check, set) || decides(rule->also, set) ? 0 : SECCOMP_RET_ALLOW;
@@ -106,15 +106,15 @@ static void write_rule(writer *writer, const sandbox_rule *rule, uint8_t set) {
     allow(writer);
 }
 
-/** Calls in a row of which the same is said: from a number to that of the next span. */
+/** Consecutive calls with the same verdict: from a number up to that of the next span. */
 typedef struct span {
     uint32_t first;
-    /** 0 if the arguments of the one call decide. */
+    /** 0 if the arguments of its single call decide. */
     uint32_t verdict;
     const sandbox_rule *rule;
 } span;
 
-/** Lists what is said of every number, in ascending order. Returns how many spans there are. */
+/** Lists the verdicts on all numbers, in ascending order. Returns how many spans there are. */
 static int32_t list_spans(const sandbox_filter *filter, span *spans) {
     const sandbox_rule *rules[NUMBER_COUNT] = {NULL};
     for (int32_t index = 0; index < sandbox_rule_count; index++) {
@@ -131,8 +131,8 @@ static int32_t list_spans(const sandbox_filter *filter, span *spans) {
 }
 
 /**
- * Finds the span of a number by halves: each call passes a dozen instructions where a list has hundreds. The kernel goes through the program for
- * every number when it is put on, too.
+ * Finds the span of a number by bisection: each call passes a dozen instructions where a list would have hundreds. The kernel also
+ * goes through the program for every number when it is installed.
  */
 static void write_spans(writer *writer, const span *spans, int32_t count) {
     if (count == 1) {
@@ -141,7 +141,7 @@ static void write_spans(writer *writer, const span *spans, int32_t count) {
     }
     const int32_t half = count / 2, start = writer->count;
     put(writer, BPF_JMP | BPF_JGE | BPF_K, spans[half].first, 0, 1);
-    /* A jump on a condition reaches no further than 255; this one's length is set once it is known. */
+    /* A conditional jump reaches no further than 255 instructions; this one's length is set once it is known. */
     put(writer, BPF_JMP | BPF_JA, 0, 0, 0);
     write_spans(writer, spans, half);
     if (start + 1 < writer->capacity) writer->program[start + 1].operand = (uint32_t)(writer->count - start - 2);
@@ -152,12 +152,12 @@ int32_t sandbox_program(const sandbox_filter *filter, sandbox_instruction *progr
     writer writer = {filter, program, 0, capacity};
     const int is_arm = filter->architecture == SANDBOX_ARM64;
     span spans[NUMBER_COUNT];
-    /* Numbers mean something else on another architecture. Nothing that is compiled for this one comes here. */
+    /* On another architecture, the numbers mean something else. Nothing that is compiled for this one gets here. */
     load(&writer, offsetof(struct seccomp_data, arch));
     put(&writer, BPF_JMP | BPF_JEQ | BPF_K, is_arm ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64, 1, 0);
     give(&writer, SECCOMP_RET_KILL_PROCESS);
     load(&writer, offsetof(struct seccomp_data, nr));
-    /* Calls of x32. */
+    /* The calls of x32. */
     if (!is_arm) {
         put(&writer, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
         give(&writer, SECCOMP_RET_ERRNO | ENOSYS);
@@ -188,7 +188,7 @@ const sandbox_rule *sandbox_rule_of(int32_t number) {
     return NULL;
 }
 
-/** Puts a filter on. Returns what the kernel returns, or -errno. */
+/** Installs a filter. Returns what the kernel returns, or -errno. */
 static long install(const sandbox_settings *settings, int is_narrow, int asks, unsigned flags) {
     const sandbox_filter filter = {
         .architecture = own_architecture,
@@ -208,7 +208,7 @@ static long install(const sandbox_settings *settings, int is_narrow, int asks, u
 }
 
 int sandbox_filter_install(const sandbox_settings *settings, int is_narrow) {
-    /* A thread that has another filter than this one gives its number instead of 0. */
+    /* If a thread has a different filter, the kernel returns its id instead of 0. */
     const long result = install(settings, is_narrow, 0, SECCOMP_FILTER_FLAG_TSYNC);
     return result > 0 ? EBUSY : (int)-result;
 }

@@ -8,10 +8,13 @@
 
 #include <sandbox.h>
 
-/** Puts a filter on every thread of this process. Returns 0 or an errno: ENOTSUP if there is no table for this architecture. */
+/** Installs a filter on every thread of this process. Returns 0 or an errno: ENOTSUP if there is no table for this architecture. */
 int sandbox_filter_install(const sandbox_settings *settings, int is_narrow);
 
-/** Puts a filter on the calling thread, and those that it makes, that asks instead of refusing. Returns whom to ask, or -errno. */
+/**
+ * Installs a filter that asks instead of refusing, on the calling thread and those it creates. Returns the listener to answer
+ * by, or -errno.
+ */
 int sandbox_filter_ask(const sandbox_settings *settings);
 
 #endif

@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Landlock: landlock(7). With numbers of our own, since headers may be older than the kernel. Nothing compares versions of the
- * kernel: distributions port Landlock back, containers refuse it.
+ * Landlock: landlock(7). The numbers are defined here, since headers may be older than the kernel. Nothing compares kernel
+ * versions: distributions backport Landlock, and containers refuse it.
  */
 #define _GNU_SOURCE
 
@@ -37,15 +37,15 @@
 #define IOCTL_DEVICE (1ull << 15)
 #define FIRST_ACCESSES ((1ull << 13) - 1)
 
-/** What makes sense for what is not a directory. */
+/** The accesses that apply to anything but a directory. */
 #define OF_FILES (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE)
-/** What is never granted, not even where files may be made. EXECUTE is the first bit. */
+/** Never granted, not even where files may be made. EXECUTE is the first bit. */
 #define NEVER_GIVEN (1ull | MAKE_CHARACTER_DEVICE | MAKE_SOCKET | MAKE_BLOCK_DEVICE | IOCTL_DEVICE)
 
-/** What a set of rules restricts. It grew at its end: with ABI 4 and with 6. */
+/** What a ruleset restricts. The struct grew at its end with ABIs 4 and 6. */
 typedef struct handled {
     uint64_t files;
-    /** Bind and connect of TCP. */
+    /** TCP bind and connect. */
     uint64_t network;
     /** Abstract sockets, and signals. */
     uint64_t scopes;
@@ -70,17 +70,17 @@ static size_t size_of(long version) {
     return version >= 6 ? sizeof(handled) : version >= 4 ? offsetof(handled, scopes) : offsetof(handled, network);
 }
 
-/** Rules while they are made. */
+/** A ruleset being made. */
 typedef struct rules {
     int descriptor;
     uint64_t files;
     /** The path that failed. */
     const char *path;
-    /** Where a path that is left out is reported; null if it has been reported already. */
+    /** Where a path that is left out is reported; null if the namespaces have reported it. */
     sandbox_outcome *outcome;
 } rules;
 
-/** A path of the settings without which the rest holds; one of ours without which it does not. */
+/** Leaves out a path that the settings name, so that the rest holds; fails for a path of the sandbox's own. */
 static int leave_out(const rules *rules, const char *path, int is_asked, int error) {
     if (!is_asked) return error;
     if (rules->outcome != NULL) sandbox_leaves_out(rules->outcome, path);
@@ -110,10 +110,10 @@ void sandbox_restrict_files(const sandbox_settings *settings, int is_reported, s
         sandbox_fails(outcome, errno == ENOSYS ? "the kernel has none" : "the kernel refuses it", errno);
         return;
     }
-    /* We know the ABI up to 7. Later ones restrict the same unless more is asked for. */
+    /* ABIs up to 7 are known here. Later ones restrict the same unless more is asked for. */
     if (version > 7) version = 7;
     rules rules = {.descriptor = -1, .outcome = is_reported ? NULL : outcome};
-    /* A kernel may say that it has an ABI, and then know less. */
+    /* A kernel may report an ABI, and then support less. */
     for (; rules.descriptor < 0 && version > 0; version--) {
         const handled handled = handled_by(version, settings);
         rules.files = handled.files;

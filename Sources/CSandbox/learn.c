@@ -1,9 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A thread that refuses nothing, and is asked about everything that would be refused: seccomp_unotify(2). It lets each call
- * continue, and prints the settings whenever they have grown: the last such line is what the file should say. It allocates
- * nothing and takes no lock, since a thread that waits for it may hold any.
+ * A thread that refuses nothing, and is asked about everything that a sandbox would refuse: seccomp_unotify(2). It lets each call
+ * continue, and prints the settings whenever they have grown: the last such line is what belongs in the file. It allocates nothing
+ * and takes no lock, because a thread that waits for it may hold any.
  */
 #define _GNU_SOURCE
 
@@ -29,13 +29,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/** The write flags of open(2): O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE. */
-#define WRITE_FLAGS 0x400243u
-
-/** What the thread needs, for as long as the process lasts: copies, since the settings are borrowed. */
+/** What the thread needs for as long as the process lasts: copies, since the settings are borrowed. */
 static struct {
     int listener;
-    /** Whether the plugin has made a socket, of whatever family. */
+    /** Whether the plugin has made a socket, of any family. */
     int has_socket;
     sandbox_settings settings;
     learned learned;
@@ -48,7 +45,7 @@ static ssize_t read_memory(pid_t process, uint64_t address, void *bytes, size_t 
     return process_vm_readv(process, &here, 1, &there, 1, 0);
 }
 
-/** Reads a text, page by page: the next one may not be there. */
+/** Reads a text, page by page: the next page may not be mapped. */
 static int read_text(pid_t process, uint64_t address, char *text, size_t capacity) {
     size_t length = 0;
     while (length < capacity) {
@@ -61,13 +58,13 @@ static int read_text(pid_t process, uint64_t address, char *text, size_t capacit
     return 0;
 }
 
-/** Whether the call still waits. If not, its thread may be gone, and what was read of it is another's. */
+/** Whether the call is still waiting. If it is not, its thread may be gone, and what was read may be another thread's. */
 static int still_waits(const struct seccomp_notif *asked) {
     uint64_t id = asked->id;
     return ioctl(lesson.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-/** Reads where a relative path begins, or what is open; 0 for a pipe, a socket, and a file without a name. */
+/** Reads the path from which a relative one starts, or that of an open file; 0 for a pipe, a socket, and a file without a name. */
 static int read_base(const struct seccomp_notif *asked, int directory, char *base, size_t capacity) {
     char link[64];
     struct stat status;
@@ -79,7 +76,7 @@ static int read_base(const struct seccomp_notif *asked, int directory, char *bas
     return lstat(base, &status) == 0;
 }
 
-/** A file that a call names, absolute. */
+/** Reads the absolute path of a file that a call names. */
 static int read_path(const struct seccomp_notif *asked, const int8_t file[2], char *path, size_t capacity) {
     char name[PATH_MAX], base[PATH_MAX] = "";
     const int directory = file[0] < 0 ? AT_FDCWD : (int)asked->data.args[file[0]];
@@ -91,7 +88,7 @@ static int read_path(const struct seccomp_notif *asked, const int8_t file[2], ch
     return learned_path(base, name, path, capacity) && still_waits(asked);
 }
 
-/** What may be done with a place, and one more, if a path is there or below. */
+/** The use of a place plus one, if a path is that place or below it; else 0. */
 static int use_of(void *context, const char *place, place_use use, int is_asked) {
     (void)is_asked;
     return learned_is_below(context, place) ? (int)use + 1 : 0;
@@ -109,19 +106,19 @@ static int refuse_device(void) {
 
 static int learn_read(char *path) {
     struct stat status;
-    /* What is not there is not there in the sandbox, either. */
+    /* A file that does not exist here does not exist in the sandbox, either. */
     if (may_be_read(path) || stat(path, &status) != 0) return 0;
     if (learned_is_device(path)) return refuse_device();
     if (strcmp(path, "/") != 0) return learned_keep(&lesson.learned, "read", path);
     return SAY(learned_root, "to list / is not learned: whoever may read it may read everything\n");
 }
 
-/** A path that is written: the directory around it, since the next file has another name. */
+/** Learns the directory around a written path, since the next file will have another name. */
 static int learn_written(char *path, int changes_names) {
     struct stat status;
     if (!learned_leave_proc(path)) return 0;
     if (learned_is_below(path, "/proc")) {
-        /* The name of a thread, which libraries write and do without. */
+        /* The name of a thread, which libraries write, and can do without. */
         const char *slash = strrchr(path, '/');
         if (slash != NULL && strcmp(slash, "/comm") == 0) return 0;
         return SAY(learned_proc, "no setting of the sandbox allows writing below /proc\n");
@@ -135,7 +132,7 @@ static int learn_written(char *path, int changes_names) {
     const int is_directory = !changes_names && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     if (!is_directory && slash != path) {
         *slash = 0;
-        /* Without a directory nothing is made. Whoever then makes that comes here again. */
+        /* Without its directory, nothing is made. A plugin that then makes the directory comes here again. */
         if (stat(path, &status) != 0) return 0;
     }
     return strcmp(path, "/") != 0 && learned_keep(&lesson.learned, "write", path);
@@ -143,14 +140,14 @@ static int learn_written(char *path, int changes_names) {
 
 static int learn_files(const struct seccomp_notif *asked, const learned_call *call) {
     char path[PATH_MAX];
-    uint64_t flags = WRITE_FLAGS;
+    uint64_t flags = SANDBOX_WRITE_FLAGS;
     int grows = 0;
     if (call->flags >= 0) flags = asked->data.args[call->flags];
     if (call->is_pointer && read_memory((pid_t)asked->pid, flags, &flags, sizeof flags) != sizeof flags) return 0;
     for (int index = 0; index < 2; index++) {
         const int8_t *file = call->files[index];
         if ((file[0] < 0 && file[1] < 0) || !read_path(asked, file, path, sizeof path)) continue;
-        grows |= (flags & WRITE_FLAGS) != 0 ? learn_written(path, call->changes_names) : learn_read(path);
+        grows |= (flags & SANDBOX_WRITE_FLAGS) != 0 ? learn_written(path, call->changes_names) : learn_read(path);
     }
     return grows;
 }
@@ -166,7 +163,7 @@ static int learn_socket(uint32_t family, const sandbox_check *check) {
     for (uint32_t index = 0; index < check->count; index++) {
         if (check->values[index] != family) continue;
         if (lesson.learned.network) return 0;
-        /* Names of hosts, which were looked up first, may be read with it. */
+        /* With the network come the files for host names, which were looked up first. */
         lesson.learned.network = lesson.settings.network = 1;
         sandbox_each_place(&lesson.settings, forget, NULL);
         return 1;
@@ -174,17 +171,17 @@ static int learn_socket(uint32_t family, const sandbox_check *check) {
     return learned_say_family(&lesson.learned, family);
 }
 
-/** Whether something new was learned. */
+/** Handles a call, and returns whether something new was learned. */
 static int learn(const struct seccomp_notif *asked) {
     const sandbox_rule *rule = sandbox_rule_of(asked->data.nr);
     if (rule == NULL) return 0;
     const learned_call *call = learned_call_of(rule->name);
     if (call != NULL || rule->when == SANDBOX_NETWORK) {
-        /* What a process does that the plugin has started needs no settings: none lets it start one. */
+        /* A process that the plugin has started needs no settings: none would let it start one. */
         if (syscall(SYS_tgkill, getpid(), (pid_t)asked->pid, 0) != 0) return 0;
         if (call != NULL) return learn_files(asked, call);
         if (rule->check != NULL) return learn_socket((uint32_t)asked->data.args[0], rule->check);
-        /* One of a pair, or one that was there already. */
+        /* One of a pair, or one that already existed. */
         if (lesson.has_socket) return 0;
         return SAY(asked->data.nr, "the sandbox allows %s only with \"network\"\n", rule->name);
     }
@@ -193,7 +190,7 @@ static int learn(const struct seccomp_notif *asked) {
     return SAY(asked->data.nr, "no setting of the sandbox allows %s: it %s\n", rule->name, rule->reason);
 }
 
-/** With room for what a newer kernel adds: it reads and writes as much as it has itself. */
+/** With room for the fields of newer kernels: the kernel reads and writes its own size. */
 typedef union notice {
     struct seccomp_notif asked;
     struct seccomp_notif_resp answer;
@@ -215,12 +212,12 @@ static void *supervise(void) {
     }
 }
 
-/** Waits for the filter that asks, which it does not have itself. */
+/** Waits until the filter that asks is installed, which this thread does not have itself. */
 static void *await_filter(void *context) {
     char byte;
     const int end = *(int *)context;
     sigset_t all;
-    /* A handler of the plugin's here might wait for a thread that waits for this one. */
+    /* A handler of the plugin on this thread might wait for a thread that waits for this one. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     const ssize_t count = read(end, &byte, 1);
@@ -241,13 +238,13 @@ int32_t sandbox_learn(const sandbox_settings *settings, int32_t output) {
     lesson.learned.network = (int)settings->network;
     add_all("read", settings->read);
     add_all("write", settings->write);
-    /* Lists what is mapped: later that would be what the plugin maps, too, and take a lock of the linker's. */
+    /* Lists what is mapped now: later the list would include the plugin's libraries, and need a lock of the linker. */
     sandbox_each_place(&lesson.settings, use_of, "");
     int error = pthread_create(&thread, NULL, await_filter, &ends[0]);
     if (error != 0) {
         close(ends[0]);
     } else {
-        /* A filter for whoever may write somewhere would not ask who writes elsewhere. */
+        /* A filter for a plugin that may write somewhere would not ask about writing elsewhere. */
         sandbox_settings asked = *settings;
         asked.write = NULL;
         lesson.listener = sandbox_filter_ask(&asked);

@@ -19,7 +19,7 @@
 #define RENAMES_TWO(name, directory, path, other_directory, other_path) \
     {name, {{directory, path}, {other_directory, other_path}}, -1, 0, 1}
 
-/** All that rules.c allows to whoever may write, and what opens. */
+/** Every call that rules.c allows only to a plugin that may write, and the calls that open files. */
 static const learned_call calls[] = {
     {"open", {{-1, 0}, NO_FILE}, 1, 0, 0}, {"openat", {{0, 1}, NO_FILE}, 2, 0, 0}, {"openat2", {{0, 1}, NO_FILE}, 2, 1, 0},
     WRITES("creat", -1, 0), WRITES("truncate", -1, 0), WRITES("ftruncate", 0, -1), WRITES("fallocate", 0, -1),
@@ -29,7 +29,7 @@ static const learned_call calls[] = {
     WRITES("removexattr", -1, 0), WRITES("lremovexattr", -1, 0), WRITES("fremovexattr", 0, -1),
     RENAMES("mkdir", -1, 0), RENAMES("mkdirat", 0, 1), RENAMES("rmdir", -1, 0), RENAMES("unlink", -1, 0),
     RENAMES("unlinkat", 0, 1),
-    /* What a symbolic link says is a text, and may name anything. */
+    /* The target of a symbolic link is only a text, and may name anything. */
     RENAMES("symlink", -1, 1), RENAMES("symlinkat", 1, 2),
     RENAMES_TWO("rename", -1, 0, -1, 1), RENAMES_TWO("renameat", 0, 1, 2, 3), RENAMES_TWO("renameat2", 0, 1, 2, 3),
     RENAMES_TWO("link", -1, 0, -1, 1), RENAMES_TWO("linkat", 0, 1, 2, 3),
@@ -88,7 +88,7 @@ void learned_remove(learned_paths *paths, const char *path) {
     paths->count = kept;
 }
 
-/** The length of a path, or of the directory above it that can be kept; 0 if none can. */
+/** The length of the path, or of the longest directory above it, that can be kept; 0 if none can. */
 static size_t fitting(const char *path) {
     size_t length = 0;
     while (length + 1 < sizeof((learned_paths *)0)->paths[0] && (unsigned char)path[length] >= ' ' && path[length] != '"'
@@ -101,8 +101,8 @@ static size_t fitting(const char *path) {
 }
 
 /**
- * Adds a path in place of those below it: 1 if it is new, 0 if it is covered already, -1 if there is no room. Where a path is too
- * long, or cannot stand between quotation marks as it is, the directory above that can is added.
+ * Adds a path, and removes those below it. Returns 1 if it is new, 0 if it is already covered, -1 if there is no room. If a path is
+ * too long, or cannot stand between quotation marks as it is, adds the nearest directory above it that can.
  */
 static int add_path(learned_paths *paths, const char *path) {
     char added[sizeof paths->paths[0]];
@@ -126,7 +126,7 @@ int learned_keep(learned *learned, const char *key, const char *path) {
             "no more than %d paths are learned under \"%s\": name a directory above them\n", LEARNED_COUNT, key
         );
     }
-    /* What may be written may be read. */
+    /* What may be written may also be read. */
     if (result > 0 && is_write) learned_remove(&learned->read, path);
     return result > 0;
 }
@@ -175,19 +175,19 @@ int learned_say(learned *learned, int32_t number, const char *format, ...) {
 }
 
 int learned_say_family(learned *learned, uint32_t family) {
-    /* As in Linux: this is compiled elsewhere, too. */
+    /* The numbers of Linux: this file is compiled for other systems, too. */
     static const char *const names[] = {
         [1] = "AF_UNIX", [17] = "AF_PACKET", [29] = "AF_CAN", [31] = "AF_BLUETOOTH", [38] = "AF_ALG", [40] = "AF_VSOCK",
     };
     const int is_named = family < sizeof names / sizeof *names && names[family] != NULL;
-    /* There is no such family, outside of a sandbox, either. */
+    /* There is no such family, with or without a sandbox. */
     if (family >= 64) return 0;
     const int32_t number = learned_family - (int32_t)family;
     if (is_named) return learned_say(learned, number, "no setting of the sandbox allows a socket of %s\n", names[family]);
     return learned_say(learned, number, "no setting of the sandbox allows a socket of the family %u\n", family);
 }
 
-/** A text that grows, and is cut where it has no room. */
+/** A growing text, which is cut where there is no room. */
 typedef struct text {
     char *bytes;
     size_t length, capacity;

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * learning.h: what a plugin did that the sandbox would have refused, as its settings.
+ * learning.h: what a plugin did that the sandbox would have refused, in the form of its settings.
  */
 #ifndef SANDBOX_LEARNING_H
 #define SANDBOX_LEARNING_H
@@ -12,16 +12,16 @@
 /** How each line begins, by which the host tells it from what plugins print. */
 #define LEARNED_PREFIX "learned: "
 #define LEARNED_COUNT 64
-/** More than the table has calls that no setting allows. */
+/** More than the calls in the table that no setting allows. */
 #define LEARNED_SAID_COUNT 256
 
-/** Paths, none below another. */
+/** Paths, none of which is below another. */
 typedef struct learned_paths {
     char paths[LEARNED_COUNT][512];
     int count;
 } learned_paths;
 
-/** What is said once, besides what is said of a call. A family of sockets has a number of its own, below the last one. */
+/** Messages that are printed once, besides those about calls. A family of sockets has a number of its own, below the last one. */
 enum {
     learned_proc = -1,
     learned_devices = -2,
@@ -37,56 +37,56 @@ typedef struct learned {
     int network;
     /** The descriptor to print to. */
     int output;
-    /** What has been said: the numbers of calls, and those above. */
+    /** The messages already printed: numbers of calls, and those above. */
     int32_t said[LEARNED_SAID_COUNT];
     int said_count;
     char text[2 * LEARNED_COUNT * 520];
 } learned;
 
-/** Where a call names files. */
+/** Which files a call names. */
 typedef struct learned_call {
     const char *name;
-    /** Up to two files, each by the arguments that are its directory and its path; -1 where there is none. */
+    /** Up to two files, each given by the arguments that hold its directory and its path; -1 for none. */
     int8_t files[2][2];
     /** The argument with the flags of open(2); -1 for a call that always writes. */
     int8_t flags;
     /** Whether that argument points to the flags. */
     uint8_t is_pointer;
-    /** Whether it makes, moves or removes a name, which is up to the directory around it. */
+    /** Whether it makes, moves or removes a name, which is a matter of the directory around it. */
     uint8_t changes_names;
 } learned_call;
 
-/** How a call names files; null if it names none, or only asks about them. */
+/** The files that a call names; null if it names none, or only asks about them. */
 const learned_call *learned_call_of(const char *name);
 
-/** Makes a path absolute, without `.`, `..` and empty parts; 0 if it has no room. `..` goes back by name, not through links. */
+/** Makes a path absolute, without `.`, `..` and empty parts; 0 if it does not fit. `..` is resolved by name, not through links. */
 int learned_path(const char *base, const char *name, char *path, size_t capacity);
 
-/** Whether a path is another or below it. */
+/** Whether a path is the other one or is below it. */
 int learned_is_below(const char *path, const char *other);
 
-/** Whether a path or one above it is there. */
+/** Whether the list has a path or one above it. */
 int learned_covers(const learned_paths *paths, const char *path);
 
 /** Removes a path and those below it. */
 void learned_remove(learned_paths *paths, const char *path);
 
-/** Adds a path under the key "read" or "write": 1 if there is more to print. Says once that there is no room. */
+/** Adds a path under the key "read" or "write". Returns 1 if there is more to print. Prints once that there is no room. */
 int learned_keep(learned *learned, const char *key, const char *path);
 
-/** Prints a line the first time that it is asked for by its number. Returns 0: that is nothing for the object. */
+/** Prints a line the first time that its number is passed. Returns 0: the object has not grown. */
 __attribute__((format(printf, 3, 4))) int learned_say(learned *learned, int32_t number, const char *format, ...);
 
-/** Says that no setting allows a socket of a family. Returns 0. */
+/** Prints that no setting allows a socket of a family. Returns 0. */
 int learned_say_family(learned *learned, uint32_t family);
 
 /** Prints the object for the file. */
 void learned_print(learned *learned);
 
-/** Whether a path is a device, or beside one in /dev: no mount of the sandbox but its own has any. */
+/** Whether a path is a device, /dev itself, or directly in /dev: no mount of the sandbox but its own has any. */
 int learned_is_device(const char *path);
 
-/** Follows the link to an open file, in a text of PATH_MAX bytes. Returns 0 if what is open has no path, as a pipe has none. */
+/** Follows the link to an open file; `path` has room for PATH_MAX bytes. Returns 0 if the open file has no path, such as a pipe. */
 int learned_leave_proc(char *path);
 
 #endif

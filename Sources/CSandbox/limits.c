@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Descriptors, who this process is, and how much it may use.
+ * Descriptors, the identity of this process, and how much it may use.
  */
 #define _GNU_SOURCE
 
@@ -19,19 +19,19 @@
 
 #define CALL_CLOSE_RANGE 436
 
-/** nobody, by its number: there may be no /etc/passwd. */
+/** The user nobody, by its number: there may be no /etc/passwd. */
 #define NOBODY 65534
 
 /**
- * What a process reserves and hardly touches, in bytes: the kernel counts the stacks of its threads, 8 MiB each, and the tables of its
- * libraries. A runner with a plugin in Swift has 124 MB of that before any work.
+ * What a process reserves and hardly touches, in bytes: the kernel counts the stacks of its threads, 8 MiB each, and the tables of
+ * its libraries. A runner with a Swift plugin has 124 MB of that before any work.
  */
 #define RESERVED (128u << 20)
 
-/** Enough for Dispatch, which crashes if it cannot open a file of /proc. */
+/** Enough for Dispatch, which crashes if it cannot open a file in /proc. */
 #define DESCRIPTOR_BOUND 4096
 
-/** Closes the descriptors from one to another, without the call where the kernel has none. */
+/** Closes the descriptors in a range, one by one where the kernel has no call for that. */
 static int close_between(unsigned first, unsigned last) {
     struct rlimit limit;
     if (first > last) return 0;
@@ -61,7 +61,7 @@ void sandbox_keep_descriptors(const sandbox_settings *settings, sandbox_outcome 
 
 void sandbox_leave_root(sandbox_outcome *outcome) {
     if (geteuid() != 0) return;
-    /* By the calls themselves: those of the C library speak to all threads, of which there is one. */
+    /* The C library's functions change all threads, of which there is only one. */
     if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 || setresuid(NOBODY, NOBODY, NOBODY) != 0) {
         sandbox_fails(outcome, "root stays root", errno);
     }
@@ -79,7 +79,7 @@ void sandbox_drop_capabilities(sandbox_outcome *outcome) {
     }
 }
 
-/** Lowers a limit, for good; a lower one stays. */
+/** Lowers a limit for good; a limit that is already lower stays. */
 static int lower(int resource, rlim_t bound) {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) return errno;
@@ -92,11 +92,11 @@ void sandbox_bound(const sandbox_settings *settings, int is_user_namespace, sand
     int error = lower(RLIMIT_CORE, 0);
     if (error == 0) error = lower(RLIMIT_NOFILE, DESCRIPTOR_BOUND);
     if (error == 0) error = lower(RLIMIT_MSGQUEUE, 0);
-    /* Memory that may be written and is private. AS would count what may not even be read. */
+    /* Memory that is private and may be written. RLIMIT_AS would count memory that may not even be read. */
     if (error == 0 && settings->memory != 0) error = lower(RLIMIT_DATA, settings->memory + RESERVED);
-    /* The processes of a user, counted in its namespace: outside of one, those of the host, too. */
+    /* Counts the user's processes in the user namespace; without one, it would count the host's, too. */
     if (error == 0 && settings->threads != 0 && is_user_namespace) error = lower(RLIMIT_NPROC, settings->threads);
-    /* No process of the same user may inspect this one, and it leaves no core. */
+    /* No process of the same user may inspect this one, and it leaves no core dump. */
     if (error == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) error = errno;
     if (error != 0) {
         sandbox_fails(outcome, "a limit cannot be set", error);

@@ -1,9 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Namespaces: user_namespaces(7) and pid_namespaces(7). A process stays in its namespace of processes, so a child takes its place, and
- * becomes a child of the host, which alone can see to it that nothing is left behind. The child is the first process of its
- * namespace: the kernel spares such a one the signals that it sends itself, so `abort` ends it by SIGSEGV.
+ * Namespaces: user_namespaces(7) and pid_namespaces(7). A process cannot change its own PID namespace, so a child takes its place,
+ * and becomes a child of the host, which alone can ensure that nothing is left behind. The child is the first process of its
+ * namespace: the kernel spares such a process the signals that it sends itself, so `abort` ends it by SIGSEGV.
  */
 #define _GNU_SOURCE
 
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Since 3.5, if the kernel can restore processes. */
+/* Since Linux 3.5, if the kernel is built with checkpoint and restore. */
 #ifndef PR_GET_TID_ADDRESS
 #define PR_GET_TID_ADDRESS 40
 #endif
@@ -35,7 +35,7 @@ static int write_file(const char *path, const char *text) {
     return error;
 }
 
-/** One user and one group, who keep their numbers. */
+/** Maps one user and one group, which keep their numbers. */
 static int map(uid_t user, gid_t group) {
     char users[64], groups[64];
     snprintf(users, sizeof users, "%u %u 1", user, user);
@@ -45,7 +45,10 @@ static int map(uid_t user, gid_t group) {
     return error != 0 ? error : write_file("/proc/self/uid_map", users);
 }
 
-/** Forks into new namespaces, as a child of this process's parent. The C library keeps the number of the thread: it learns the new one. */
+/**
+ * Forks into new namespaces, as a child of this process's parent. The C library caches the thread's id, which the kernel
+ * updates in the child.
+ */
 static long fork_beside(int keeps_network) {
     unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_PARENT | SIGCHLD;
     if (!keeps_network) flags |= CLONE_NEWNET;
@@ -61,12 +64,12 @@ static long fork_beside(int keeps_network) {
 void sandbox_enter_namespaces(const sandbox_settings *settings, sandbox_outcome *outcome) {
     const uid_t user = geteuid();
     const gid_t group = getegid();
-    /* A process that was root does not own its files in /proc otherwise. */
+    /* Otherwise a process that was root does not own its files in /proc. */
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     const long child = fork_beside((int)settings->network);
     if (child > 0) {
         const int32_t number = (int32_t)child;
-        /* The host reads no number if it has ended, and the child ends with it. */
+        /* If the host has ended, it does not read the number, and the child ends with it. */
         _exit(write(settings->successor, &number, sizeof number) == (ssize_t)sizeof number ? 0 : 1);
     }
     const int forking = errno;

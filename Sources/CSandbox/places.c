@@ -9,13 +9,13 @@
 #include <link.h>
 #include <string.h>
 
-/** What every plugin needs: libraries, time zones, and how many processors there are. */
+/** What every plugin needs: libraries, time zones, and the number of processors. */
 static const char *const system_places[] = {
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo",
     "/sys/devices/system/cpu", 0,
 };
 
-/** Names of hosts, and whom to trust. */
+/** Host names, and trusted certificates. */
 static const char *const network_places[] = {
     "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl",
     "/usr/share/ca-certificates", 0,
@@ -25,7 +25,7 @@ static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/d
 
 #define MAPPED_COUNT 16
 
-/** The directories of the libraries that this program has already: others that a plugin needs are beside them. */
+/** The directories of the libraries that this program has already loaded: others that a plugin needs are beside them. */
 static char mapped[MAPPED_COUNT][512];
 static const char *mapped_places[MAPPED_COUNT + 1];
 
@@ -46,7 +46,7 @@ static int add_mapped(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-/** What is mapped before any plugin is. */
+/** The directories of what is mapped before any plugin is. */
 static const char *const *find_mapped(void) {
     static int count = -1;
     if (count < 0) {

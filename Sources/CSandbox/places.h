@@ -8,7 +8,7 @@
 
 #include <sandbox.h>
 
-/** What may be done with a place and all below it. */
+/** What may be done with a place and everything below it. */
 typedef enum place_use {
     place_reads,
     /** A device, which may be written, but neither made nor removed. */
@@ -17,8 +17,8 @@ typedef enum place_use {
 } place_use;
 
 /**
- * Calls a function with each place that there is; `is_asked` says whether the settings name it. Continues while the function returns
- * 0, and returns what it returned last.
+ * Calls a function with each place; `is_asked` says whether the settings name it. Continues while the function returns 0, and
+ * returns what it returned last.
  */
 int sandbox_each_place(
     const sandbox_settings *settings, int (*function)(void *context, const char *path, place_use use, int is_asked), void *context

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is forbidden, tried: what a sandbox is said to do counts for nothing. Each attempt gives 0 if it succeeded.
+ * Tries what is forbidden: what a sandbox claims to do counts for nothing. Each attempt gives 0 if it succeeded.
  */
 #define _GNU_SOURCE
 
@@ -24,7 +24,7 @@
 
 #define CALL_IO_URING_SETUP 425
 #define CALL_PIDFD_OPEN 434
-/** setxattrat of 6.13, which is newer than the table. */
+/** setxattrat of Linux 6.13, which is newer than the table. */
 #define CALL_NEWER 463
 #define FAMILY_COUNT 46
 
@@ -50,14 +50,14 @@ static int reads_host(int32_t host, const char *name) {
     snprintf(path, sizeof path, "/proc/%d/%s", host, name);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno;
-    /* Address 0 of the memory is never there: EIO means that it was looked for. */
+    /* Address 0 is never mapped: EIO means that the read was allowed. */
     const ssize_t count = read(file, &byte, 1);
     const int error = count >= 0 || errno == EIO ? 0 : errno;
     close(file);
     return error;
 }
 
-/** Makes a socket of any family and kind. Gives the errno of the first one that cannot be made. */
+/** Makes a socket of any family and kind. Gives 0 if one can be made, else the errno of the first one that cannot. */
 static int makes_socket(int is_internet_allowed) {
     int error = 0;
     for (int family = AF_UNIX; family < FAMILY_COUNT; family++) {
@@ -74,13 +74,13 @@ static int makes_socket(int is_internet_allowed) {
     return error;
 }
 
-/** Sends to a socket that has a name, from one that needs none. */
+/** Sends to a named socket, from a socket that needs no name. */
 static int sends_to_name(void) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) return errno;
     struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "/connector-host"};
     const struct msghdr message = {.msg_name = &name, .msg_namelen = sizeof name};
-    /* Nothing is there: that it was looked for is enough. */
+    /* Nothing is there: it is enough that the name was looked up. */
     const int error = sendmsg(pair[0], &message, MSG_DONTWAIT) >= 0 || errno == ENOENT || errno == ECONNREFUSED ? 0 : errno;
     close(pair[0]);
     close(pair[1]);
@@ -108,12 +108,12 @@ static int reads_memory(int32_t host) {
     return errno;
 }
 
-/** The errno of a call with arguments that the kernel would not take, if these errors are the kernel's. */
+/** The errno of a call with arguments that it would reject; 0 if the error comes from the call itself, and not from the filter. */
 static int reaches(long result, int first, int second) {
     return result >= 0 || errno == first || errno == second ? 0 : errno;
 }
 
-/** Whether a number, the host's elsewhere, is one of this process's threads in its namespace: then the host has none. */
+/** Whether the host's number is that of one of this process's threads in its namespace: then the host has none there. */
 static int is_own(int32_t number) {
     char path[64];
     struct stat status;
@@ -129,12 +129,12 @@ int32_t sandbox_prove(const sandbox_settings *settings, sandbox_attempt *attempt
     if (!is_named(settings->read, "/etc/passwd") && !is_named(settings->write, "/etc/passwd")) {
         TRY("open a file", opens("/etc/passwd", O_RDONLY));
     }
-    /* Without a name, it is gone at once. */
+    /* A file without a name is gone at once. */
     if (!is_named(settings->write, "/tmp")) TRY("make a file", opens("/tmp", O_WRONLY | O_TMPFILE));
     if (!is_named(settings->write, "/etc/passwd")) TRY("change a file", opens("/etc/passwd", O_WRONLY));
     TRY("make a socket", makes_socket((int)settings->network));
     TRY("send to a socket by its name", sends_to_name());
-    /* 0 would be this process's own group. */
+    /* 0 would mean this process's own group. */
     if (host > 0 && !is_own(host)) {
         TRY("signal the host", kill(host, 0) == 0 ? 0 : errno);
         TRY("trace the host", traces(host));

@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every system call that has been considered, with its numbers on x86_64 and arm64. What is missing here does not exist for
- * a plugin: ENOSYS, as in an older kernel, so that the C library falls back. What is refused on purpose says EPERM.
+ * Every system call that has been considered, with its numbers on x86_64 and arm64. A call that is missing here does not exist for
+ * a plugin: ENOSYS, as in an older kernel, so that the C library falls back. A call that is refused on purpose fails with EPERM.
  */
 #ifdef __linux__
 #include "rules.h"
@@ -19,26 +19,30 @@
 #define NEVER(name, x86_64, arm64, reason) {#name, {x86_64, arm64}, SANDBOX_NEVER, EPERM, NULL, NULL, reason}
 #define ABSENT(name, x86_64, arm64) {#name, {x86_64, arm64}, SANDBOX_NEVER, ENOSYS, NULL, NULL, "has arguments that are pointers"}
 
-/* Conditions on one argument: its number, a mask (0 for all bits), and the values allowed, or refused. */
+/* Conditions on one argument: its number, a mask (0 for all bits), and the values that are allowed or refused. */
 
-/** PRIVATE, SHARED or ANONYMOUS of mmap's flags, but not SHARED with ANONYMOUS. */
+/** MAP_PRIVATE, MAP_SHARED or MAP_ANONYMOUS of mmap's flags, but not MAP_SHARED with MAP_ANONYMOUS. */
 static const sandbox_check mapping = {.argument = 3, .mask = 0x21, .count = 3, .values = {0x00, 0x01, 0x20}};
-/** MADV_REMOVE frees the pages of memory that the host shares: it would touch none. */
+/** MADV_REMOVE frees pages of memory shared with the host, whose next access could then raise SIGBUS. */
 static const sandbox_check advice = {.argument = 2, .is_refused = 1, .count = 1, .values = {9}};
 /** FALLOC_FL_PUNCH_HOLE does the same by descriptor. */
 static const sandbox_check kept = {.argument = 1, .mask = 0x02, .count = 1, .values = {0}};
-/** F_DUPFD to F_SETLKW, locks of open files, copies, pipes' sizes, seals. Not F_SETOWN, which signals others. */
+/** F_DUPFD to F_SETLKW, locks of open files, duplicates, pipe sizes, seals. Not F_SETOWN, which signals others. */
 static const sandbox_check commands = {
     .argument = 1, .count = 16, .values = {0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034},
 };
 /** TCGETS, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. */
 static const sandbox_check requests = {.argument = 1, .count = 5, .values = {0x5401, 0x541B, 0x5421, 0x5450, 0x5451}};
-/** Neither O_WRONLY, O_RDWR, O_CREAT, O_TRUNC nor O_TMPFILE. */
-static const sandbox_check open_reads = {.argument = 1, .lifted_by = SANDBOX_WRITING, .mask = 0x400243, .count = 1, .values = {0}};
-static const sandbox_check openat_reads = {.argument = 2, .lifted_by = SANDBOX_WRITING, .mask = 0x400243, .count = 1, .values = {0}};
+/** None of O_WRONLY, O_RDWR, O_CREAT, O_TRUNC and O_TMPFILE. */
+static const sandbox_check open_reads = {
+    .argument = 1, .lifted_by = SANDBOX_WRITING, .mask = SANDBOX_WRITE_FLAGS, .count = 1, .values = {0},
+};
+static const sandbox_check openat_reads = {
+    .argument = 2, .lifted_by = SANDBOX_WRITING, .mask = SANDBOX_WRITE_FLAGS, .count = 1, .values = {0},
+};
 /** CLONE_THREAD, and none of the flags for namespaces: TIME, NEWNS, NEWCGROUP to NEWNET. */
 static const sandbox_check thread = {.argument = 0, .mask = 0x7E030080, .count = 1, .values = {0x00010000}};
-/** Names of threads and of memory, timer slack, and what only asks. Neither PDEATHSIG nor DUMPABLE. */
+/** Names of threads and of memory, timer slack, and options that only query. Neither PDEATHSIG nor DUMPABLE. */
 static const sandbox_check options = {
     .argument = 0, .count = 11, .values = {2, 3, 15, 16, 21, 23, 29, 30, 38, 39, 0x53564D41},
 };
@@ -47,22 +51,22 @@ static const sandbox_check own_second = {.argument = 1, .or_process = 1, .count 
 static const sandbox_check of_process = {.argument = 0, .count = 1, .values = {0}};
 static const sandbox_check own_process = {.argument = 0, .or_process = 1, .count = 0};
 static const sandbox_check own_limits = {.argument = 0, .or_process = 1, .count = 1, .values = {0}};
-/** No address to send to. */
+/** No destination address. */
 static const sandbox_check unaddressed = {.argument = 4, .is_wide = 1, .count = 1, .values = {0}};
 /** AF_UNIX. */
 static const sandbox_check local = {.argument = 0, .count = 1, .values = {1}};
-/** SOCK_STREAM and SOCK_SEQPACKET: such a pair is connected for good. Others may send to any socket that has a name. */
+/** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected for good. Other kinds may send to any socket that has a name. */
 static const sandbox_check connected = {.argument = 1, .mask = 0xF, .count = 2, .values = {1, 5}};
 /** AF_INET, AF_INET6, AF_NETLINK. */
 static const sandbox_check internet = {.argument = 0, .count = 3, .values = {2, 10, 16}};
 
 const sandbox_rule sandbox_rules[] = {
-    /* Memory. Shared memory without a descriptor would pass by the bound. */
+    /* Memory. Shared memory without a descriptor would evade the bound. */
     CHECKED(mmap, 9, 222, &mapping),
     ALWAYS(munmap, 11, 215), ALWAYS(mprotect, 10, 226), ALWAYS(brk, 12, 214), CHECKED(madvise, 28, 233, &advice),
     ALWAYS(mremap, 25, 216), ALWAYS(mincore, 27, 232), ALWAYS(msync, 26, 227), ALWAYS(mlock, 149, 228),
     ALWAYS(mlock2, 325, 284), ALWAYS(munlock, 150, 229), ALWAYS(membarrier, 324, 283), ALWAYS(mseal, 462, 462),
-    /* Bytes of descriptors that are open. */
+    /* Input and output on descriptors that are already open. */
     ALWAYS(read, 0, 63), ALWAYS(write, 1, 64), ALWAYS(close, 3, 57), ALWAYS(readv, 19, 65), ALWAYS(writev, 20, 66),
     ALWAYS(pread64, 17, 67), ALWAYS(pwrite64, 18, 68), ALWAYS(preadv, 295, 69), ALWAYS(pwritev, 296, 70),
     ALWAYS(preadv2, 327, 286), ALWAYS(pwritev2, 328, 287), ALWAYS(lseek, 8, 62), ALWAYS(dup, 32, 23),
@@ -76,7 +80,7 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(copy_file_range, 326, 285), ALWAYS(sendfile, 40, 71), ALWAYS(splice, 275, 76), ALWAYS(tee, 276, 77),
     ALWAYS(fadvise64, 221, 223), ALWAYS(readahead, 187, 213),
     CHECKED(fcntl, 72, 25, &commands), CHECKED(ioctl, 16, 29, &requests),
-    /* Files by name. Which ones is for Landlock and the namespaces to say; here, whether they may be written. */
+    /* Files by name. Landlock and the namespaces decide which ones; the filter decides whether they may be written. */
     WRITE_CHECKED(open, 2, -1, &open_reads), WRITE_CHECKED(openat, 257, 56, &openat_reads),
     ALWAYS(newfstatat, 262, 79), ALWAYS(fstat, 5, 80), ALWAYS(stat, 4, -1), ALWAYS(lstat, 6, -1),
     ALWAYS(statx, 332, 291), ALWAYS(statfs, 137, 43), ALWAYS(fstatfs, 138, 44), ALWAYS(access, 21, -1),
@@ -96,7 +100,7 @@ const sandbox_rule sandbox_rules[] = {
     WHEN_WRITING(utimes, 235, -1), WHEN_WRITING(utimensat, 280, 88), WHEN_WRITING(futimesat, 261, -1),
     WHEN_WRITING(setxattr, 188, 5), WHEN_WRITING(lsetxattr, 189, 6), WHEN_WRITING(fsetxattr, 190, 7),
     WHEN_WRITING(removexattr, 197, 14), WHEN_WRITING(lremovexattr, 198, 15), WHEN_WRITING(fremovexattr, 199, 16),
-    /* Threads. Without rseq and set_robust_list a new thread aborts. */
+    /* Threads. Without rseq and set_robust_list, a new thread aborts. */
     ALWAYS(futex, 202, 98), ALWAYS(futex_waitv, 449, 449), ALWAYS(futex_wake, 454, 454), ALWAYS(futex_wait, 455, 455),
     ALWAYS(futex_requeue, 456, 456), ALWAYS(set_robust_list, 273, 99), ALWAYS(get_robust_list, 274, 100),
     ALWAYS(rseq, 334, 293), ALWAYS(set_tid_address, 218, 96), ALWAYS(gettid, 186, 178), ALWAYS(sched_yield, 24, 124),
@@ -125,19 +129,19 @@ const sandbox_rule sandbox_rules[] = {
     ALWAYS(getrandom, 318, 278), ALWAYS(capget, 125, 90), ALWAYS(wait4, 61, 260), ALWAYS(waitid, 247, 95),
     ALWAYS(exit, 60, 93), ALWAYS(exit_group, 231, 94),
     CHECKED(prlimit64, 302, 261, &own_limits),
-    /* Sockets that are there already: that of the channel to the host, which is connected. */
+    /* Sockets that already exist: the one of the channel to the host, which is connected. */
     ALWAYS(recvmsg, 47, 212), ALWAYS(sendmsg, 46, 211), ALWAYS(recvfrom, 45, 207), ALWAYS(recvmmsg, 299, 243),
     ALWAYS(sendmmsg, 307, 269), ALWAYS(shutdown, 48, 210), ALWAYS(getsockopt, 55, 209), ALWAYS(getsockname, 51, 204),
     ALWAYS(getpeername, 52, 205),
     CHECKED(sendto, 44, 206, &unaddressed),
     {"socketpair", {53, 199}, SANDBOX_ALWAYS, EPERM, &local, &connected, "reaches others"},
-    /* Sockets to others, if the connector says so: IPv4, IPv6, and what asks the kernel for its addresses. */
+    /* Sockets to others, if the connector allows it: IPv4, IPv6, and netlink, which reports the machine's addresses. */
     {"socket", {41, 198}, SANDBOX_NETWORK, EPERM, &internet, NULL, "reaches others"},
     WHEN_NETWORK(connect, 42, 203), WHEN_NETWORK(bind, 49, 200), WHEN_NETWORK(listen, 50, 201),
     WHEN_NETWORK(accept, 43, 202), WHEN_NETWORK(accept4, 288, 242), WHEN_NETWORK(setsockopt, 54, 208),
-    /* Until the plugin is open: the linker loads from memory, and the second filter is put on. */
+    /* Until the plugin is open: the linker loads from memory, and the second filter is installed. */
     WHEN_LOADING(memfd_create, 319, 279), WHEN_LOADING(seccomp, 317, 277),
-    /* Never. What any program must cope with the absence of is left out altogether: ENOSYS. */
+    /* Never. Calls that every program must be able to do without are left out of the table: ENOSYS. */
     NEVER(fork, 57, -1, "starts a process"), NEVER(vfork, 58, -1, "starts a process"),
     NEVER(execve, 59, 221, "starts a process"), NEVER(execveat, 322, 281, "starts a process"),
     NEVER(tkill, 200, 130, "signals others"), NEVER(pidfd_open, 434, 434, "signals others"),

@@ -52,7 +52,10 @@ static void put_filter_on(const sandbox_settings *settings, int is_narrow, sandb
     }
 }
 
-/** Ends with the host, which may have ended before; a process in a namespace cannot see that, and reads it from its socket. */
+/**
+ * Arranges to end with the host, which may have ended already; a process in a namespace cannot see that, and learns it from its
+ * socket.
+ */
 static void end_with_host(int32_t host, int is_inside) {
     if (host == 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -68,7 +71,7 @@ void sandbox_enter(const sandbox_settings *settings, sandbox_outcome *outcomes) 
     } else {
         sandbox_fails(&outcomes[SANDBOX_NAMESPACES], "not asked for", ENOTSUP);
     }
-    /* Landlock and the filter demand that no privilege comes back. */
+    /* Landlock and the filter require that privileges cannot be regained. */
     sandbox_drop_capabilities(&outcomes[SANDBOX_IDENTITY]);
     end_with_host(settings->host, outcomes[SANDBOX_NAMESPACES].holds);
     sandbox_restrict_files(settings, outcomes[SANDBOX_NAMESPACES].holds, &outcomes[SANDBOX_LANDLOCK]);

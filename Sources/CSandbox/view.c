@@ -22,15 +22,15 @@
 #define CALL_SET_ATTRIBUTES 442
 #define RECURSIVELY 0x8000u
 
-/** More than a runner has arguments that name places. */
+/** More than the arguments of a runner that can name places. */
 #define PLACE_COUNT 640
 
-/** A place that was there before the view. */
+/** A place as it was before the view. */
 typedef struct place {
     const char *path;
     place_use use;
     int descriptor;
-    /** Whether the settings name it: then the view does without it. */
+    /** Whether the settings name it: if so, the view can do without it. */
     int is_asked;
 } place;
 
@@ -39,7 +39,7 @@ typedef struct view {
     int count;
     /** The path that failed. */
     const char *path;
-    /** Where the view is made. */
+    /** Where the view is being made. */
     const char *base;
     /** Where a path that is left out is reported. */
     sandbox_outcome *outcome;
@@ -59,7 +59,7 @@ static int open_place(void *context, const char *path, place_use use, int is_ask
     return 0;
 }
 
-/** Makes the directories on the way to a path, and the path itself as what is to be mounted there. */
+/** Makes the directories that lead to a path, and at the path a directory or a file to mount on. */
 static int make_target(char *path, size_t from, int is_directory) {
     for (char *end = path + from + 1; *end != 0; end++) {
         if (*end != '/') continue;
@@ -71,11 +71,11 @@ static int make_target(char *path, size_t from, int is_directory) {
     if (is_directory) return mkdir(path, 0755) == 0 || errno == EEXIST ? 0 : errno;
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (file >= 0) close(file);
-    /* What is there already may be read-only, and will do. */
+    /* One that already exists may be read-only, and will do. */
     return file >= 0 || errno == EROFS || errno == EACCES ? 0 : errno;
 }
 
-/** Mounts a place in the view. */
+/** Mounts a place into the view. */
 static int show(const view *view, const place *place) {
     struct {
         uint64_t set, clear, propagation, namespace;
@@ -93,7 +93,7 @@ static int show(const view *view, const place *place) {
     if (place->use == place_reads) attributes.set |= 1; /* read-only */
     if (syscall(CALL_SET_ATTRIBUTES, AT_FDCWD, target, RECURSIVELY, &attributes, sizeof attributes) == 0) return 0;
     if (errno != ENOSYS) return errno;
-    /* Before 5.12: this mount alone, not those below it. */
+    /* Before Linux 5.12: this mount alone, not those below it. */
     const unsigned long flags = MS_NOSUID | (place->use != place_device ? MS_NODEV : 0) | (place->use == place_reads ? MS_RDONLY : 0);
     return mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | flags, NULL) == 0 ? 0 : errno;
 }
@@ -105,7 +105,7 @@ static int show_processes(const view *view) {
     return mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ? 0 : errno;
 }
 
-/** Mounts an empty file system over a directory that there is. */
+/** Mounts an empty file system over an existing directory. */
 static int make_base(view *view) {
     static const char *const candidates[] = {"/tmp", "/run", "/mnt", "/var", "/"};
     int error = ENOENT;
@@ -117,7 +117,7 @@ static int make_base(view *view) {
     return error;
 }
 
-/** Makes the view the only one; the old one stays below until it is taken away. */
+/** Makes the view the only root; the old root stays underneath until it is unmounted. */
 static int enter(const view *view) {
     if (chdir(view->base) != 0 || syscall(SYS_pivot_root, ".", ".") != 0) return errno;
     if (umount2(".", MNT_DETACH) != 0 || chdir("/") != 0) return errno;

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * view.h: what a plugin sees of the files.
+ * view.h: the files that a plugin sees.
  */
 #ifndef SANDBOX_VIEW_H
 #define SANDBOX_VIEW_H
@@ -9,8 +9,8 @@
 #include <sandbox.h>
 
 /**
- * Replaces the files of a new mount namespace by those that a plugin may open, and by a `/proc` of its own. To be called by a
- * process of the new process namespace. Says what is missing, if anything is; the files are as before then.
+ * Replaces the files of a new mount namespace with those that a plugin may open, and with a `/proc` of its own. Call it in a
+ * process of the new PID namespace. If something fails, it records what, and the files stay as they were.
  */
 void sandbox_make_view(const sandbox_settings *settings, sandbox_outcome *outcome);
 

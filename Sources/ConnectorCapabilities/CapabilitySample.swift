@@ -7,7 +7,7 @@ package import ConnectorBase
 ///
 /// They are values of the models, so that they have the form that clients read.
 package enum CapabilitySample {
-    /// A result of an operation; nil for one that returns nothing, or bytes.
+    /// A sample result of an operation; nil if the operation is unknown, or returns nothing or bytes.
     ///
     /// - Parameter capability: The capability's name and version, such as `geocoder/1`.
     package static func result(of operation: String, in capability: String) -> JSONValue? {

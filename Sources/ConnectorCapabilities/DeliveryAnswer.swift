@@ -62,7 +62,8 @@ public struct DeliveryAnswer: Sendable, Hashable {
 }
 
 extension DeliveryAnswer {
-    /// Reads an answer: `{"outcome": "retry", "code": "rate-limited", "reason": "…", "retryAfter": 1.5}`, with seconds.
+    /// Reads an answer: `{"outcome": "retry", "code": "rate-limited", "reason": "…", "retryAfter": 1.5}`, where
+    /// `retryAfter` is in seconds.
     public init(json: JSONValue, path: String = "answer") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         guard let outcome = try reader.word("outcome", as: Outcome.self) else {
@@ -92,8 +93,7 @@ extension DeliveryAnswer {
     /// - Parameters:
     ///   - json: An array of answers.
     ///   - count: The number of events or reports in the batch.
-    /// - Throws: A ``ConnectorError`` of code `protocol` if the count differs or an answer cannot be read: no event is at
-    ///   fault then.
+    /// - Throws: A ``ConnectorError`` of code `protocol` if the count differs or an answer cannot be read; neither is an event's fault.
     public static func answers(json: JSONValue, count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         guard let elements = json.array, elements.count == count else {
             throw ConnectorError(
@@ -114,7 +114,7 @@ extension DeliveryAnswer {
 
     /// Reads the answers to a batch from their text.
     ///
-    /// - Throws: As ``answers(json:count:)``, and `syntax` for a text that is not JSON.
+    /// - Throws: As ``answers(json:count:)`` does, and `syntax` for text that is not JSON.
     package static func answers(text: [UInt8], count: Int) throws(ConnectorError) -> [DeliveryAnswer] {
         // Fast path: nearly every batch is accepted whole, in the form that `text(of:)` writes.
         if text.count == count * (acceptedText.count + 1) + 1, text == Self.text(accepting: count) {

@@ -23,8 +23,8 @@ extension ModelMember {
         }
     }
 
-    /// Whether an operation's only `json` parameter takes any value, so that it is passed as a whole and not by
-    /// members.
+    /// Whether an operation's only `json` parameter takes any value, so that callers pass it whole and not member by
+    /// member.
     package static func isAnyValue(of operation: String, in capability: String) -> Bool {
         capability == "settings/1" && operation == "set"
     }

@@ -3,16 +3,16 @@
 
 package import ConnectorBase
 
-/// The object that `simulate` has in place of a file of answers, not checked yet.
+/// The object that `simulate` has in place of a file of answers; not yet checked.
 package struct AnswersInPlace: Sendable, Hashable {
     /// The object.
     package let value: JSONValue
-    /// Where it is in its text.
+    /// The object's place in its text.
     package let place: JSONPath
     /// The text of the configuration file that contains it.
     package let text: JSONText
 
-    /// Remembers an object of one of a reader's texts.
+    /// Records an object in one of a reader's texts.
     init(_ value: JSONValue, at place: JSONPath, in texts: [JSONText]) {
         self.value = value
         text = texts[place.text]

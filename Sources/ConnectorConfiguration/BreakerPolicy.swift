@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a gate whose calls fail gets no more of them for a while: a circuit breaker.
+/// When to refuse calls to a gate whose calls fail, and for how long: a circuit breaker.
 ///
 /// After ``failures`` failed calls in a row, all of them within ``window``, the breaker opens and refuses calls. Once ``probe`` has
 /// passed it lets one call through as a trial: a success closes it, a failure opens it again.

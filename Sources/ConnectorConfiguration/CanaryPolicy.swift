@@ -7,7 +7,8 @@ internal import ConnectorBase
 public struct CanaryPolicy: Sendable, Hashable {
     /// The share of calls that the second child receives, in percent: 0 to 100, in steps of 0.01.
     public var share = 5.0
-    /// Where the arguments have the key by which calls are divided, as a JSON pointer (RFC 6901); nil to divide single calls.
+    /// Where the arguments have the key by which calls are divided, as a JSON pointer (RFC 6901); nil to divide calls
+    /// one by one.
     ///
     /// All calls with the same key go to the same child. The pointer starts at the operation's only JSON parameter, or else at the
     /// object of all arguments. Calls without the key go to the first child.
@@ -19,7 +20,7 @@ public struct CanaryPolicy: Sendable, Hashable {
     /// How many calls the second child must have received before it is judged: 1 or more.
     public var calls = 50
 
-    /// Creates a policy with the default settings: 5 percent of single calls.
+    /// Creates a policy with the default settings: 5 percent of the calls, divided one by one.
     public init() {}
 
     /// The share in hundredths of a percent.
@@ -40,7 +41,7 @@ extension CanaryPolicy {
         return .object(object)
     }
 
-    /// The settings for readers.
+    /// The settings in words.
     var text: String {
         "\(share.brief) %" + (key.map { " by \($0)" } ?? "")
             + ", until \(failures.brief) points more fail or \(slower.brief) times slower, from \(calls) calls"

@@ -138,7 +138,7 @@ extension Connector {
         return .object(object)
     }
 
-    /// This connector with the exact times, hosts, delivery, tracing and linked plugin of another.
+    /// This connector with the exact times, hosts, delivery, tracing, cache, isolation and linked plugin of another.
     fileprivate func restoringExactValues(from given: Connector) -> Connector {
         changing { members in
             members.timeout = given.timeout

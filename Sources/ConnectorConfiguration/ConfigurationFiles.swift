@@ -18,7 +18,7 @@ package struct ConfigurationFiles: Sendable, Hashable {
     /// Names no files.
     package init() {}
 
-    /// Names a main file, and what it says now, as far as it can be read, without looking up any plugin.
+    /// Names a main file and the files that it names now, as far as it can be read, without looking up any plugin.
     package init(of file: String, environment: Configuration.Environment) {
         texts = [file, PluginLock.file(of: file)]
         guard let configuration = Configuration.examine(file: file, environment: environment).configuration else {

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The settings of circuit breakers.
 extension ConfigurationReader {
-    /// Reads when a gate whose calls fail gets no more of them; without a setting, as the composite above says.
+    /// Reads the circuit breaker of a gate; without a setting, that of the composite above applies.
     mutating func breaker(in object: JSONObject, at path: JSONPath, below parent: BreakerPolicy?) -> BreakerPolicy? {
         guard let value = object["breaker"] else { return parent }
         guard value.string != "off" else { return nil }

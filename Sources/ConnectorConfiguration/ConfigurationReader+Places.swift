@@ -3,7 +3,7 @@
 
 import ConnectorBase
 
-/// Checks what connectors say of each other, once all have been read.
+/// Checks what connectors say about each other, once all have been read.
 extension ConfigurationReader {
     /// Reports every `same` that does not name a leaf, or names a disabled one where the order of places matters.
     mutating func checkPlaces(_ connectors: [Connector]) {
@@ -42,7 +42,7 @@ extension ConfigurationReader {
         json.connector = nil
     }
 
-    /// Reports the composites that tell their children apart, but lose one of those because it stands for a disabled leaf.
+    /// Reports composites that tell their children apart but lack one of them, because it stands for a disabled leaf.
     private mutating func checkRoles(_ connectors: [Connector], _ known: [String: Connector]) {
         let enabled = connectors.enabledSelvesAndDescendants
         let paths = Set(enabled.map(\.path))

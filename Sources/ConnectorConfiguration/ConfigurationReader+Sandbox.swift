@@ -8,15 +8,16 @@ internal import ConnectorSandbox
 
 /// The settings of sandboxes.
 extension ConfigurationReader {
-    /// The least memory that a plugin can be bounded to: that of a runner with Swift's runtime, and some to work with.
+    /// The smallest limit of a plugin's memory, in bytes: that of a runner with Swift's runtime, and some to work with.
     static let leastMemory: Int64 = 16 << 20
-    /// The least threads: those of a runner.
+    /// The smallest limit of threads: those of a runner.
     static let leastThreads: Int64 = 8
 
-    /// The least processor time that Linux keeps, and more than any machine has.
+    /// The range of processor time, as a number of processors: the least that Linux enforces, and more than any machine
+    /// has.
     static let leastProcessors = 0.01, mostProcessors = 1024
 
-    /// Reads what the runner of a plugin may do: what the object leaves out is as above it.
+    /// Reads what the runner of a plugin may do; the object inherits the settings that it leaves out.
     mutating func sandbox(in object: JSONObject, at path: JSONPath, below parent: SandboxSettings) -> SandboxSettings {
         guard let value = object["sandbox"] else { return parent }
         var sandbox = parent

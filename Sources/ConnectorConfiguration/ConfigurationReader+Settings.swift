@@ -275,7 +275,7 @@ extension ConfigurationReader {
         return (json.bool("propagateTrace", in: members, at: here) ?? false, Int(cacheBytes ?? 0))
     }
 
-    /// Reads where plugins run: what the object leaves out is as above it.
+    /// Reads where plugins run; the object inherits the settings that it leaves out.
     mutating func isolation(in object: JSONObject, at path: JSONPath, below parent: Isolation) -> Isolation {
         var isolation = parent
         if let text = json.string("isolation", in: object, at: path) {
@@ -311,14 +311,15 @@ extension ConfigurationReader {
                 )
             }
         }
-        // One that is inherited ends where plugins run in the host.
+        // An inherited standby ends where plugins run in the host.
         if isolation.kind != .process { isolation.standby = false }
         isolation.quiet = duration("quiet", in: object, at: path) ?? parent.quiet
         isolation.sandbox = sandbox(in: object, at: path, below: parent.sandbox)
         return isolation
     }
 
-    /// Reports a sandbox that is required at a leaf whose plugin never is in a runner. Other settings of runners may wait for one there.
+    /// Reports a required sandbox at a leaf whose plugin never runs in a runner. Other settings of runners are allowed
+    /// there, for when it does.
     mutating func checkIsolation(of object: JSONObject, _ isolation: Isolation, at path: JSONPath) {
         guard object["sandbox"] != nil, isolation.sandbox.level == .required, isolation.kind == .none else { return }
         json.report(

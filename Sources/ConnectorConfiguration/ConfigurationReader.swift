@@ -19,9 +19,10 @@ struct ConfigurationReader {
     private var count = 0
     /// Whether the connector being read is disabled, by its own `enabled` or by a composite above.
     private var isDisabled = false
-    /// Where the plugin of the connector being read runs, unless it says otherwise: as the composite above, or the file, says.
+    /// Where the plugin of the connector being read runs unless it says otherwise: inherited from the composite above,
+    /// or the file.
     private var isolation = Isolation()
-    /// When the gate of the connector being read gets no more calls, unless it says otherwise: as the composite above says.
+    /// The circuit breaker of the connector being read unless it says otherwise: inherited from the composite above.
     private var breaker: BreakerPolicy?
 
     /// Creates a reader for the main file's text.

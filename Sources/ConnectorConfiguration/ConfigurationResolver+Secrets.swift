@@ -6,14 +6,14 @@ import ConnectorServices
 
 /// Reads the secrets of a leaf as one snapshot, and the alternatives that lists of sources offer.
 extension ConfigurationResolver {
-    /// What an evaluation that is repeated starts from.
+    /// The state from which a repeated evaluation starts.
     private struct Checkpoint {
         var json: JSONReader
         var variables: VariableExpansion
         var secretCount: Int
     }
 
-    /// How often the secrets of a leaf are read until nothing changes meanwhile.
+    /// How often, at most, the secrets of a leaf are read until nothing changes meanwhile.
     private static let snapshotLimit = 50
     /// The most sources in a list.
     static let sourceLimit = 8
@@ -30,7 +30,7 @@ extension ConfigurationResolver {
 
     /// The plan to open a leaf, or why its plugin cannot be used; nil, with an error reported, if the file is invalid.
     ///
-    /// Of lists of sources, the first ones are used that can all be read.
+    /// If there are lists of sources, uses the first alternative of which every source can be read.
     mutating func plan(
         for connector: Connector,
         _ leaf: Connector.Leaf,
@@ -68,8 +68,8 @@ extension ConfigurationResolver {
         return plans
     }
 
-    /// Evaluates a leaf until its files did not change between the first reading and a second one, so that no old key comes with a
-    /// new certificate.
+    /// Evaluates a leaf until its files do not change between a first reading and a second one, so that no old key
+    /// comes with a new certificate.
     private mutating func snapshot(
         for connector: Connector,
         _ leaf: Connector.Leaf,

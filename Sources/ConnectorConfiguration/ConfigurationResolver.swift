@@ -18,17 +18,17 @@ struct ConfigurationResolver {
     var read: [SecretReference: Result<SecretReading, ConnectorError>] = [:]
     /// The references of the leaf being evaluated.
     var used: Set<SecretReference> = []
-    /// Which source of each list of sources is read; the last one of a shorter list.
+    /// The index of the source to read in each list of sources; a shorter list uses its last one.
     var alternative = 0
     /// The number of sources in the longest list of the leaf.
     var alternativeCount = 1
     /// The secrets that the process has read.
     let history: SecretHistory
-    /// Whether commands run; if not, what they last printed is used.
+    /// Whether commands run; if not, their last output is used.
     let runsCommands: Bool
     /// The simulation, whose vendors need no real secrets; nil for the vendors themselves.
     private let simulation: SimulationRequest?
-    /// Whether secrets that are missing have a placeholder: the leaf's vendor is simulated.
+    /// Whether missing secrets get a placeholder, because the leaf's vendor is simulated.
     private(set) var hasPlaceholders = false
     /// Whether the value being evaluated is that of a secret field.
     private var isInSecretField = false
@@ -89,7 +89,9 @@ struct ConfigurationResolver {
         defer { json.connector = nil }
         base = base(of: connector)
         hasPlaceholders =
-            simulation?.includes(connector.path) ?? false && simulator(of: connector) != .local
+            simulation.map { simulation in
+                simulation.opensNothing || simulation.includes(connector.path) && simulator(of: connector) != .local
+            } ?? false
         let secretFields = (try? manifest.get())?.configuration.filter(\.isSecret).map(\.name) ?? []
         let before = json.problems.count + json.omitted
         let location = connector.location.appending("config")
@@ -345,7 +347,7 @@ extension ConfigurationField {
         }
     }
 
-    /// A value that the field accepts in place of one that is missing: a secret's in a simulation, any in a probe.
+    /// A value that the field accepts in place of a missing one: a secret's in a simulation, any field's in a probe.
     package var placeholder: JSONValue {
         if let allowed = allowedValues.first { return allowed }
         return switch type {

@@ -274,7 +274,7 @@ extension ConfigurationSchema {
             "Whether the plugin, or those of the connectors below, run in the host, in a runner, which a crash does not leave, or in the host until it has died there.",
     ]
 
-    /// How long a plugin that the host died in stays in a runner.
+    /// How long a plugin in which the host died stays in a runner.
     static let quiet: JSONValue = described(
         reference("duration"),
         "With \"isolation\": \"auto\", how long a plugin stays in a runner after its last crash; by default, 168h."

@@ -18,7 +18,8 @@ package struct ConfigurationSchema: Sendable {
 
     /// Creates a schema from the manifests of all usable plugins; a plugin may have several versions.
     ///
-    /// - Parameter answers: The schema of answers that a connector has in place, whose own references begin with ``answersPlace``.
+    /// - Parameter answers: The schema of the answers in a connector itself; its own references begin with
+    ///   ``answersPlace``.
     package init(manifests: [Manifest], answers: JSONValue = ["type": "object"]) {
         self.answers = answers
         var versions: [String: [Manifest]] = [:]

@@ -59,7 +59,7 @@ package struct ConfiguredField: Sendable, Hashable {
         case secret(reference: String?)
         /// A hidden value: without the plugin's manifest, it might be a secret.
         case unknown
-        /// A value that is only for those who may act.
+        /// A value that is hidden from readers who may not act.
         case withheld
     }
 

@@ -7,8 +7,9 @@ public import ConnectorServices
 
 /// A node of the tree: a leaf, which names a plugin, or a composite, which has children and a policy.
 ///
-/// Of its settings, a connector inherits only its isolation and its breaker from its parent. They come from `connectors.json`, or from Swift: see
-/// ``Configuration/init(connectors:plugins:directory:environment:)``.
+/// A connector inherits only its isolation and its breaker from its parent. Connectors come from `connectors.json`, or
+/// from Swift: see
+/// ``Configuration/init(name:connectors:plugins:state:requiresTrust:reloadMode:directory:environment:)``.
 public struct Connector: Sendable {
     /// The connector's name, unique among its siblings.
     public var name: String { members.value.name }
@@ -52,14 +53,14 @@ public struct Connector: Sendable {
     public var isolation: Isolation { members.value.isolation }
     /// What replaces the vendor in a simulation; nil for the host's own simulators.
     package var simulator: SimulatorReference? { members.value.simulator }
-    /// Where what the gate and its vendor say is recorded; nil for nowhere.
+    /// Where the traffic between the gate and its vendor is recorded; nil if it is not.
     package var recording: RecordingTarget? { members.value.recording }
     /// Whether the connector is a leaf or a composite, with its settings.
     package var kind: Kind { members.value.kind }
     /// The location in the file.
     package var location: JSONPath { members.value.location }
 
-    /// What a connector consists of, which its copies share.
+    /// The members of a connector, which its copies share.
     struct Members: Sendable {
         var name: String
         var path: String

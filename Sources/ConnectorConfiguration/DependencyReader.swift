@@ -100,6 +100,8 @@ struct DependencyReader {
         }
     }
 
+    /// Why a connector cannot wait for or use another one; nil if it can.
+    ///
     /// - Parameter verb: What the connector would do, such as `wait for`.
     private func objection(to target: String, of connector: Connector, _ verb: String) -> String? {
         if target == connector.path { return "a connector cannot \(verb) itself" }

@@ -30,5 +30,14 @@ extension Configuration {
 
         /// The value of a variable; nil if it is not set.
         public subscript(name: String) -> String? { lookUp(name) }
+
+        /// Whether the encoding of the locale is UTF-8, so that a terminal shows characters beyond ASCII.
+        package var isUnicode: Bool {
+            // The order of setlocale(3).
+            let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { self[$0] }.first { !$0.isEmpty } ?? ""
+            // Compares bytes: the first substring search in a process takes 0.2 ms.
+            let charset = locale.utf8.filter { $0 != UInt8(ascii: "-") }.map { $0 | 0x20 }
+            return charset.indices.contains { charset[$0...].starts(with: "utf8".utf8) }
+        }
     }
 }

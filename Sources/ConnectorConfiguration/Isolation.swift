@@ -20,7 +20,8 @@ public struct Isolation: Sendable, Hashable {
 
     /// Where the plugin runs.
     public var kind: Kind
-    /// The name of the runner, which connectors with the same name share; nil for that of the connectors of the same plugin.
+    /// The name of the runner, which connectors with the same name share; nil for the one that connectors of the same
+    /// plugin share.
     public var runner: String?
 
     /// How long a plugin with ``Kind/auto`` stays in a runner after its last crash.

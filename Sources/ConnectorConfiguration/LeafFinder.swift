@@ -7,7 +7,7 @@ import Synchronization
 final class LeafFinder: Sendable {
     private typealias Leaves = [String: (connector: Connector, leaf: Connector.Leaf)]
     private let configuration: Configuration
-    /// Made at the first search, which most configurations never need.
+    /// Created by the first search, which most configurations never need.
     private let leaves = Mutex<Leaves?>(nil)
 
     /// Creates a finder that has not searched yet.

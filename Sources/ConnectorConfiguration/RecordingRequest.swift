@@ -4,9 +4,9 @@
 package import ConnectorBase
 package import ConnectorServices
 
-/// What `connector-host record` asks of the hosts that its command runs: to record one connector.
+/// The request of `connector-host record` to the hosts that its command runs: to record one connector.
 package struct RecordingRequest: Sendable, Hashable {
-    /// The variable by which the hosts learn of it.
+    /// The environment variable that tells the hosts of it.
     package static let variable = "CONNECTOR_RECORD"
 
     /// The leaf's path.
@@ -39,7 +39,7 @@ package struct RecordingRequest: Sendable, Hashable {
         ]).serialized()
     }
 
-    /// The fault of a request for something other than one of the leaves that would open.
+    /// The error for a request that names none of the leaves that would open; nil if it names one.
     func fault(among leaves: [String]) -> ConnectorError? {
         guard !leaves.contains(connector) else { return nil }
         let below = leaves.filter { $0.hasPrefix(connector + "/") }

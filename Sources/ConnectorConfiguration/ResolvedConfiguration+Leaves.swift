@@ -127,7 +127,7 @@ private struct References {
         }
     }
 
-    /// A source as written; of a command, the program alone, because arguments may be private.
+    /// A source as written; for a command, only the program, because arguments may be private.
     private mutating func reference(_ source: JSONValue) -> String {
         if let text = source.string { return text }
         if let nested = source["secret"] { return reference(nested) }

@@ -24,8 +24,8 @@ extension ResolvedConfiguration {
     /// `https://KEY@sentry.io/1` becomes `http://KEY@127.0.0.1:8080/sentry/1`. A leaf may then connect only to that server,
     /// regardless of `allow`, and follows no redirect elsewhere. Open gates are probed every two seconds.
     ///
-    /// - Parameter target: Chooses what replaces a leaf's vendor, by the leaf's path: in the order of the paths, so that what it makes up
-    ///   is the same each time.
+    /// - Parameter target: Chooses what replaces the vendor of the leaf at a path. Called in the order of the paths, so
+    ///   that what it makes up is the same each time.
     package func pointing(
         _ target: @escaping @Sendable (_ path: String, LeafPlan) -> SimulationTarget
     ) -> ResolvedConfiguration {

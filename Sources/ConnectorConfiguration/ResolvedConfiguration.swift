@@ -24,7 +24,7 @@ public struct ResolvedConfiguration: Sendable {
 
 /// How thoroughly secrets are read again.
 package enum Renewal: Sendable {
-    /// Files and variables are read; of commands, the last output is used.
+    /// Files and variables are read; for commands, the last output is used.
     case files
     /// Commands run, too.
     case all
@@ -40,7 +40,7 @@ package struct LeafPlan: Sendable {
     package var config: JSONObject { members.value.config }
     /// The values of the secret fields.
     package var secrets: [String: Secret] { members.value.secrets }
-    /// Where the values of the secret fields come from; without those that are in the file itself.
+    /// Where the values of the secret fields come from, except those that are in the file itself.
     package var origins: [String: SecretOrigin] { members.value.origins }
     /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
     package var hasAlternatives: Bool { members.value.hasAlternatives }
@@ -54,14 +54,14 @@ package struct LeafPlan: Sendable {
     package var simulator: SimulatorReference? { members.value.simulator }
     /// The secret fields with a placeholder, because their secrets are missing and the vendor is simulated.
     package var placeholders: [String] { members.value.placeholders }
-    /// What something else takes the place of; nil if nothing is simulated.
+    /// The part of the gate that is simulated; nil if none is.
     package var simulated: Simulated? { members.value.simulated }
-    /// What takes the place of the vendor; nil for nothing.
+    /// What answers in place of the vendor; nil if nothing does.
     package var vendor: SimulatedVendor? { members.value.vendor }
     /// The fields whose URLs point to a simulator instead of the server named in the file.
     var movedFields: Set<String> { members.value.movedFields }
 
-    /// What a plan consists of, which its copies share.
+    /// The members of a plan, which its copies share.
     struct Members: Sendable {
         var specification: PluginSpecification
         var manifest: Manifest
@@ -92,7 +92,7 @@ package struct LeafPlan: Sendable {
         case plugin
     }
 
-    /// Replaces the secrets by those that were read last.
+    /// Replaces the secrets with those that were read last.
     package mutating func use(_ secrets: [String: Secret]) { members.value.secrets = secrets }
 
     /// The placeholder for a secret that is missing in a simulation.
@@ -139,7 +139,8 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - simulation: What will be simulated; nil for nothing.
-    ///   - earlier: A configuration that was resolved before, without a simulation: of a leaf that is still the same, the plan is taken over.
+    ///   - earlier: A configuration that was resolved before, without a simulation; the plans of leaves that are still
+    ///     the same are reused.
     /// - Throws: Every error in the configuration.
     package func resolved(
         environment: Environment = .process,

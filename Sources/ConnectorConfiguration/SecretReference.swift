@@ -36,10 +36,10 @@ enum SecretReference: Sendable, Hashable {
         }
     }
 
-    /// Runs a program; nil without one.
+    /// Refers to the output of a program; nil without one.
     ///
     /// - Parameters:
-    ///   - command: The program and its arguments. A name without a slash is searched in `PATH`.
+    ///   - command: The program and its arguments. A name without a slash is searched for in `PATH`.
     ///   - base: The directory that the program's relative path is resolved against.
     init?(command: [String], timeout: Duration = commandTimeout, base: BaseDirectory) {
         guard let program = command.first, !program.isEmpty, !command.contains(where: { $0.utf8.contains(0) }) else {
@@ -72,7 +72,7 @@ enum SecretReference: Sendable, Hashable {
         }
     }
 
-    /// The reference as the file writes it; of a command, the program alone, because arguments may be private.
+    /// The reference as written in the file; for a command, only the program, because arguments may be private.
     var description: String {
         switch self {
         case .environment(let name): "env:\(name)"

@@ -41,7 +41,7 @@ struct SecretSource: Sendable, Hashable {
         }
     }
 
-    /// The source as a person names it.
+    /// The source as shown to people.
     var description: String { reference.description + (pointer.map { "#\($0)" } ?? "") }
 }
 

@@ -1,17 +1,24 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// That a configuration is resolved for a simulation: secrets that are missing are then no errors.
+/// A request to resolve a configuration for a simulation, in which missing secrets are not errors.
 package struct SimulationRequest: Sendable {
-    /// What replaces the vendors of leaves, by path, in place of what the file says.
+    /// What replaces the vendors of leaves, by path; it takes precedence over the file.
     package var simulators: [String: SimulatorReference]
     /// The only leaves to simulate, by path; nil for all.
     package var paths: Set<String>?
+    /// Whether no gate opens, so that no leaf needs its secrets, not even one without a vendor.
+    package var opensNothing: Bool
 
-    /// Describes a simulation in which the file says what replaces each vendor, but for the given leaves.
-    package init(simulators: [String: SimulatorReference] = [:], paths: Set<String>? = nil) {
+    /// Describes a simulation in which the file says what replaces each vendor, except for the given leaves.
+    package init(
+        simulators: [String: SimulatorReference] = [:],
+        paths: Set<String>? = nil,
+        opensNothing: Bool = false
+    ) {
         self.simulators = simulators
         self.paths = paths
+        self.opensNothing = opensNothing
     }
 
     /// Whether a leaf is simulated.

@@ -22,7 +22,7 @@ struct UseBinder {
     private var providers: [CapabilityID: [String]] = [:]
     /// The enabled leaves whose capabilities are unknown.
     private var unknown: [String] = []
-    /// What composites offer, as far as it was asked for.
+    /// What composites offer, computed on demand.
     private var offersOfComposites: [String: Offer] = [:]
 
     /// What the enabled leaves at and below a connector offer.
@@ -57,7 +57,7 @@ struct UseBinder {
         }
     }
 
-    /// Adds to each plan the connectors that its plugin uses, or replaces it by the reason why there are none.
+    /// Adds to each plan the connectors that its plugin uses, or replaces the plan with the reason why there are none.
     mutating func bind(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
         for leaf in leaves {
             guard var plan = try? plans[leaf.path]?.get() else { continue }
@@ -198,9 +198,9 @@ struct UseBinder {
 
     // MARK: Cycles
 
-    /// Fails the leaves whose automatic bindings close a circle. The circles of `after` and `with` are faults of the file.
+    /// Fails the leaves whose automatic bindings close a cycle. Cycles of `after` and `with` are errors in the file.
     private mutating func breakCycles(_ plans: inout [String: Result<LeafPlan, ConnectorError>]) {
-        // Each round fails at least one leaf, or undoes a binding. A file with more rounds is not worth the time.
+        // Each round fails at least one leaf, or undoes a binding. A file that needs more rounds is not worth the time.
         for round in 0...Self.roundLimit {
             let automatic = leaves.filter { leaf in
                 (try? plans[leaf.path]?.get())?.uses.contains(where: \.isAutomatic) ?? false
@@ -218,7 +218,7 @@ struct UseBinder {
 
     private static let roundLimit = 20
 
-    /// Fails a leaf of a circle, if one of its automatic bindings belongs to it; an optional one is undone instead.
+    /// Fails a leaf of a cycle if one of its automatic bindings belongs to it; an optional one is undone instead.
     private mutating func fail(
         _ path: String,
         in cycle: DependencyGraph.Cycle,
@@ -246,7 +246,7 @@ struct UseBinder {
 }
 
 extension Connector {
-    /// The connector with its plugin's bound uses in `with`, and so everything below it.
+    /// The connector with its plugin's bound uses in `with`, and the same for everything below it.
     fileprivate func binding(_ plans: [String: Result<LeafPlan, ConnectorError>]) -> Connector {
         changing { members in
             switch kind {

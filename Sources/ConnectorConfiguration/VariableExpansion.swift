@@ -20,7 +20,7 @@ struct VariableExpansion {
     /// Expands the variables in a text; nil, with an error reported, if one is not set, the text is malformed, or the limit is
     /// exceeded.
     ///
-    /// - Parameter standIn: Replaces variables that are not set, which is then no error.
+    /// - Parameter standIn: Replaces variables that are not set, which is then not an error.
     /// - Returns: The expanded text, whether the text was a single variable, and whether the stand-in is part of it.
     mutating func filled(
         _ text: String,

@@ -5,21 +5,28 @@ internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// The event loop: passes events to the session, and performs its requests on the terminal and the host.
+/// The event loop: it passes events to the session, and performs the session's requests on the terminal and the host.
 enum ConsoleLoop {
     /// An event for the session.
     private enum Event: Sendable {
         case device(TerminalDevice.Event)
-        case changed
+        /// Something changed. The next change follows once `taken` is sent.
+        case changed(taken: OneShot<Void>)
         case snapshot(ConsoleSnapshot, ConsoleRegistry)
         case done(ActOutcome)
     }
 
-    /// The minimum time between two snapshots, other than those that a key requested.
+    /// The minimum time between two snapshots, except for those that a key requested.
     private static let interval: Duration = .milliseconds(100)
 
     /// Shows a model until the operator quits or the task is cancelled.
-    static func run(_ model: any ConsoleModel, _ options: TerminalConsole.Options) async throws(ConnectorError) {
+    ///
+    /// - Parameter terminal: The terminal, by default the controlling terminal of the process.
+    static func run(
+        _ model: any ConsoleModel,
+        _ options: TerminalConsole.Options,
+        on terminal: String = "/dev/tty"
+    ) async throws(ConnectorError) {
         try checkTerminal(options)
         guard let capture = MessageCapture() else {
             throw ConnectorError(.unavailable, "the process is out of file descriptors")
@@ -27,26 +34,32 @@ enum ConsoleLoop {
         let (events, sink) = AsyncStream.makeStream(of: Event.self)
         let device: TerminalDevice
         do throws(ConnectorError) {
-            device = try TerminalDevice(messages: capture.writing) { sink.yield(.device($0)) }
+            device = try TerminalDevice(terminal, messages: capture.writing) { sink.yield(.device($0)) }
         } catch {
             capture.stop()
             throw error
         }
-        _ = capture.start { sink.yield(.changed) }
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        _ = capture.start { change.yield() }
         var registry = options.registry
         registry.register(messages(capture))
         let console = Console(model, registry)
-        let following = Task { await console.run() }
-        let changing = Task {
-            for await _ in console.changes {
-                sink.yield(.changed)
-                try? await Task.sleep(for: interval)
-            }
-        }
+        let following = [
+            Task { await console.run() },
+            Task { for await _ in console.changes { change.yield() } },
+            Task {
+                for await _ in changes {
+                    // A terminal that accepts nothing holds the loop up; changes must not pile up meanwhile.
+                    let taken = OneShot<Void>()
+                    sink.yield(.changed(taken: taken))
+                    _ = await taken.waitUnlessCancelled()
+                    try? await Task.sleep(for: interval)
+                }
+            },
+        ]
         let loop = Loop(console, device, sink)
         await loop.run(events, options)
-        changing.cancel()
-        following.cancel()
+        for task in following { task.cancel() }
         await device.stop()
         capture.stop()
     }
@@ -59,7 +72,7 @@ enum ConsoleLoop {
         }
     }
 
-    /// The scene with the output of the process; other platforms have none.
+    /// The scene with the output of the process, which no other platform has.
     private static func messages(_ capture: MessageCapture) -> SceneDescriptor {
         SceneDescriptor("messages", title: "Messages") { context in
             guard context.route.parts.count == 1 else { return nil }
@@ -107,13 +120,14 @@ enum ConsoleLoop {
                 height: size.height
             )
             guard await draw(session) else { return }
-            // The console is quitting: no one will see the result of a pending action.
+            // The console is quitting, so nobody will see the outcome of a pending act.
             defer { performing?.cancel() }
             for await event in events {
                 var effects: [TerminalSession.Effect] = []
                 var needsRedraw = true
                 switch event {
-                case .changed:
+                case .changed(let taken):
+                    taken.send()
                     requestSnapshot(session.routes)
                     needsRedraw = false
                 case .snapshot(let snapshot, let registry):
@@ -131,7 +145,7 @@ enum ConsoleLoop {
                 case .device(.inputs(let inputs)): effects = inputs.flatMap { session.handle($0) }
                 }
                 for effect in effects {
-                    guard await apply(effect, session.routes) else { return }
+                    guard await apply(effect, &session) else { return }
                 }
                 if needsRedraw { guard await draw(session) else { return } }
             }
@@ -140,22 +154,23 @@ enum ConsoleLoop {
         /// Performs a request of the session.
         ///
         /// - Returns: Whether the loop continues.
-        private func apply(_ effect: TerminalSession.Effect, _ routes: [Route]) async -> Bool {
+        private func apply(_ effect: TerminalSession.Effect, _ session: inout TerminalSession) async -> Bool {
             switch effect {
-            case .refresh: requestSnapshot(routes)
+            case .refresh: requestSnapshot(session.routes)
             case .perform(let act):
                 performing = Task { [console, sink] in sink.yield(.done(await console.perform(act))) }
             case .copy(let text):
-                // OSC 52 of xterm; other terminals ignore it.
+                // The sequence OSC 52 of xterm; terminals that do not know it ignore it.
                 return await device.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
             case .redraw: screen = nil
-            case .suspend: device.suspend()
+            case .suspend:
+                if !device.suspend() { session.message = "not suspended: there is no shell to continue the program" }
             case .quit: return false
             }
             return true
         }
 
-        /// Requests a snapshot, one at a time.
+        /// Requests a snapshot; only one is taken at a time.
         private func requestSnapshot(_ routes: [Route]) {
             needsSnapshot = isTakingSnapshot
             guard !isTakingSnapshot else { return }
@@ -174,13 +189,12 @@ enum ConsoleLoop {
 }
 
 extension TerminalPalette {
-    /// The palette for the environment: NO_COLOR, and whether the locale is UTF-8, by the precedence of setlocale(3).
+    /// The palette for the environment, which may ask for no colours by NO_COLOR.
     fileprivate init(_ options: TerminalConsole.Options) {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { options.environment[$0] }.first { !$0.isEmpty }
         self.init(
             sheet: options.styles,
             isColoured: (options.environment["NO_COLOR"] ?? "").isEmpty,
-            isUnicode: (locale ?? "").lowercased().filter { $0 != "-" }.contains("utf8")
+            isUnicode: options.environment.isUnicode
         )
     }
 }

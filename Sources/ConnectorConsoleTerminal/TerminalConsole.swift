@@ -12,7 +12,7 @@ internal import ConnectorPlatform
 /// try await TerminalConsole.run(host)
 /// ```
 ///
-/// It occupies the whole screen until the operator quits, and restores it on every exit. A tab shows what the process prints
+/// It occupies the whole screen until the operator quits, and restores it however it ends. A tab shows what the process prints
 /// while the console runs.
 public enum TerminalConsole {
     /// The settings of the console.
@@ -47,7 +47,7 @@ public enum TerminalConsole {
         try await run(HostConsoleModel(host), options: options)
     }
 
-    /// Shows a model, which needs no host, and runs it until the operator quits or the task is cancelled.
+    /// Shows a model, which needs no host, and runs the model until the operator quits or the task is cancelled.
     ///
     /// ```swift
     /// var registry = ConsoleRegistry.componentsAlone

@@ -46,7 +46,7 @@ extension WebConsole {
             return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { Self.number($0, in: 0...255) != nil }
         }
 
-        /// The number that a text of digits is; nil without digits, with any other character, and out of the range.
+        /// The number that a text denotes; nil if it has other characters than digits, or none, or is out of range.
         private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
             guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
             return number
@@ -56,6 +56,6 @@ extension WebConsole {
         var isAny: Bool { ["0.0.0.0", "::"].contains(host) }
 
         /// The authority component of its URLs.
-        func authority(port: Int) -> String { "\(URLParts.bracketed(host)):\(port)" }
+        var authority: String { "\(URLParts.bracketed(host)):\(port)" }
     }
 }

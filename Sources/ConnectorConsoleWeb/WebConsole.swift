@@ -10,20 +10,20 @@ public import ConnectorServices
 /// try await WebConsole.run(host) { link in print("console:", link) }
 /// ```
 ///
-/// It listens on the loopback interface until the task is cancelled. The announced link admits one browser; once it is used, a new
-/// one is announced.
+/// By default it listens on the loopback interface, until the task is cancelled. The announced link admits one browser; once it has
+/// been used, a new one is announced.
 public enum WebConsole {
     /// The settings of the console and its server.
     public struct Options: Sendable {
         /// The address to listen on.
         public var address = Address.loopback
-        /// Further host names that requests may use, such as `console.example.org`, without a port.
+        /// Further host names that requests may use, with any port, such as `console.example.org`. Names have no port themselves.
         public var names: [String] = []
-        /// The certificate; required for an address other than loopback.
+        /// The certificate; required for any address other than loopback.
         public var certificate: Certificate?
         /// A token that admits any number of browsers and programs to read and act, at least 16 bytes; nil for none.
         public var token: Secret?
-        /// A token that admits them only to read, at least 16 bytes; nil for none.
+        /// A token that admits any number of browsers and programs to read only, at least 16 bytes; nil for none.
         public var readToken: Secret?
         /// Whether every client is read-only.
         public var isReadOnly = false
@@ -42,9 +42,9 @@ public enum WebConsole {
 
     /// A certificate and its key, in PEM files.
     public struct Certificate: Sendable, Hashable {
-        /// The file of the certificate, followed by those of its issuers.
+        /// The file with the certificate, followed by the certificates of its issuers.
         public var file: String
-        /// The file of its private key, unencrypted.
+        /// The file with its unencrypted private key.
         public var key: String
 
         /// Creates a certificate from its files.

@@ -13,9 +13,9 @@ package struct ServerLimits: Sendable {
     package var fields = 100
     /// The maximum size of the chunk extensions and trailer fields of one request, in bytes.
     package var chunkOverhead = 4 << 10
-    /// The number of pipelined requests of one client to handle before other connections.
+    /// The number of pipelined requests of one client to handle before other connections get their turn.
     package var burst = 2
-    /// The size of a read while no body is awaited, in bytes, and so the maximum read ahead of a response.
+    /// The size of a read while no body is awaited, in bytes; therefore also the maximum that is read ahead of a response.
     package var readSize = 2 << 10
     /// The size of a read while a body is awaited, in bytes.
     package var bodyReadSize = 64 << 10

@@ -14,11 +14,13 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The program; the executable is only its entry point.
+/// The program, for which the executable is only the entry point.
 public enum CommandLineProgram {
-    /// Runs the command named by the process's arguments, and exits with its status, even if a plugin still blocks a
+    /// Runs the command that the process's arguments name, and exits with its status, even if a plugin still blocks a
     /// thread.
     public static func main() async {
+        // A write to a reader that has gone fails instead, and the command still closes its gates.
+        signal(SIGPIPE, SIG_IGN)
         CrashNote.install()
         ExitGuard.begin()
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -28,7 +30,7 @@ public enum CommandLineProgram {
         } catch {
             refuse(error, arguments)
         }
-        // A command that runs no plugin only prints help on standard output.
+        // Commands that are not asynchronous run no plugin and print only help on standard output.
         guard var running = command as? any AsyncParsableCommand, !(command is ConnectorHostCommand) else {
             if command is ConnectorHostCommand { refuse(CleanExit.helpRequest(command), arguments) }
             do {
@@ -51,31 +53,61 @@ public enum CommandLineProgram {
         }
     }
 
-    /// Exits the process; an answer that could not be written completely is never a success.
+    /// Exits the process. If the answer could not be written completely, the exit status never means success.
     private static func end(_ status: ExitCode) -> Never {
         WorkMark.end()
         ExitGuard.end()
         ExitWatch.start(status: status.rawValue)
         if let failure = StandardStream.outputFailure {
-            StandardStream.error.writeLine("error: the answer cannot be written to standard output: \(failure)")
+            // A reader that has gone, such as head, wants no more.
+            if failure.number != EPIPE {
+                let reason = "the answer cannot be written to standard output: \(failure.text)"
+                StandardStream.error.writeLine("error: \(reason)")
+            }
             exit(status == .success ? ExitStatus.failed.rawValue : status.rawValue)
         }
         exit(status.rawValue)
     }
 
-    /// Prints help or an error about the arguments, with `--json` as an error document, and exits.
+    /// Prints help or an error about the arguments, which `--json` makes an error document, and exits.
     private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
         let status = ConnectorHostCommand.exitCode(for: error)
-        guard status == .validationFailure, wantsJSON(arguments) else {
-            ExitGuard.end()
-            ConnectorHostCommand.exit(withError: error)
+        let text = ConnectorHostCommand.fullMessage(for: error)
+        guard status == .validationFailure else {
+            if !text.isEmpty { (status == .success ? StandardStream.output : .error).writeLine(text) }
+            end(status)
         }
-        let message = ConnectorHostCommand.message(for: error)
-        let command = arguments.first { !$0.hasPrefix("-") }.map { " \($0.excerpt)" } ?? ""
-        output(of: arguments).report([
-            ConnectorError(.invalid, message.excerpt(of: 600), fix: "see connector-host\(command) --help")
-        ])
+        let (command, mistake) = named(arguments)
+        guard !wantsJSON(arguments) else {
+            let message = mistake ?? ConnectorHostCommand.message(for: error)
+            output(of: arguments).report([
+                ConnectorError(.invalid, message.excerpt(of: 600), fix: "see \(command) --help")
+            ])
+            end(status)
+        }
+        let usage = "Usage: \(command) <subcommand>\n  See '\(command) --help' for more information."
+        StandardStream.error.writeLine(mistake.map { "Error: \($0)\n\(usage)" } ?? text)
         end(status)
+    }
+
+    /// The command that the arguments name and, if a word stands where a command is expected but is none, a message about it.
+    ///
+    /// The parser itself complains about the first option after such a word instead.
+    private static func named(_ arguments: [String]) -> (command: String, mistake: String?) {
+        var path = "connector-host"
+        var command: any ParsableCommand.Type = ConnectorHostCommand.self
+        for word in arguments {
+            let subcommands = command.configuration.subcommands
+            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { break }
+            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                let known = subcommands.compactMap { $0.configuration.commandName }
+                let hint = suggestion(for: word, among: known).map { "; \($0)" } ?? ""
+                return (path, "there is no command \"\(word.excerpt)\"\(hint)")
+            }
+            path += " \(word)"
+            command = next
+        }
+        return (path, nil)
     }
 
     /// The output options in these arguments.
@@ -84,6 +116,8 @@ public enum CommandLineProgram {
     }
 
     private static func wantsJSON(_ arguments: [String]) -> Bool {
-        arguments.prefix { $0 != "--" }.contains("--json")
+        let words = arguments.prefix { $0 != "--" }
+        return words.contains("--json") || words.contains("--format=json")
+            || zip(words, words.dropFirst()).contains { $0 == ("--format", "json") }
     }
 }

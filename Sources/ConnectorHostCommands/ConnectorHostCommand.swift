@@ -14,12 +14,12 @@ struct ConnectorHostCommand: AsyncParsableCommand {
             The configuration is connectors.json in the working directory, unless --config names another file.
 
             Examples:
-              connector-host validate               report every fault of the file, without opening a gate
-              connector-host status --simulate      open every gate against simulators in this process
+              connector-host validate               report every fault of the file
+              connector-host status --simulate      open every gate against simulators
               connector-host status                 open every gate for real
-              connector-host run                    keep the gates open, and deliver the outbox
-              connector-host plan                   show what a reload of the file would change in the host that runs
-              connector-host console                show the gates and the outbox, and act on them
+              connector-host run                    keep the gates open, deliver the outbox
+              connector-host plan                   show what a reload would change
+              connector-host console                show gates and outbox, and act on them
               connector-host plugins                list every plugin, usable or not
               connector-host new rates --language c make a project for a plugin of your own
               connector-host test librates.so       check a plugin against every rule

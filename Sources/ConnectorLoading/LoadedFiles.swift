@@ -6,10 +6,10 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The files that this process has loaded images from, in the state that they had then.
+/// The files from which this process has loaded images, each in its state at that time.
 ///
-/// Once the file is another one, a gate whose plan is still of the earlier state gets the image that it had: what runs changes with a
-/// reload, not with a file.
+/// After a file changes, a gate whose plan is of the earlier state still gets the earlier image: only a reload changes
+/// what runs, not a changed file.
 final class LoadedFiles: Sendable {
     /// The table of this process.
     static let shared = LoadedFiles()
@@ -22,7 +22,7 @@ final class LoadedFiles: Sendable {
     /// Everything that decides whether a file may be loaded, and what is loaded then.
     private struct Request: Sendable, Equatable {
         let path: String
-        /// The image, its sidecar, and the signatures of both; nil for those that there are not.
+        /// The image, its sidecar, and the signatures of both; nil for each that does not exist.
         let files: [FileIdentity?]
         let manifest: Manifest
         let embeddedText: [UInt8]?
@@ -71,10 +71,10 @@ final class LoadedFiles: Sendable {
         return (image, nil)
     }
 
-    /// Loads a candidate's file, which one thread at a time does for each state of a file. Blocks.
+    /// Loads a candidate's file; one thread at a time loads a given state of a file. Blocks.
     ///
-    /// However many gates of an image open at once, its bytes are read and checked once, and in memory once: another one gets what was
-    /// loaded if nothing has changed since on which that depends, and the error if it waited for that load.
+    /// However many gates of an image open at once, its bytes are read, checked and loaded once: another gate gets the
+    /// loaded image if nothing on which it depends has changed since, and the error if it waited for that load.
     ///
     /// - Parameter load: Reads, checks and loads the file.
     func load(
@@ -90,7 +90,8 @@ final class LoadedFiles: Sendable {
         }
         let before = turn.count.load(ordering: .relaxed)
         return try turn.last.withLock { last throws(ConnectorError) in
-            // Read before the bytes are: a file that changes after this is another one at the next turn.
+            // Read the identities before the bytes: a file that changes after this counts as another one at the next
+            // turn.
             let request = Request(candidate, admission)
             if let last, last.request == request {
                 switch last.result {

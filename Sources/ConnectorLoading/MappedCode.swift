@@ -53,7 +53,7 @@ package enum MemoryMap {
         guard let text = text() else { return true }
         let permission = flags == ELFConstant.executable ? UInt8(ascii: "x") : UInt8(ascii: "r")
         var next = address
-        // By bytes: the list has a thousand lines in a host with many plugins.
+        // Split bytes, not characters: the list has a thousand lines in a host with many plugins.
         for line in text.split(separator: UInt8(ascii: "\n")) {
             guard let dash = line.firstIndex(of: UInt8(ascii: "-")), let space = line.firstIndex(of: UInt8(ascii: " ")),
                 dash < space, let low = bound(in: line[..<dash]), let high = bound(in: line[(dash + 1)..<space])

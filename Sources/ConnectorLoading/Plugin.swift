@@ -16,8 +16,8 @@ package final class Plugin: Sendable {
     private let functions: PluginFunctions
     /// The addresses of the operations' functions, by their symbols.
     ///
-    /// Looked up when the plugin is loaded: while a constructor of another plugin runs, the dynamic linker answers no one, and a call
-    /// would wait for it.
+    /// Looked up when the plugin is loaded: while a constructor of another plugin runs, the dynamic linker answers no
+    /// other thread, and a call would have to wait.
     private let addresses: [(symbol: String, address: UInt)]
 
     package init(
@@ -43,7 +43,7 @@ package final class Plugin: Sendable {
     /// The SHA-256 of the loaded bytes, in hexadecimal; nil if the application links the plugin.
     package var sha256: String? { content?.sha256 }
 
-    /// Registers a gate that uses the plugin for crash notes. Those of a linked plugin name the application.
+    /// Registers a gate that uses the plugin for crash notes. Crash notes of a linked plugin name the application.
     package func name(gate: String) {
         if case .image(let image) = functions { image.name(gate: gate) }
     }

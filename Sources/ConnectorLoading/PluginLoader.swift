@@ -74,7 +74,7 @@ package struct PluginLoader: Sendable {
 
     /// Loads a plugin whose image another process has checked and sealed, and checks it again.
     ///
-    /// - Parameter sealed: The image's descriptor, which the loader closes when nothing needs it any longer.
+    /// - Parameter sealed: The image's descriptor, which the caller closes.
     package func load(_ candidate: PluginCandidate, sealed: Int32) throws(ConnectorError) -> Plugin {
         let file = try loadFile(candidate, sealed: sealed)
         file.image.name(plugin: candidate.name, path: candidate.path.absolutePath)
@@ -106,7 +106,7 @@ package struct PluginLoader: Sendable {
         return try ForeignLibrary(name: name, sidecar: candidate.sidecar).load()
     }
 
-    /// Checks for functions that no file shows: a system library may get them from another one.
+    /// Checks for functions that the file itself may lack: a system library may get them from another one.
     private static func checkSymbols(_ candidate: PluginCandidate, _ functions: PluginFunctions) throws(ConnectorError)
     {
         #if os(Linux)

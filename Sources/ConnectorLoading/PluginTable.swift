@@ -43,7 +43,8 @@ package struct PluginTable: Sendable {
 }
 
 extension PluginTable {
-    /// The table of a plugin whose instances are elsewhere, and live and end there: calls of them can be given up, and nothing else.
+    /// Creates the table of a plugin whose instances live and end elsewhere: it can cancel their calls, and do nothing
+    /// else.
     package init(cancel: @escaping Cancel) {
         abiVersion = UInt32(CONNECTOR_ABI_VERSION)
         unsafe create = { _, _, _, _, _ in Int32(CONNECTOR_MISUSE) }

@@ -20,7 +20,7 @@ public struct LinkedPlugin: Sendable, Hashable {
     /// The addresses of the exported functions, by symbol.
     private let functions: [String: UInt]
 
-    /// Describes a plugin by its manifest and its functions.
+    /// Describes a plugin by its manifest and functions.
     ///
     /// Unsafe, because the host calls the functions by the types that the manifest implies, on any thread and until the process
     /// ends: see `connector/plugin.h` and `connector/operation.h`.
@@ -34,7 +34,7 @@ public struct LinkedPlugin: Sendable, Hashable {
         self.functions = functions
     }
 
-    /// The address of a function; nil if none has this symbol.
+    /// The address of a function; nil if no function has this symbol.
     package func function(named symbol: String) -> UnsafeMutableRawPointer? {
         unsafe functions[symbol].flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
     }

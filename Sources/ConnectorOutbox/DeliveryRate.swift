@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many events a second were delivered within the last minute. A value without a clock.
+/// How many events a second were delivered within the last minute. The caller supplies the time.
 struct DeliveryRate {
     /// The count of each second of the minute, by the second's number modulo 60.
     private var counts: [Int] = Array(repeating: 0, count: seconds)

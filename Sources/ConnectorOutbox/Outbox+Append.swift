@@ -11,7 +11,7 @@ extension Outbox {
     ///
     /// A connector whose outbox is full follows its policy: the caller waits, or events are dropped.
     ///
-    /// - Parameter deadline: The longest wait for room, on the time of the outbox's clock.
+    /// - Parameter deadline: When to stop waiting for room, by the outbox's clock.
     /// - Returns: The connectors that the events are stored for.
     /// - Throws: `timed-out` or `cancelled` while it waits for room; `not-open` once the host closes; `storage`.
     package func append(
@@ -50,7 +50,7 @@ extension Outbox {
         return try await appendReserved(events, bytes, to: paths, within: bounds, engine, by: deadline)
     }
 
-    /// Stores events where the queues have room, in one step of the engine, and waits for room as long as that is asked for.
+    /// Stores events where the queues have room, in one step of the engine; waits for room where the policy says so.
     ///
     /// - Returns: Nil if the engine cannot do it in one step.
     private func admit(
@@ -62,7 +62,7 @@ extension Outbox {
         by deadline: UInt64
     ) async throws(ConnectorError) -> Admission? {
         while true {
-            // As far as this process knows; the engine knows what the others have stored.
+            // This process knows only its own events; the engine knows what the others have stored.
             try await waitForRoom(at: paths, bytes, within: bounds, by: deadline) { _, _ in }
             guard let admission = try await engine.append(events, to: paths, within: bounds) else { return nil }
             guard admission.full == nil else {
@@ -143,10 +143,11 @@ extension Outbox {
 
     // MARK: Reserving
 
-    /// Stores events for an engine that does not compare the queues with their bounds itself.
+    /// Stores events in an engine that does not compare the queues with their bounds itself.
     ///
-    /// The room is reserved in the same step with the look whether there is any, so the callers of one host do not exceed a bound
-    /// together. Hosts that share a queue do not see each other's reservations: each may exceed the bound by what it stores at that time.
+    /// Room is checked for and reserved in one step, so the callers of one host do not exceed a bound together. Hosts
+    /// that share a queue do not see each other's reservations: each may exceed the bound by what it stores at that
+    /// time.
     private func appendReserved(
         _ events: [OutboxEvent],
         _ bytes: Int,
@@ -209,9 +210,9 @@ extension Outbox {
 
     // MARK: Waiting
 
-    /// Waits until no queue that makes its callers wait is full, and does something in the same step.
+    /// Waits until every queue that makes its callers wait has room, and runs a closure in the same step.
     ///
-    /// - Parameter body: Gets the queues that are full, whose callers do not wait.
+    /// - Parameter body: Receives the full queues, whose callers do not wait.
     private func waitForRoom(
         at paths: [String],
         _ bytes: Int,
@@ -278,7 +279,7 @@ extension Outbox {
 }
 
 extension Outbox.State {
-    /// Takes back what was reserved of a queue.
+    /// Gives up bytes that were reserved in a queue.
     fileprivate mutating func release(_ bytes: Int, of path: String) {
         guard let reserved = reserved[path] else { return }
         self.reserved[path] = reserved > bytes ? reserved - bytes : nil

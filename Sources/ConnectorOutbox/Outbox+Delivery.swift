@@ -13,7 +13,7 @@ extension Outbox {
     /// Opens the engine, so that the statistics are known; delivers nothing.
     package func inspect() async throws(ConnectorError) { _ = try await engine() }
 
-    /// Takes the right to deliver at once.
+    /// Takes the right to deliver now, rather than when the first delivery starts.
     ///
     /// - Throws: `conflict` if another process has it; `storage` if the outbox cannot be used.
     package func claim() async throws(ConnectorError) {
@@ -24,7 +24,7 @@ extension Outbox {
         }
     }
 
-    /// Starts to deliver, at once if there are events, and otherwise when the first one comes.
+    /// Starts to deliver: at once if there are events, otherwise when the first one comes.
     ///
     /// - Parameter isStored: Whether an earlier process may have left events.
     package func start(isStored: Bool) async throws(ConnectorError) {
@@ -46,7 +46,7 @@ extension Outbox {
         let (started, late) = state.withLock { state -> ([Delivery], [String]) in
             guard state.isDraining, !state.isClosing else { return ([], []) }
             watch(&state)
-            // What was moved or removed while this process could not deliver.
+            // The connectors that were moved or removed while this process could not deliver.
             let late = state.lock == nil ? state.gone : []
             if state.lock == nil { state.lock = try? environment.lock() }
             guard state.lock != nil else { return ([], []) }
@@ -88,13 +88,8 @@ extension Outbox {
     }
 
     /// Polls for the changes of other processes from now on, if nothing does so yet.
-    func watch() {
-        state.withLock { if !$0.isClosing { watch(&$0) } }
-    }
-
-    /// Schedules the next poll.
-    private func watch(_ state: inout State) {
-        guard state.timer == nil else { return }
+    func watch(_ state: inout State) {
+        guard state.timer == nil, !state.isClosing else { return }
         state.timer = environment.clock.schedule(after: Self.interval) { [weak self] in
             guard let self else { return }
             Task(executorPreference: self.environment.executor) { [weak self] in await self?.look() }
@@ -112,7 +107,7 @@ extension Outbox {
         if isWanted { await poll() }
         state.withLock { state in
             state.timer = nil
-            if !state.isClosing { watch(&state) }
+            watch(&state)
         }
     }
 
@@ -146,13 +141,16 @@ extension Outbox {
     ) {
         let left = batch.entries.indices.filter { step.isApplied[$0] && outcomes[$0].leavesQueue }
         let delivered = left.count { outcomes[$0] == .delivered }
+        let stay = batch.entries.indices.filter { step.isApplied[$0] && !outcomes[$0].leavesQueue }
         let change = StatisticsTracker.Change.settled(
             delivered: delivered,
             dead: left.count { outcomes[$0] == .dead },
-            dropped: left.count { outcomes[$0] == .dropped },
+            dropped: 0,
             bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
-            // The next event is at least as young as the last of this batch.
-            oldest: batch.entries.last?.event.createdAt,
+            // The events after the batch are at least as young as its last one.
+            oldest: left.isEmpty ? nil : batch.entries.last?.event.createdAt,
+            tried: batch.entries.map(\.event.createdAt),
+            stay: stay.map { batch.entries[$0].event.createdAt },
             at: environment.clock.wallTime()
         )
         let now = environment.clock.now()
@@ -181,7 +179,6 @@ extension DeliveryOutcome {
         case .waiting, .retry: .retrying
         case .delivered: .delivered
         case .dead: .dead
-        case .dropped: .dropped
         }
     }
 
@@ -189,7 +186,7 @@ extension DeliveryOutcome {
     fileprivate var leavesQueue: Bool {
         switch self {
         case .waiting, .retry: false
-        case .delivered, .dead, .dropped: true
+        case .delivered, .dead: true
         }
     }
 }

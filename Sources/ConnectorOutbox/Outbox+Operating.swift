@@ -39,7 +39,7 @@ extension Outbox {
         let count = try await engine.drop(selection)
         guard count > 0 else { return 0 }
         try await refresh(engine)
-        // Those that this fails for hear of it with the next change.
+        // If this fails, receipts learn of it with the next change.
         try? await tellReceipts(engine)
         return count
     }

@@ -4,10 +4,17 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// What receipts tell of their events.
+/// What receipts tell about their events.
 extension Outbox {
     /// Yields the state of an event and every change of it, until the state is final at each connector.
-    func follow(_ id: String, at paths: [String], _ continuation: AsyncStream<DeliveryChange>.Continuation) {
+    ///
+    /// - Parameter onFailure: Called with the error of an outbox that cannot be read, before the changes end.
+    func follow(
+        _ id: String,
+        at paths: [String],
+        _ continuation: AsyncStream<DeliveryChange>.Continuation,
+        onFailure: @escaping @Sendable (ConnectorError) -> Void = { _ in }
+    ) {
         let subscriber = ReceiptSubscriber(of: paths, continuation)
         let subscription = receipts.subscribe(subscriber, to: id)
         let reading = Mutex<Task<Void, Never>?>(nil)
@@ -18,32 +25,38 @@ extension Outbox {
         let task = Task {
             // Read after the registration, so that no change between the two is missed.
             let places = state.withLock { state in paths.map { state.currentPath(of: $0) } }
-            guard let engine = try? await engine(),
-                let records = try? await engine.records(RecordSelection(targets: Set(places + paths), ids: [id]))
-            else { return continuation.finish() }
-            if !engine.isShared { watch() }
+            let records: [OutboxRecord]
+            do throws(ConnectorError) {
+                let engine = try await engine()
+                records = try await engine.records(RecordSelection(targets: Set(places + paths), ids: [id]))
+                if !engine.isShared { state.withLock { watch(&$0) } }
+            } catch {
+                // If the host closes, the engine may have closed under the call.
+                if !isClosing { onFailure(error) }
+                return continuation.finish()
+            }
             for (path, place) in zip(paths, places) {
                 // The event of a connector that is moving may still be at the old path, where it is dropped once it is at the new one.
                 let old = records.first { $0.target == path && (path == place || $0.state != .dropped) }
                 let record = records.first { $0.target == place } ?? old
-                // What the engine has forgotten was delivered, or dropped long ago.
+                // An event that the engine has forgotten was delivered, or dropped long ago.
                 subscriber.begin(with: record?.change(at: path) ?? DeliveryChange(path, .delivered))
             }
         }
         reading.withLock { $0 = task }
     }
 
-    /// Tells receipts what other processes have made of their events, and what operators have dropped: this process hears only of its
-    /// own deliveries.
+    /// Tells receipts what became of their events in other processes, and which events operators have dropped: by
+    /// itself, this process learns only of its own deliveries.
     ///
-    /// Does nothing with an engine that reads its whole queue for it.
+    /// Does nothing for an engine that would have to read its whole queue for it.
     func tellReceipts(_ engine: any OutboxEngine) async throws(ConnectorError) {
         let awaited = receipts.ids
         guard !awaited.isEmpty, !engine.isShared else { return }
         let final: Set<OutboxRecord.State> = [.delivered, .dead, .dropped]
         let records = try await engine.records(RecordSelection(ids: awaited, states: final))
         guard !records.isEmpty else { return }
-        // Who hears of an event finds it counted.
+        // Refresh first, so that whoever hears of an event finds it counted.
         try await refresh(engine)
         for record in records {
             // At the old path of a moved connector, events were dropped once they were at the new one.
@@ -62,7 +75,7 @@ extension Outbox {
         }
     }
 
-    /// The paths that receipts may know a connector by: one from before a move knows the old path.
+    /// The paths that receipts may know a connector by: a receipt from before a move knows the old path.
     func receiptPaths(of path: String) -> [String] { state.withLock { [path] + $0.names(of: path) } }
 }
 

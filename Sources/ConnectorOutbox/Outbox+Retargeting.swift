@@ -12,7 +12,7 @@ extension Outbox {
     /// A connector that stays keeps its queue. Its delivery restarts after the current batch if its policy has changed. The
     /// events of a connector that is gone become dead letters; this returns once they have.
     ///
-    /// - Parameter deadline: When batches under way are abandoned, on the time of the outbox's clock. They stay stored.
+    /// - Parameter deadline: When batches under way are abandoned, by the outbox's clock. They stay stored.
     package func retarget(_ targets: [Target], by deadline: UInt64) async {
         let (previous, done) = state.withLock { state in
             state.removed.formUnion(state.targets.keys)
@@ -27,7 +27,7 @@ extension Outbox {
         await previous?.wait()
         let ended = state.withLock { state in state.deliveries.values.filter { !state.keeps($0) } }
         await end(ended, by: deadline)
-        // An outbox that nothing was stored in stays as it is.
+        // An outbox in which nothing was stored stays unopened.
         if isOpen { await deliver() }
         await settleLateEvents(of: state.withLock(\.gone))
         done.send()
@@ -35,9 +35,9 @@ extension Outbox {
 
     /// Moves everything that waits at a connector to another path, to which later events go. Call it before the other path gets events.
     ///
-    /// If another connector has that path still, the events follow with the next ``retarget(_:by:)``.
+    /// If another connector still has that path, the events follow with the next ``retarget(_:by:)``.
     ///
-    /// - Parameter deadline: When a batch under way is abandoned, on the time of the outbox's clock.
+    /// - Parameter deadline: When a batch under way is abandoned, by the outbox's clock.
     package func move(_ path: String, to other: String, by deadline: UInt64) async {
         let delivery = state.withLock { state in
             state.renames[path] = other
@@ -59,8 +59,8 @@ extension Outbox {
         }
     }
 
-    /// Takes care of events that are stored for connectors that are not there: those of a moved connector follow it, and others become
-    /// dead letters.
+    /// Settles events that are stored for connectors that no longer exist: those of a moved connector follow it, others
+    /// become dead letters.
     ///
     /// Only the process that delivers does so: another one may have an older tree.
     func settleLateEvents(of paths: [String]) async {
@@ -94,7 +94,7 @@ extension Outbox {
         try await takeUp(engine)
     }
 
-    /// Makes dead letters of everything that waits at a path, but for what servers hold back for a later retry.
+    /// Turns everything that waits at a path into dead letters, except what servers hold back for a later retry.
     private func bury(_ path: String, _ engine: any OutboxEngine) async throws(ConnectorError) {
         let failure = DeliveryFailure(.unknownConnector, "the connector is no longer in the configuration")
         // Those that wait for a retry are due at the end of time.
@@ -120,9 +120,10 @@ extension Outbox.State {
         return target.policy == delivery.policy && target.policy.limits(target.limits) == delivery.limits
     }
 
-    /// The connectors that are gone, and have events still.
+    /// The connectors that are gone but still have events.
     ///
-    /// Not those that no configuration of this process had: they stay as an earlier one left them.
+    /// Connectors that no configuration of this process had are not among them: they stay as an earlier process left
+    /// them.
     var gone: [String] {
         statistics.targets.filter { path in
             targets[path] == nil && statistics[path]?.queued ?? 0 > 0
@@ -133,7 +134,7 @@ extension Outbox.State {
     /// The path to which a connector has moved; its own if it has not.
     func currentPath(of path: String) -> String {
         var current = path
-        // Each step leaves a path that is gone, so there are at most as many.
+        // Each step leaves a renamed path, so there are at most as many steps as renames.
         for _ in renames.indices {
             guard let next = renames[current] else { break }
             current = next

@@ -81,7 +81,7 @@ package final class Outbox: Sendable {
     struct State {
         /// The connectors that get events, by path.
         var targets: [String: Target]
-        /// The paths under which moved connectors got events before.
+        /// The new path of each moved connector, by the path under which it got events before.
         var renames: [String: String] = [:]
         /// The connectors that got events before, and are gone.
         var removed: Set<String> = []
@@ -91,7 +91,7 @@ package final class Outbox: Sendable {
         var retargeting: OneShot<Void>?
         /// The engine, or the attempt to open it.
         var engine: OneShot<Result<any OutboxEngine, ConnectorError>>?
-        /// Opens the engine; nil while nothing does.
+        /// The task that opens the engine; nil while there is none.
         var opening: Task<Result<any OutboxEngine, ConnectorError>, Never>?
         /// The engine, once it is open.
         var opened: (any OutboxEngine)?
@@ -119,7 +119,7 @@ package final class Outbox: Sendable {
     let state: Mutex<State>
     let receipts = ReceiptSubscriptions()
 
-    /// Prepares an outbox; opens and starts nothing.
+    /// Prepares an outbox without opening or starting anything.
     package init(_ targets: [Target], _ environment: Environment) {
         self.environment = environment
         state = Mutex(State(targets: Dictionary(targets.map { ($0.path, $0) }) { first, _ in first }))
@@ -133,7 +133,7 @@ package final class Outbox: Sendable {
 
     // MARK: The engine
 
-    /// The engine, opened if it was not.
+    /// The engine; opens it if necessary.
     package func engine() async throws(ConnectorError) -> any OutboxEngine {
         // Almost every call finds it open.
         if let engine = state.withLock({ $0.isClosing ? nil : $0.opened }) { return engine }
@@ -150,7 +150,7 @@ package final class Outbox: Sendable {
             do throws(ConnectorError) {
                 try await refresh(engine)
                 try state.withLock { state throws(ConnectorError) in
-                    // The one who opened it closes it, unless `close()` can see it.
+                    // Whoever opened the engine closes it, unless `close()` can see it.
                     guard !state.isClosing else { throw Self.closed }
                     (state.opened, state.stability) = (engine, engine.stability)
                 }
@@ -206,7 +206,7 @@ package final class Outbox: Sendable {
         environment.onChange()
     }
 
-    /// Why an outbox that has closed does nothing.
+    /// The error of an outbox that has closed.
     static var closed: ConnectorError {
         ConnectorError(.notOpen, "the host has closed", fix: "make a new host from the same file")
     }

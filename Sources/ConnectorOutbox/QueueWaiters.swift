@@ -56,13 +56,18 @@ struct QueueWaiters {
 }
 
 extension Outbox {
-    /// Waits until the queues change, unless something is true of them already.
+    /// Waits until the queues change, unless a condition already holds.
     ///
-    /// - Parameter deadline: On the time of the outbox's clock.
+    /// - Parameter deadline: When to stop waiting, by the outbox's clock.
     /// - Returns: Nil if there was no need to wait.
     func waitForChange(by deadline: UInt64 = .max, unless isTrue: (State) -> Bool) async -> QueueWaiters.End? {
         let signal = OneShot<QueueWaiters.End>()
-        let number = state.withLock { state in isTrue(state) ? nil : state.waiters.add(signal) }
+        let number = state.withLock { state -> UInt64? in
+            guard !isTrue(state) else { return nil }
+            // Another process may be the one that delivers.
+            watch(&state)
+            return state.waiters.add(signal)
+        }
         guard let number else { return nil }
         defer { state.withLock { $0.waiters.remove(number) } }
         return await withTaskCancellationHandler {

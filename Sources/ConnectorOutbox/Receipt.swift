@@ -2,29 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ConnectorBase
+internal import Synchronization
 
 /// The proof that an event is safe, and the way to learn what becomes of it.
 ///
 /// The event is in the outbox of each of the ``connectors``, on stable storage, and is delivered from there at least once,
-/// also by a later process. Connectors whose deliveries are direct have had it already: ``outcomes`` tells how that went.
+/// also by a later process. Connectors with direct delivery have already been called: ``outcomes`` tells how that went.
 public struct Receipt: Sendable {
     /// The event's id: the vendors' key to recognise a repetition.
     public let id: String
     /// The connectors that get the event from the outbox; none if all of them are direct.
     public let connectors: [String]
-    /// How the connectors fared that get the event directly.
+    /// The outcomes at the connectors that get the event directly.
     public let outcomes: [CallOutcome]
     private let outbox: Outbox?
 
     /// How the event reaches each vendor, by the connector's path.
     ///
-    /// What is `direct` has been tried already, with the result in ``outcomes``; what is `queued` is safe, and ``changes`` and
-    /// ``delivered(within:)`` tell what becomes of it. A connector whose full outbox dropped the event has neither.
+    /// A `direct` delivery has already been tried, with the result in ``outcomes``. A `queued` one is safe: ``changes``
+    /// and ``delivered(within:)`` tell what becomes of it. A connector whose full outbox dropped the event has neither.
     public var deliveryModes: [String: DeliveryMode] {
         let queued = connectors.map { ($0, DeliveryMode.queued) }
         return Dictionary(outcomes.map { ($0.connector, DeliveryMode.direct) } + queued) { $1 }
     }
 
+    /// Creates the receipt of an event.
+    ///
     /// - Parameter outbox: Knows what becomes of the event; nil if all of its connectors are direct.
     package init(id: String, connectors: [String], outcomes: [CallOutcome], outbox: Outbox?) {
         self.id = id
@@ -36,30 +39,40 @@ public struct Receipt: Sendable {
     /// What becomes of the event: first how it stands at each connector, then every change, until all are final.
     ///
     /// What another process on the same outbox makes of the event follows within a second, without its failed attempts. On NATS a host
-    /// does not learn of another host's deliveries. The sequence is for one consumer. It also ends when the host closes.
+    /// does not learn of another host's deliveries. The sequence is for one consumer. It also ends when the host closes,
+    /// or the outbox cannot be read.
     public var changes: some AsyncSequence<DeliveryChange, Never> & Sendable {
+        follow { _ in }
+    }
+
+    /// The changes of the event.
+    ///
+    /// - Parameter onFailure: Called with the error of an outbox that cannot be read, before the sequence ends.
+    private func follow(onFailure: @escaping @Sendable (ConnectorError) -> Void) -> AsyncStream<DeliveryChange> {
         let outbox = outbox
         return AsyncStream { continuation in
             guard let outbox, !connectors.isEmpty else { return continuation.finish() }
-            outbox.follow(id, at: connectors, continuation)
+            outbox.follow(id, at: connectors, continuation, onFailure: onFailure)
         }
     }
 
     /// Waits until every connector has delivered the event.
     ///
-    /// - Parameter limit: The longest wait; nil for none.
+    /// - Parameter limit: The longest wait; nil for no limit.
     /// - Throws: `timed-out` if the vendors do not have it by then: it is still safe, and is delivered later; `partial`,
     ///   with the outcome at each connector, if it is a dead letter or was dropped somewhere; `cancelled` if the caller's
-    ///   task was cancelled; `not-open` if the host closes first.
+    ///   task was cancelled; `not-open` if the host closes first; the error of an outbox that cannot be read, such as `storage`.
     public func delivered(within limit: Duration? = nil) async throws(ConnectorError) {
         guard let outbox, !connectors.isEmpty else { return }
-        var last: [String: DeliveryChange] = [:]
-        let isComplete = await outbox.limited(to: limit) {
-            var latest: [String: DeliveryChange] = [:]
-            for await change in changes { latest[change.connector] = change }
-            return latest
+        let result = await outbox.limited(to: limit) {
+            let failure = Mutex<ConnectorError?>(nil)
+            var last: [String: DeliveryChange] = [:]
+            for await change in follow(onFailure: { error in failure.withLock { $0 = error } }) {
+                last[change.connector] = change
+            }
+            return (last, failure.withLock(\.self))
         }
-        guard let latest = isComplete else {
+        guard let (last, failure) = result else {
             throw ConnectorError(
                 Task.isCancelled ? .cancelled : .timedOut,
                 "the event \(id) is not delivered yet",
@@ -67,7 +80,6 @@ public struct Receipt: Sendable {
                 isRetryable: true
             )
         }
-        last = latest
         let failures = connectors.map { connector in
             let change = last[connector]
             return CallOutcome(
@@ -80,6 +92,7 @@ public struct Receipt: Sendable {
         }
         guard failures.contains(where: { !$0.isSuccess }) else { return }
         let isClosed = connectors.contains { !(last[$0]?.state.isFinal ?? false) }
+        if isClosed, let failure { throw failure }
         var error = ConnectorError(
             isClosed ? .notOpen : .partial,
             "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",

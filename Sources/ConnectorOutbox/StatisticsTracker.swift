@@ -9,8 +9,16 @@ internal import ConnectorPlatform
 /// The engine numbers its steps and readings (``OutboxReading/revision``), and its responses may arrive out of order. A change that
 /// the last reading includes is not counted again; any other is counted, even if it arrived before the reading.
 struct StatisticsTracker {
-    /// As counted. A delivery may be noted before the arrival of what it delivered; until then the counts are negative.
+    /// As counted. A delivery may be noted before the arrival of the events that it delivered; until then the counts
+    /// are negative.
     private var statistics: [String: QueueStatistics] = [:]
+    /// When each queue's oldest event as last read, and those tried since that still wait, were sent; oldest first, and at most
+    /// ``retriedLimit``. Later batches may overtake these events.
+    private var retried: [String: [Timestamp]] = [:]
+    /// The most times that ``retried`` keeps of a queue. An event beyond it counts again from its next attempt.
+    private static let retriedLimit = 64
+    /// The first reading: what the queues had been through before this process changed anything.
+    private(set) var first: [String: QueueStatistics]?
     /// The revision of the last reading.
     private var revision: UInt64 = 0
     /// How many readings are under way.
@@ -22,8 +30,18 @@ struct StatisticsTracker {
     enum Change {
         /// Events were stored.
         case appended(count: Int, bytes: Int, oldest: Timestamp?)
-        /// Events left the queue; what waits now is no older than a moment.
-        case settled(delivered: Int, dead: Int, dropped: Int, bytes: Int, oldest: Timestamp?, at: Timestamp)
+        /// A batch was tried, or events were dropped. Of the events that wait and were never tried, none is older than `oldest`;
+        /// nil if the last known time remains. `tried` has the times of all events of the batch, `stay` of those that still wait.
+        case settled(
+            delivered: Int,
+            dead: Int,
+            dropped: Int,
+            bytes: Int,
+            oldest: Timestamp?,
+            tried: [Timestamp] = [],
+            stay: [Timestamp] = [],
+            at: Timestamp
+        )
         /// Events found no room, and were not stored.
         case turnedAway(count: Int)
     }
@@ -53,8 +71,10 @@ struct StatisticsTracker {
     /// Applies a reading, unless a later one came first; nil if it failed.
     mutating func end(_ reading: OutboxReading?) {
         readings -= 1
+        first = first ?? reading?.statistics
         if let reading, reading.revision > revision {
             (statistics, revision) = (reading.statistics, reading.revision)
+            retried = reading.statistics.compactMapValues { queue in queue.oldest.map { [$0] } }
             for (revision, target, change) in recent where revision > self.revision { apply(change, to: target) }
         }
         if readings == 0 { recent = [] }
@@ -67,13 +87,21 @@ struct StatisticsTracker {
             queue.queued = queue.queued.saturatingAdding(count)
             queue.bytes = queue.bytes.saturatingAdding(bytes)
             queue.oldest = queue.oldest ?? oldest
-        case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let time):
+        case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let tried, let stay, let time):
             queue.queued = queue.queued.saturatingAdding(-delivered - dead - dropped)
             queue.bytes = queue.bytes.saturatingAdding(-bytes)
             queue.delivered = queue.delivered.saturatingAdding(delivered)
             queue.dead = queue.dead.saturatingAdding(dead)
             queue.dropped = queue.dropped.saturatingAdding(dropped)
-            queue.oldest = queue.queued <= 0 ? nil : oldest ?? queue.oldest
+            // The times of dropped events are not known: they may be among these.
+            var overtaken = dropped > 0 ? [] : retried[target] ?? []
+            for time in tried where !overtaken.isEmpty {
+                if let index = overtaken.firstIndex(of: time) { overtaken.remove(at: index) }
+            }
+            if !stay.isEmpty { overtaken = Array((overtaken + stay).sorted().prefix(Self.retriedLimit)) }
+            retried[target] = overtaken
+            let known = oldest ?? queue.oldest
+            queue.oldest = queue.queued <= 0 ? nil : overtaken.first.map { min($0, known ?? $0) } ?? known
             if delivered > 0 { queue.lastDelivered = time }
         case .turnedAway(let count): queue.dropped = queue.dropped.saturatingAdding(count)
         }

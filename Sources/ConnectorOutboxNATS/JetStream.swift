@@ -23,12 +23,13 @@ struct JetStream: Sendable {
         var description: String
 
         /// Whether the error is transient: no server listens, or the stream has no leader.
-        var isTransient: Bool { code == 503 && ![10_023, 10_077].contains(number) }
+        var isTransient: Bool { code == 503 && !lacksSpace }
 
         /// Whether the stream or the server has no room left.
         var lacksSpace: Bool { [10_023, 10_077].contains(number) }
 
-        /// Whether the server stores an earlier message with the same id at this moment, so that it does not say yet what becomes of it.
+        /// Whether the server is still storing an earlier message with the same id, and cannot say yet what becomes of
+        /// it.
         var isInProcess: Bool { number == 10_158 }
 
         /// Whether the consumer, or its stream, does not exist.
@@ -64,7 +65,7 @@ struct JetStream: Sendable {
         }
     }
 
-    /// What a message says that is no response, but a notice that no server listens or none can respond yet; nil for a response.
+    /// The notice in a message which says that no server listens, or that none can respond yet; nil for a response.
     private static func notice(_ answer: NATSMessage) -> Refusal? {
         if answer.status == 503 { return Refusal(code: 503, number: 0, description: "no server listens") }
         return refusal(answer).flatMap { $0.isTransient ? $0 : nil }
@@ -80,7 +81,7 @@ struct JetStream: Sendable {
         until deadline: UInt64
     ) async throws(ConnectorError) {
         guard clock.now() < deadline, !Task.isCancelled else {
-            // What the server has just said explains more than what it denied, perhaps to an earlier request.
+            // A notice that has just arrived explains more than a denial, which may concern an earlier request.
             let denial = notice == nil ? connection.takeDenial() : nil
             throw connection.error(
                 .storage,
@@ -118,7 +119,7 @@ struct JetStream: Sendable {
         var data: [UInt8] = []
         var headers = NATSHeaders()
 
-        /// How many bytes it takes, headers included.
+        /// Its size in bytes, including the headers.
         var size: Int { headers.size + data.count }
     }
 

@@ -258,7 +258,7 @@ final class NATSConnection: Sendable {
         )
     }
 
-    /// The error for an event that the server does not accept for its size.
+    /// The error for an event that is too large for the server.
     static func tooLarge(_ count: Int) -> ConnectorError {
         ConnectorError(
             .tooLarge,
@@ -274,8 +274,8 @@ final class NATSConnection: Sendable {
         return limit <= 0 || size <= limit
     }
 
-    /// What the server said when it last denied a request to the user for lack of a permission; nil if it has denied none since the last
-    /// call.
+    /// What the server said when it last denied a request for lack of a permission; nil if it has denied none since the
+    /// previous call.
     func takeDenial() -> String? {
         var text = [CChar](repeating: 0, count: 512)
         let isDenied = unsafe withLibrary { unsafe cnats_take_denial($0, &text, text.count) } ?? false

@@ -96,8 +96,9 @@ extension NATSEngine {
             guard let lease = leased[entry.position] else { continue }
             switch outcome {
             case .waiting, .dead: continue
-            // Also after the lease has expired: another host that has the event now delivers it only once.
-            case .delivered, .dropped: answers.append(JetStream.Message(subject: lease.reply, data: Self.acknowledged))
+            // Acknowledge even after the lease has expired: another host that has the event by now delivers it only
+            // once.
+            case .delivered: answers.append(JetStream.Message(subject: lease.reply, data: Self.acknowledged))
             case .retry(let at):
                 guard lease.until > jetStream.clock.now() else { continue }
                 due.append(at)
@@ -107,10 +108,10 @@ extension NATSEngine {
             }
         }
         try await acknowledge(answers, of: target)
-        // What the vendor has must not wait for the dead letters, which the servers may refuse.
+        // First settle what the vendor has: it must not wait for the dead letters, which the servers may refuse.
         let entries = Array(zip(batch.entries, outcomes))
         let left = Set(entries.filter { $1 != .waiting && $1 != .dead }.map(\.0.position))
-        let done = Set(entries.filter { $1 == .delivered || $1 == .dropped }.map(\.0.position))
+        let done = Set(entries.filter { $1 == .delivered }.map(\.0.position))
         state.withLock { state in
             state.leases[target]?.settle(left, retries: due, time: time, now: jetStream.clock.now())
             state.noteSettled(done, at: target)
@@ -133,10 +134,8 @@ extension NATSEngine {
             state.noteSettled(positions, at: target)
             var count = state.counts[target] ?? Count()
             count.delivered += outcomes.count { $0 == .delivered }
-            count.dropped += outcomes.count { $0 == .dropped }
             if outcomes.contains(.delivered) { count.lastDelivered = attempt.at }
             state.counts[target] = count
-            state.noteDropped(entries.filter { $1 == .dropped }.map(\.0), at: target)
         }
         trimIfDue(outcomes.count { $0 != .waiting })
         return OutboxStep(revision: nextRevision(), isApplied: batch.entries.map { _ in true })
@@ -144,7 +143,7 @@ extension NATSEngine {
 
     /// The message that stores an event as a dead letter; its id deduplicates repetitions.
     ///
-    /// The server may accept less than when it stored the event. Then the letter does without the reason, or without the payload.
+    /// The server may accept less than when it stored the event. Then the letter omits the reason, or the payload.
     private func letter(
         _ entry: OutboxBatch.Entry,
         _ target: String,
@@ -175,7 +174,7 @@ extension NATSEngine {
 
     /// Sends acknowledgements, and awaits the response to the last one; the server handles them in order.
     ///
-    /// Without a consumer there are no leases, and nobody responds: then this is done.
+    /// Without a consumer there are no leases and nobody responds; that is not an error.
     private func acknowledge(_ answers: [JetStream.Message], of target: String) async throws(ConnectorError) {
         guard let last = answers.last else { return }
         for answer in answers.dropLast() { try jetStream.connection.send(answer.data, to: answer.subject) }

@@ -4,14 +4,14 @@
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// What a host knows of its events that the servers do not tell.
+/// What a host knows about its events that the servers do not tell.
 extension NATSEngine {
-    /// How large the events of a connector are.
+    /// The mean size of the events of a connector.
     struct MeanSize: Sendable {
         private var count = 0
         private var bytes = 0
 
-        /// The events that are remembered: beyond, earlier ones count half.
+        /// The number of events after which earlier ones count half.
         private static let memory = 10_000
 
         /// The size of an event in bytes; nil before the first one.

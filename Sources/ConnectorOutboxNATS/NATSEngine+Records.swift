@@ -168,8 +168,8 @@ extension NATSEngine {
         return records
     }
 
-    /// The records of dropped events with the ids of a selection that are stored no more; what is asked for by other marks than
-    /// ids is read from the streams alone.
+    /// The records of dropped events with the ids of a selection that are no longer stored. None for a selection
+    /// without ids, which is read from the streams alone.
     private static func droppedRecords(
         _ dropped: [DroppedEvent],
         _ selection: RecordSelection,
@@ -230,7 +230,8 @@ extension NATSEngine {
         state.withLock { $0.noteDropped([entry], at: target) }
     }
 
-    /// Stores each event as another message: the servers take one with the same id for a repetition, and would not store it.
+    /// Stores each event under a new message id: the servers would take the same id for a repetition, and not store the
+    /// event.
     package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
         for event in events {
             let name = "moved-\(NATSLayout.token(target))-\(UInt64.random(in: .min ... .max))"

@@ -37,9 +37,9 @@ package final class NATSEngine: OutboxEngine {
         var slots: [String: Int]
         var leases: [String: NATSLeases]
         var counts: [String: Count] = [:]
-        /// How large the events of each connector are that this host has seen.
+        /// The mean size of the events of each connector that this host has seen.
         var sizes: [String: MeanSize] = [:]
-        /// What this host has settled beyond the consumers' acknowledgement floors.
+        /// The events that this host has settled beyond the consumers' acknowledgement floors.
         var settled: [String: Set<Int64>] = [:]
         /// The last events that this host has dropped, oldest first.
         var dropped: [DroppedEvent] = []
@@ -49,7 +49,7 @@ package final class NATSEngine: OutboxEngine {
         var revision: UInt64 = 0
         /// The number of events settled since the stream was last trimmed.
         var untrimmed = 0
-        /// Trims the stream; nil between trims.
+        /// The task that trims the stream; nil between trims.
         var trimming: Task<Void, Never>?
         /// Fires when leases must be renewed; nil if none is held.
         var timer: HostTimer?
@@ -96,7 +96,7 @@ package final class NATSEngine: OutboxEngine {
             State(
                 slots: consumers.mapValues(\.slot),
                 leases: consumers.mapValues { NATSLeases(lease: $0.lease) },
-                // What earlier hosts have settled and left.
+                // Events that earlier hosts may have settled but not trimmed.
                 untrimmed: max(0, messages - Self.remembered)
             )
         )
@@ -129,13 +129,14 @@ package final class NATSEngine: OutboxEngine {
         return try result.get()
     }
 
-    /// Reads the consumers again if a connector has none that is known: it may have got one since the engine was opened.
+    /// Reads the consumers again if one of the connectors has no known consumer: it may have got one since the engine
+    /// was opened.
     func learn(_ targets: [String]) async throws(ConnectorError) {
         guard state.withLock({ state in targets.contains { state.slots[$0] == nil } }) else { return }
         _ = try await consumers()
     }
 
-    /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted one, or made it anew.
+    /// Lists the consumers of the stream, and adopts their settings: an operator may have deleted or recreated one.
     func consumers() async throws(ConnectorError) -> [String: NATSSchema.Consumer] {
         let consumers = try await schema.consumers(state.withLock { Array($0.slots.keys) })
         state.withLock { $0.adopt(consumers) }
@@ -176,7 +177,7 @@ package final class NATSEngine: OutboxEngine {
         }
     }
 
-    /// How much larger than the event a dead letter may be, in bytes, for the reason.
+    /// By how many bytes a dead letter may exceed the event, to hold the reason.
     static let letterReserve = 4096
 
     package func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep {
@@ -188,8 +189,10 @@ package final class NATSEngine: OutboxEngine {
                 headers: NATSHeaders(id: NATSLayout.token(event.id), event: NATSEvent.header(event))
             )
         }
-        for message in messages where !jetStream.connection.accepts(message.size + Self.letterReserve) {
-            throw NATSConnection.tooLarge(message.data.count)
+        if let largest = messages.max(by: { $0.size < $1.size }),
+            !jetStream.connection.accepts(largest.size + Self.letterReserve)
+        {
+            throw NATSConnection.tooLarge(largest.data.count)
         }
         let isNew = try await jetStream.publish(messages)
         state.withLock { state in
@@ -226,7 +229,8 @@ package final class NATSEngine: OutboxEngine {
         return OutboxReading(revision: revision, statistics: statistics)
     }
 
-    /// When the oldest waiting event of a connector was sent. The event is read whole, so only if it may be another one.
+    /// When the oldest waiting event of a connector was sent. Reads the whole event, so only if it may be another one
+    /// than last time.
     ///
     /// - Parameter stream: The state of the stream.
     private func oldest(_ consumer: NATSSchema.Consumer, _ stream: JSONValue?) async throws(ConnectorError)

@@ -33,7 +33,7 @@ enum NATSEvent {
         )
     }
 
-    /// Whether a message has been stored for an event that was put back in the queue, which makes it young again.
+    /// Whether a message has been stored for an event that was put back in the queue, which restarts its age.
     static func isRenewed(_ message: NATSMessage, of event: OutboxEvent) -> Bool {
         guard let id = message.id else { return false }
         let token = NATSLayout.token(event.id)
@@ -53,7 +53,7 @@ enum NATSEvent {
         ].joined(separator: " ")
     }
 
-    /// The beginning of a reason, as long as fits a header: encoded, it may be three times as long.
+    /// The beginning of a reason, short enough for a header: encoding may triple its length.
     private static func brief(_ reason: String) -> String {
         guard reason.utf8.count > reasonLimit else { return reason }
         var scalars = String.UnicodeScalarView()

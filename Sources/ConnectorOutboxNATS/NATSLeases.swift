@@ -51,11 +51,11 @@ struct NATSLeases: Sendable {
     /// The number of scheduled retries.
     var retryCount: Int { retries.count }
 
-    /// When the next retry can be had; nil for none.
+    /// When the next retry is available; nil if there is none.
     ///
     /// - Parameters:
     ///   - now: The monotonic time.
-    ///   - time: The time of day. It may have passed the due time of a retry that the server holds back still.
+    ///   - time: The time of day. It may have passed the due time of a retry that the server still holds back.
     func nextRetry(now: UInt64, time: Timestamp) -> Timestamp? {
         retries.map { retry in
             retry.due > time ? retry.due : retry.redelivery(now: now, time: time)
@@ -82,7 +82,8 @@ struct NATSLeases: Sendable {
         batchTakenAt = now
         held.removeAll { $0.until < now.saturatingAdding(lease / 10) }
         let renewed = renew(now, before: lease / 2)
-        // The time of day may have been set forward: what the server holds back for long must not hold up the others.
+        // The time of day may have been set forward: a retry that the server holds back for long must not hold up the
+        // others.
         let end = now.saturatingAdding(Self.longestWait)
         let due = retries.filter { $0.due <= time && $0.ready <= end }
         retries.removeAll { $0.due <= time && $0.ready <= end }
@@ -184,7 +185,8 @@ struct NATSLeases: Sendable {
     /// Ends the current batch.
     mutating func endBatch() { batchTakenAt = nil }
 
-    /// Makes no retry due later than the server redelivers it: the time of day was set back.
+    /// Moves up due times after the time of day was set back, so that no retry is due later than the server redelivers
+    /// it.
     mutating func rewind(now: UInt64, time: Timestamp) {
         for index in retries.indices {
             retries[index].due = min(retries[index].due, retries[index].redelivery(now: now, time: time))

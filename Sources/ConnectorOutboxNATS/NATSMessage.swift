@@ -66,7 +66,7 @@ struct NATSHeaders: Sendable {
     /// The header of a dead letter: see ``NATSEvent/failureHeader(position:at:count:_:)``.
     var failure: String?
 
-    /// How many bytes they take in a message.
+    /// Their size in a message, in bytes.
     var size: Int {
         [("Nats-Msg-Id", id), ("Connector-Event", event), ("Connector-Failure", failure)]
             .reduce("NATS/1.0\r\n\r\n".utf8.count) { size, header in

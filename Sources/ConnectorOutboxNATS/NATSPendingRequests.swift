@@ -13,11 +13,11 @@ final class NATSPendingRequests: Sendable {
         var events = Events()
     }
 
-    /// What the owner is told, on the library's thread.
+    /// The closures that inform the owner, called on the library's thread.
     struct Events: Sendable {
         /// The library has closed the connection.
         var ended: @Sendable () -> Void = {}
-        /// A leased message has come that no request waits for any longer; its reply subject.
+        /// A leased message has arrived that no request awaits any longer; receives its reply subject.
         var unclaimed: @Sendable (String) -> Void = { _ in }
     }
 

@@ -31,7 +31,7 @@ extension NATSSchema {
         // If the stream has become shorter, another host is trimming it.
         guard try await info(layout.stream)?["state"]?["first_seq"]?.integer == first else { return }
         // The rest is deleted by the next trim.
-        let end = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim
+        let end = settled - first < Self.deletionsPerTrim ? settled : first + Self.deletionsPerTrim - 1
         for start in stride(from: first, through: end, by: Self.batchSize) where !Task.isCancelled {
             try await jetStream.discard(start...min(start + Int64(Self.batchSize) - 1, end), of: layout.stream)
         }

@@ -27,8 +27,8 @@ struct NATSSchema: Sendable {
 
     /// The consumers of the stream, by connector.
     ///
-    /// - Parameter expected: The connectors whose consumers must not be missing; nil for any of the stream. Those for which no server
-    ///   responds are left out, such as what an operator looks with.
+    /// - Parameter expected: The connectors whose consumers must respond; nil for all consumers of the stream. Other
+    ///   consumers for which no server responds are left out, such as those with which an operator inspects the stream.
     /// - Throws: `conflict` if two share a slot, or the settings of one are wrong.
     func consumers(_ expected: [String]? = nil) async throws(ConnectorError) -> [String: Consumer] {
         let names = expected.map { Set($0.map(NATSLayout.token)) }
@@ -126,7 +126,7 @@ struct NATSSchema: Sendable {
     }
 
     private func check(_ info: JSONValue, _ wanted: JSONObject, _ stream: String) throws(ConnectorError) {
-        // Letters may expire.
+        // Only dead letters may expire.
         for key in stream == layout.stream ? ["max_age", "max_msgs_per_subject"] : [] {
             guard let limit = info["config"]?[key]?.integer, limit > 0 else { continue }
             throw wrong("the stream \(stream) deletes events that wait: its \(key) is \(limit)")

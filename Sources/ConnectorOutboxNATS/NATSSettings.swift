@@ -11,7 +11,7 @@ package struct NATSSettings: Sendable, Hashable {
     package var replicas: Int
     /// The path of a file with the user's credentials.
     package var credentials: String?
-    /// Sent to the server; a secret.
+    /// The token sent to the server; a secret.
     package var token: String?
     /// The path of a file with the certificates of trusted authorities; nil for those of the system.
     package var authorities: String?
@@ -19,7 +19,7 @@ package struct NATSSettings: Sendable, Hashable {
     package var isEncrypted: Bool
     /// The user of ``password``.
     package var user: String?
-    /// Sent to the server; a secret.
+    /// The password sent to the server; a secret.
     package var password: String?
     /// The timeouts and delays.
     package var waits = Waits()
@@ -30,7 +30,7 @@ package struct NATSSettings: Sendable, Hashable {
         package var connection: UInt64 = 2_000_000_000
         /// The timeout for a response, after which the request is repeated.
         package var answer: UInt64 = 2_000_000_000
-        /// The delay before a request is repeated that no server could handle.
+        /// The delay before repeating a request that no server could handle.
         package var pause: UInt64 = 100_000_000
         /// The total timeout of a request; long enough for a cluster that has lost a node to elect a new leader.
         package var limit: UInt64 = 15_000_000_000

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import ConnectorManifest
 
 extension Project {
-    /// Makes the project in a folder that is not there.
+    /// Creates the project in a new folder.
     ///
     /// - Returns: The paths of its files.
-    /// - Throws: `invalid` for an empty path; `conflict` if there is anything at the path; `failed` if a file cannot be written.
+    /// - Throws: `invalid` for an empty path; `conflict` if anything exists at the path; `failed` if a file cannot be written.
     package func create(at path: String, version: String) throws(ConnectorError) -> [String] {
         let folder = try ProjectFolder(path: path)
         guard !folder.has() else {
@@ -20,7 +21,7 @@ extension Project {
         let files = files(version: version)
         let record = ProjectRecord(self, version: version, files).file
         for file in files { try folder.write(file) }
-        // Last: what is here is whole.
+        // Write it last: its presence means that the project is complete.
         try folder.write(record)
         return (files.map(\.path) + [record.path]).sorted()
     }
@@ -28,22 +29,23 @@ extension Project {
 
 /// What an update did to a project.
 package struct ProjectUpdate: Sendable {
-    /// The release of the host that had written the project's files, and that of this one.
+    /// The release of the host that wrote the project's files, and the release of this host.
     package var versions: (old: String, new: String)
-    /// Files that the author had not touched, and that are now as this host has them.
+    /// Files that the author had not edited, now in this host's version; deleted ones are back.
     package var written: [String] = []
-    /// Files that this host has no more, and that the author had not touched.
+    /// Files that the author had not edited, removed because this host no longer has them.
     package var removed: [String] = []
-    /// Files that the author edited and that this host has otherwise: they stay, and its text is in `PATH.new`.
+    /// Files that the author edited and this host changed too: they stay, and the host's text is in `PATH.new`.
     package var conflicts: [String] = []
-    /// Files that the author edited and that this host has as before, or has no more: they stay.
+    /// Files that the author edited and this host has not changed, or no longer has: they stay.
     package var kept: [String] = []
 
-    /// Brings the project in a folder to this host: the files in `generated/` that have not been edited since a host wrote them. It
-    /// touches no other file.
+    /// Updates the project in a folder to this host: replaces the files in `generated/` that nobody has edited since a host wrote them.
     ///
-    /// - Throws: `invalid` for an empty path; `missing` if there is no project; `invalid-value` for a record that was edited;
-    ///   `unsupported` for a newer host's.
+    /// The author's own files stay untouched.
+    ///
+    /// - Throws: `invalid` for an empty path; `missing` if there is no project; `invalid-value` for a record that was edited; `unsupported`
+    ///   for the project of a newer host; `failed` if a file cannot be written or removed.
     package init(at path: String, version: String) throws(ConnectorError) {
         let folder = try ProjectFolder(path: path)
         guard let text = try folder.read(ProjectRecord.path) else {
@@ -82,7 +84,7 @@ package struct ProjectUpdate: Sendable {
         for (path, digest) in old.digests.sorted(by: { $0.key < $1.key }) where !paths.contains(path) {
             guard Self.isBelow(path), let current = try folder.read(path) else { continue }
             if ProjectFile(path: path, text: current).digest == digest {
-                folder.remove(path)
+                try folder.remove(path)
                 removed.append(path)
             } else {
                 kept.append(path)
@@ -92,14 +94,14 @@ package struct ProjectUpdate: Sendable {
         if record.text != text { try folder.write(record) }
     }
 
-    /// Whether a path of a record stays within the files that belong to the host.
+    /// Whether a recorded path stays within the files that belong to the host.
     private static func isBelow(_ path: String) -> Bool {
         path.hasPrefix("generated/") && !path.split(separator: "/").contains("..")
     }
 
-    /// Whether a release comes after another one, number by number.
+    /// Whether a release is newer than another.
     private static func isNewer(_ version: String, than other: String) -> Bool {
-        let numbers = [version, other].map { $0.split(separator: ".").map { Int($0) ?? 0 } }
-        return numbers[1].lexicographicallyPrecedes(numbers[0])
+        guard let version = SemanticVersion(version), let other = SemanticVersion(other) else { return false }
+        return other < version
     }
 }

@@ -5,26 +5,26 @@ package import ConnectorBase
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// A project for a plugin: its name, its language, and what it connects to.
+/// A project for a plugin: its name, its language, and the vendor that it connects to.
 package struct Project: Sendable, Hashable {
     /// The id of the plugin, and the name of its folder.
     package let name: String
     /// The language of its source.
     package let language: ProjectLanguage
-    /// The capability that it has, such as `rates/1`, or a standard one, whose operations its plugin then has.
+    /// The capability of its plugin: one of its own, such as `rates/1`, or a standard one with its operations.
     package var capability: String { "\(identity)" }
     private let identity: CapabilityID
-    /// The vendor's URL, without a slash at its end.
+    /// The vendor's URL, without a trailing slash.
     package let url: String
-    /// Where the kit for Swift is; empty for other languages.
+    /// The location of the Swift kit's package; empty for other languages.
     package let kit: String
 
-    /// Checks the names.
+    /// Creates a project, and checks its name, capability and URL.
     ///
     /// - Parameters:
-    ///   - capability: Nil for one that is named after the plugin.
-    ///   - url: Nil for an example.
-    /// - Throws: `invalid-value`, which names the rule.
+    ///   - capability: The capability; nil for one named after the plugin.
+    ///   - url: The vendor's URL; nil for an example.
+    /// - Throws: `invalid-value`, which states the broken rule.
     package init(
         name: String,
         language: ProjectLanguage,
@@ -79,7 +79,8 @@ package struct Project: Sendable, Hashable {
             && bytes.allSatisfy { $0.isLowercaseLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
     }
 
-    /// Whether a project would have a name twice: of a function in the headers, of the crate, or of the kit's package.
+    /// Whether a name is in use within every project of a language: by functions of the headers, by the crate, or by
+    /// the kit's package.
     private static func isTaken(_ name: String, _ language: ProjectLanguage, kit: String) -> Bool {
         switch language {
         case .c, .cpp: ["connector", "connector-text"].contains(name)
@@ -91,13 +92,13 @@ package struct Project: Sendable, Hashable {
     /// The name as an identifier: `my_vendor`.
     private var identifier: String { name.replacing("-", with: "_") }
 
-    /// What the project and a host that was built elsewhere need, by the names of Debian and Ubuntu.
+    /// The Debian and Ubuntu packages that the project needs, together with a host that was built elsewhere.
     private var packages: String {
         let host = "libffi-dev libsodium-dev libsqlite3-dev zlib1g-dev"
         return "build-essential " + (language == .rust ? "cargo " : "") + host
     }
 
-    /// What replaces the names in templates.
+    /// The placeholders in templates, and their replacements.
     private func values(version: String) -> [(String, String)] {
         let source =
             switch language {
@@ -137,7 +138,7 @@ package struct Project: Sendable, Hashable {
         }
     }
 
-    /// The capability in the manifest: of a standard one, what differs from its definition.
+    /// The capability's entry in the manifest; for a standard one, only the differences from its definition.
     private func manifested(_ operations: [ProjectOperation]) -> String {
         let entry: JSONObject
         if let definition = CapabilityDefinition.standard(identity) {
@@ -146,7 +147,7 @@ package struct Project: Sendable, Hashable {
         } else {
             entry = JSONObject(operations.map { ($0.name, .object($0.manifested(identifier))) })
         }
-        // Indented like its surroundings.
+        // Indent it like its surroundings.
         let text = JSONValue.object(entry).serialized(pretty: true)
         let lines = text.split(separator: "\n").map { line in
             let blanks = line.prefix { $0 == " " }
@@ -155,12 +156,12 @@ package struct Project: Sendable, Hashable {
         return "\"\(capability)\": " + lines.joined(separator: "\n").trimmingPrefix { $0 == " " }
     }
 
-    /// The templates of files that systems hide, and the paths of these.
+    /// The paths of hidden files, by the names of their templates.
     private static let hiddenFiles = ["gitignore": ".gitignore", "workflow.yml": ".github/workflows/test.yml"]
 
-    /// Every file of the project, in the order of their paths.
+    /// Every file of the project, sorted by path.
     ///
-    /// - Parameter version: The host's release, which the project is for.
+    /// - Parameter version: The host's release that the project is for.
     package func files(version: String) -> [ProjectFile] {
         let values = values(version: version)
         var files: [ProjectFile] = []

@@ -17,18 +17,18 @@ struct ProjectFolder {
     /// The path of the folder.
     let path: String
 
-    /// The most bytes of a file that is compared.
+    /// The most bytes to read from a file.
     private static let limit = 4 << 20
 
-    /// A folder, which need not exist.
+    /// Creates a value for a folder, which need not exist.
     ///
-    /// - Throws: `invalid` for an empty path, below which every path would be one of the root.
+    /// - Throws: `invalid` for an empty path, because paths below it would start at the root.
     init(path: String) throws(ConnectorError) {
         guard !path.isEmpty else { throw ConnectorError(.invalid, "the path of the project's folder is empty") }
         self.path = path
     }
 
-    /// Whether there is anything at a path below the folder; at the folder itself without one.
+    /// Whether anything exists at a path below the folder or, without a path, at the folder itself.
     func has(_ file: String? = nil) -> Bool {
         var status = stat()
         return unsafe lstat(full(file), &status) == 0
@@ -36,7 +36,7 @@ struct ProjectFolder {
 
     /// The content of a file; nil if there is none.
     ///
-    /// - Throws: `unreadable`, also for what is not a file or has over four megabytes.
+    /// - Throws: `unreadable`, also for a symbolic link, a directory, or a file of more than 4 MiB.
     func read(_ file: String) throws(ConnectorError) -> String? {
         let path = full(file)
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
@@ -60,26 +60,29 @@ struct ProjectFolder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes a file beside and renames it, so that no reader sees half of one; makes the folders that it is in.
+    /// Writes a file under a temporary name and renames it, so that no reader sees half of it. Creates missing folders.
     func write(_ file: ProjectFile) throws(ConnectorError) {
         let path = full(file.path)
         do throws(SystemError) {
             try Directory.make(path.parentPath, mode: 0o755)
             try OutputFile.replace(path, with: Array(file.text.utf8))
         } catch {
-            throw ConnectorError(
-                .failed,
-                "\(path) cannot be written",
-                fix: "check the permissions of its folder",
-                cause: error.description
-            )
+            throw unchangeable("\(path) cannot be written", error)
         }
     }
 
-    /// Removes a file; no error if there is none.
-    func remove(_ file: String) { unsafe unlink(full(file)) }
+    /// Removes a file; a missing file is no error.
+    func remove(_ file: String) throws(ConnectorError) {
+        let path = full(file)
+        guard unsafe unlink(path) != 0, errno != ENOENT else { return }
+        throw unchangeable("\(path) cannot be removed", SystemError())
+    }
 
     private func full(_ file: String?) -> String { file.map { "\(path)/\($0)" } ?? path }
+
+    private func unchangeable(_ message: String, _ cause: SystemError) -> ConnectorError {
+        ConnectorError(.failed, message, fix: "check the permissions of its folder", cause: cause.description)
+    }
 
     private func unreadable(_ path: String, _ cause: String) -> ConnectorError {
         ConnectorError(

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorManifest
 
-/// What `generated/host.json` says: what a project was made of, by which host, and the digest of each file that the host wrote.
+/// The content of `generated/host.json`: the project's properties, the release of its host, and the digest of each file that the host
+/// wrote.
 package struct ProjectRecord: Sendable {
     /// The path of the record in a project.
     static let path = "generated/host.json"
@@ -12,10 +14,10 @@ package struct ProjectRecord: Sendable {
     package let project: Project
     /// The release of the host that wrote the files.
     package let version: String
-    /// The digests of the files as the host wrote them, by their paths.
+    /// The digests of the files as the host wrote them, by path.
     let digests: [String: String]
 
-    /// The record of files.
+    /// Records the generated files of a project.
     init(_ project: Project, version: String, _ files: [ProjectFile]) {
         self.project = project
         self.version = version
@@ -28,7 +30,7 @@ package struct ProjectRecord: Sendable {
         guard json["record"]?.number == 1, let name = json["name"]?.string,
             let language = json["language"]?.string.flatMap(ProjectLanguage.init(rawValue:)),
             let capability = json["capability"]?.string, let url = json["url"]?.string,
-            let version = json["host"]?.string, let files = json["files"]?.object
+            let version = json["host"]?.string, SemanticVersion(version) != nil, let files = json["files"]?.object
         else {
             throw ConnectorError(
                 .invalidValue,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CConnector
+package import ConnectorBase
 
 /// The failure of a service call, as the plugin receives it.
 package struct ServiceFailure: Error, Sendable, Hashable {
@@ -18,7 +19,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
     /// The wait before the next attempt, in nanoseconds; 0 if unknown.
     package var retryAfter: UInt64
 
-    /// Creates a failure; by default, one of the host that is not worth repeating.
+    /// Creates a failure; by default, the host's own and not retryable.
     package init(
         status: Int32,
         message: String,
@@ -35,6 +36,9 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
+    /// The code of the status.
+    package var code: ConnectorError.Code { ConnectorError.Code(abiStatus: status) ?? .failed }
+
     /// The arguments are wrong.
     package static func invalid(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_INVALID), message: message)
@@ -45,7 +49,7 @@ package struct ServiceFailure: Error, Sendable, Hashable {
         Self(status: Int32(CONNECTOR_MISUSE), message: message)
     }
 
-    /// More than a limit allows.
+    /// Something exceeds a limit.
     package static func tooLarge(_ message: String) -> Self {
         Self(status: Int32(CONNECTOR_TOO_LARGE), message: message)
     }

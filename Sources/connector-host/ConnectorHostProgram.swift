@@ -9,10 +9,10 @@
     internal import Darwin
 #endif
 
-/// The program: everything is in the library, where tests reach it.
+/// The program; everything else is in a library, where tests can reach it.
 @main
 enum ConnectorHostProgram {
-    /// Runs the command that the arguments name, and exits with its status.
+    /// Runs the command that the arguments name and exits with its status.
     static func main() async {
         #if CommandLine
             await CommandLineProgram.main()
@@ -21,7 +21,7 @@ enum ConnectorHostProgram {
                 "error: connector-host was built without its commands: build it with the trait CommandLine\n".utf8
             )
             _ = unsafe write(2, text, text.count)
-            // EX_UNAVAILABLE of sysexits.h(3).
+            // EX_UNAVAILABLE in sysexits.h(3).
             exit(69)
         #endif
     }

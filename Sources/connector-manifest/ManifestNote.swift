@@ -5,9 +5,9 @@ internal import ConnectorManifest
 
 /// The manifest as static data: an ELF note (elf(5), "Notes"), or plain text on Apple platforms (`connector/manifest.h`).
 struct ManifestNote {
-    /// The note in words of the target's byte order, which is little-endian on all platforms of Swift.
+    /// The note, in words of the target's byte order, which is little-endian on all platforms that Swift supports.
     private let note: [UInt32]
-    /// The text in words, padded with spaces.
+    /// The text, in words, padded with spaces.
     private let text: [UInt32]
 
     init(_ manifest: JSONValue) {
@@ -18,7 +18,7 @@ struct ManifestNote {
             [UInt32(name.count), UInt32(text.count), 1] + Self.words(name, padding: 0) + Self.words(text, padding: 0)
     }
 
-    /// The declaration in Swift.
+    /// The Swift declaration.
     var source: String {
         """
         #if canImport(Darwin)

@@ -15,7 +15,7 @@ struct OperationThunk {
 
     private var signature: Signature { operation.signature }
 
-    /// The declaration in Swift, with the C prototype of `connector/operation.h`.
+    /// The Swift declaration, with the C prototype that `connector/operation.h` prescribes.
     var source: String {
         """
         /// \(operation.name)\(signature)
@@ -137,12 +137,12 @@ struct OperationThunk {
             .joined(separator: ", ")
     }
 
-    /// Whether the method says by its type if the argument is parsed: that of a batch, which may be passed on as it is.
+    /// Whether the type of the method's argument decides if the JSON is parsed: a batch to deliver may be passed on as text.
     private func isText(_ parameter: Signature.Parameter) -> Bool {
         operation.name == "deliver" && signature.isAsync && parameter.type == .json && !parameter.isOptional
     }
 
-    /// Escapes the only words that cannot be labels.
+    /// The label of an argument; escapes the only words that cannot be labels.
     private func label(_ name: String) -> String {
         ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
     }
@@ -151,7 +151,7 @@ struct OperationThunk {
         !parameter.type.isScalar || (parameter.isOptional && parameter.type != .handle)
     }
 
-    /// A conversion for every argument that is borrowed memory, one line each.
+    /// A line for every argument that must be converted, because it is borrowed memory or an optional scalar.
     private var conversions: [String] {
         signature.parameters.enumerated().filter { $0.element.direction == .in && isConverted($0.element) }
             .map { index, parameter in

@@ -5,7 +5,7 @@ internal import ConnectorManifest
 
 /// Writes the Swift source that turns an author's type and its manifest into a shared library.
 struct PluginSourceGenerator {
-    /// The problems of a manifest that is valid but not expressible in Swift, with positions.
+    /// The problems of a manifest that is valid but cannot be expressed in Swift, with positions.
     private(set) var problems: [ConnectorError] = []
     private let manifest: Manifest
     private let text: [UInt8]
@@ -33,10 +33,23 @@ struct PluginSourceGenerator {
         }
         let type = swiftType
         var parts = [header, note.source, self.entry(entry, type: type)]
+        // The operation of each symbol. Those of two capabilities share the method, too, if they have one name and one signature.
+        var methods: [String: (operation: Operation, name: String)] = [:]
         var functions = ["\"\(entry)\": Line.address(connectorEntry as @convention(c) () -> UnsafeRawPointer),"]
         for capability in manifest.capabilities {
             for operation in capability.operations {
                 let path = JSONPath().appending("capabilities").appending("\(capability.id)").appending(operation.name)
+                let name = "\(capability.id) \(operation.name)"
+                if let first = methods[operation.symbol] {
+                    let other = first.operation
+                    if operation.name == other.name, operation.signature == other.signature { continue }
+                    report(
+                        "\(operation.symbol) already calls the method of \(first.name); give \(name) a symbol of its own",
+                        at: path.appending("symbol")
+                    )
+                    continue
+                }
+                methods[operation.symbol] = (operation, name)
                 guard let thunk = thunk(for: operation, type: type, at: path) else { continue }
                 parts.append(thunk.source)
                 functions.append(thunk.linked)
@@ -46,7 +59,7 @@ struct PluginSourceGenerator {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    /// Lets an application link the plugin.
+    /// The declarations that let an application link the plugin.
     private func linking(type: String, _ functions: [String]) -> String {
         let lines = functions.flatMap { $0.split(separator: "\n") }.map { "        \($0)" }
         return """
@@ -65,7 +78,7 @@ struct PluginSourceGenerator {
             """
     }
 
-    /// The author's type: the manifest's `swiftType`, or the id in upper camel case.
+    /// The name of the author's type: the manifest's `swiftType`, or the id in upper camel case.
     private var swiftType: String {
         manifest.swiftType
             ?? manifest.id.split(whereSeparator: { "-_.".contains($0) })
@@ -112,8 +125,9 @@ struct PluginSourceGenerator {
         }
         let signature = operation.signature
         let types = signature.parameters.map(\.type) + signature.results.map(\.type)
-        if types.contains(.cstring) {
-            report("cstring is for foreign libraries; a plugin takes string", at: path.appending("signature"))
+        for (foreign, own) in [(.cstring, .string), (.bytes32, .bytes)] as [(ValueType, ValueType)]
+        where types.contains(foreign) {
+            report("\(foreign) is for foreign libraries; a plugin takes \(own)", at: path.appending("signature"))
             return nil
         }
         if signature.isAsync, types.contains(.handle) {

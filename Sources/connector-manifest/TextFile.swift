@@ -11,10 +11,10 @@ internal import ConnectorManifest
     import Glibc
 #endif
 
-/// Reads and writes whole files without Foundation, whose launch cost every plugin's build would pay.
+/// Reads and writes whole files without Foundation, the launch time of which every plugin's build would pay for.
 enum TextFile {
-    /// Reads a file.
-    static func read(_ path: String) throws(ConnectorError) -> [UInt8] {
+    /// Reads a file, up to just past a limit.
+    static func read(_ path: String, limit: Int = Manifest.sizeLimit) throws(ConnectorError) -> [UInt8] {
         guard let file = unsafe fopen(path, "rb") else { throw failure("read", path) }
         defer { unsafe fclose(file) }
         var bytes: [UInt8] = []
@@ -23,17 +23,17 @@ enum TextFile {
             let count = unsafe fread(&chunk, 1, chunk.count, file)
             guard count > 0 else { break }
             bytes += chunk.prefix(count)
-            // One byte past the limit is enough for the manifest's own check to fail.
-            guard bytes.count <= Manifest.sizeLimit else { break }
+            // One byte past the limit is enough for the caller to see that there is more.
+            guard bytes.count <= limit else { break }
         }
         guard unsafe ferror(file) == 0 else { throw failure("read", path) }
         return bytes
     }
 
-    /// Writes a file, unless it already holds the text, so that nothing is recompiled.
+    /// Writes a file, unless it already holds the text, so that nothing is recompiled without need.
     static func write(_ text: String, to path: String) throws(ConnectorError) {
         let bytes = Array(text.utf8)
-        if unsafe access(path, R_OK) == 0, try read(path) == bytes { return }
+        if unsafe access(path, R_OK) == 0, try read(path, limit: bytes.count) == bytes { return }
         guard let file = unsafe fopen(path, "wb") else { throw failure("write", path) }
         let count = unsafe fwrite(bytes, 1, bytes.count, file)
         guard unsafe fclose(file) == 0, count == bytes.count else { throw failure("write", path) }
@@ -45,7 +45,7 @@ enum TextFile {
     }
 }
 
-/// The standard error stream, which the build shows.
+/// The standard error stream, which the build tool shows.
 enum StandardError {
     /// Writes a line.
     static func print(_ line: String) {

@@ -29,21 +29,21 @@ enum RunnerMain {
         }
         guard runner_die_with(parent) == 0 else { _exit(0) }
         unsafe runner_set_name("connector-runner")
-        // Its own program, by which it was started.
+        // The descriptor of its own program, from which it was started.
         close(RUNNER_SOCKET + 1)
-        // Before the first thread, and before any code of a plugin. In namespaces another process continues from here.
+        // Before the first thread, and before any plugin code. With namespaces, another process continues from here.
         let sandbox = RunnerSandbox(settings, host: parent)
         let watch = runner_watch(RUNNER_SOCKET, 0)
-        // Locks of Swift's runtime name their owner by the number of its thread, and keep the number that this thread had in the other
-        // process: whoever met it at a lock would wait for a thread that does not exist. So another thread serves the host, and this one
-        // waits for the host's end, of which threads that sleep on a futex do not learn.
+        // Locks of the Swift runtime identify their owner by its thread id, and keep the id that this thread had in the other
+        // process: a thread that met it at a lock would wait for a thread that does not exist. So another thread serves the host, and
+        // this one waits for the host's end, which threads that sleep on a futex do not notice.
         let isServed = HostThread.start("messages") { serve(sandbox) }
         guard watch >= 0, isServed else { _exit(1) }
         _ = runner_await(watch)
         _exit(0)
     }
 
-    /// Greets the host, and serves it until it has ended or lets the runner go: plugins have nothing to say to that.
+    /// Greets the host, and serves it until it has ended or lets the runner go: plugins have no say in that.
     private static func serve(_ sandbox: RunnerSandbox) -> Never {
         let socket = RunnerSocket(RUNNER_SOCKET)
         var messages = RunnerMessages(RUNNER_SOCKET)
@@ -70,7 +70,7 @@ enum RunnerMain {
         let wantsRings: Bool
         do throws(ConnectorError) {
             let host = try Handshake(&message)
-            // The layout of everything else may differ, so a runner that cannot be used says no more than that.
+            // The layout of everything else may differ, so a runner that does not match says no more than this.
             guard Handshake.mismatch(host: host, runner: .own) == nil else {
                 socket.send(.ready, instance: 0, answer)
                 return nil
@@ -99,7 +99,7 @@ enum RunnerMain {
         return page
     }
 
-    /// Takes messages until the socket ends. Nothing here blocks, nor runs a plugin's code.
+    /// Takes messages until the socket ends. Nothing here blocks or runs plugin code.
     private static func take(
         _ messages: inout RunnerMessages,
         _ page: SharedPage,
@@ -109,7 +109,7 @@ enum RunnerMain {
         while let frame = try? messages.next() {
             page.take()
             if frame.kind == .ping {
-                // A thread that is blocked in a write must not hold up the answer for ever, but the host reads.
+                // A thread that is blocked in a write may delay the answer, but not forever: the host reads.
                 socket.send(.pong, instance: 0, MessageWriter())
             } else {
                 instances.receive(frame)

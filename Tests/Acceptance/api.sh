@@ -2,9 +2,9 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The API of a host that runs: schemathesis, from PyPI, makes requests from its OpenAPI description, right ones and wrong ones, and
-# compares the answers with it. The host runs in a directory of its own, against a simulator of this program; --simulate has no
-# socket, since nobody is to take its gates for those of the file. The streams are left out, as they do not end by themselves.
+# The API of a running host: schemathesis, from PyPI, makes requests from its OpenAPI description, valid and invalid ones, and
+# compares the answers with it. The host runs in a directory of its own, against a simulator of this program; with --simulate it would
+# serve the socket control-simulated instead. The streams are left out, since they do not end by themselves.
 #
 #   CONNECTOR_API_EXAMPLES   how many requests for each operation; 100 by default
 #   CONNECTOR_API_SEED       the seed of the requests, to repeat them

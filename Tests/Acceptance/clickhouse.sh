@@ -2,7 +2,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The adapter `clickhouse` with the ClickHouse server of Debian, unpacked but not installed. It is of 2018, and knows neither the
+# The adapter `clickhouse` with the ClickHouse server of Debian, unpacked but not installed. It dates from 2018, and knows neither the
 # token of an insert nor times finer than seconds; the simulator stands for newer ones.
 
 source "$(dirname "$0")/harness.sh"

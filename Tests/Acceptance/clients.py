@@ -280,7 +280,7 @@ def influxdb():
 
 
 def received(count, *words):
-    """Checks that so many requests came that were accepted, with these words in one of them."""
+    """Checks that this many requests came and were accepted, with these words in one of them."""
     from urllib.parse import unquote_plus
     from urllib.request import urlopen
 

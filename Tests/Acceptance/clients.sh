@@ -2,7 +2,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The other way round: the vendors' own clients from PyPI, and other clients that are in use, against the simulators. What
+# The other way round: the vendors' own clients from PyPI, and other clients in use, against the simulators. What
 # each does is in clients.py.
 
 source "$(dirname "$0")/harness.sh"
@@ -23,7 +23,7 @@ for client in sentry-sdk bugsnag rollbar segment-analytics-python posthog amplit
         > "$scratch/answer" 2> "$scratch/messages" || true
     expect 'the client does its work' 'answer["done"] is True'
     ask "http://127.0.0.1:$port/_received"
-    # Some ask for what is to be refused: an old version, what is not there, several where one is wanted, and with another key.
+    # Some ask for what must be refused: an old version, what is not there, several where one is wanted, and with another key.
     export REFUSED=$(case $client in kinto-http) echo '412 404' ;; opencage) echo 401 ;; postgrest) echo '406 404 401' ;; esac)
     expect 'the simulator received it, and refused nothing else than it should' \
         'answer["requests"] and {str(r["status"]) for r in answer["requests"] if r["status"] >= 400} <= set(var["REFUSED"].split())'

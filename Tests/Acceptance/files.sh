@@ -1,8 +1,8 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What an application does with files, whatever their vendor. Before, the file reports/2026.txt is put past the adapter, with
-# seven bytes; afterwards it is still there.
+# What an application does with files, whatever their vendor. Beforehand, the file reports/2026.txt, of seven bytes, is put
+# there without the adapter; afterwards it is still there.
 
 # Configures one connector, whose JSON is kept for `conformance`.
 connector() {
@@ -39,7 +39,7 @@ exercise_files() {
     expect 'a path that leads elsewhere is invalid' 'status == 1 and code == "invalid"'
 }
 
-# Runs the suite of the capability, which puts, too: that takes one host for several calls.
+# Runs the suite of the capability, which also puts files: that takes one host for several calls.
 conformance() {
     status=0
     CONNECTOR_FILES_SERVER=$files_connector "$root/scripts/run-tests" \

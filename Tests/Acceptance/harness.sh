@@ -1,7 +1,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the scripts of this folder share; they read it with `source`. It gives them
+# What the scripts of this folder share; they load it with `source`. It gives them
 #
 #   $scratch                 a directory that is removed at the end, with everything that was started
 #   free_port                a port of the loopback interface that nobody listens on
@@ -11,7 +11,7 @@
 #   virtual_environment PACKAGE…   makes one in $scratch/python with packages of PyPI
 #   debian_packages PACKAGE…       makes sure that packages of Debian are installed
 #   unpack PACKAGE                 unpacks a package of Debian into $scratch/PACKAGE, without installing it
-#   configure                takes connectors.json from standard input, less the plugin directories and the isolation
+#   configure                takes connectors.json from standard input, without the plugin directories and the isolation
 #   host ARGUMENT…           runs connector-host on it, keeping what it answers
 #   expect WHAT EXPRESSION   a check: a Python expression over the last answer
 #   take EXPRESSION          a part of the last answer
@@ -71,7 +71,7 @@ stop() {
     wait "$pid" 2> /dev/null || true
 }
 
-# A server says in no other way that it serves than by answering; one that has ended never will.
+# Only its answer shows that a server serves; one that has ended never will answer.
 await() {
     local seconds
     for seconds in {1..120}; do
@@ -107,13 +107,13 @@ debian_packages() {
 unpack() {
     mkdir -p "$scratch/packages"
     download() { (cd "$scratch/packages" && apt-get download --quiet=2 "$1" 2> "$scratch/apt.log"); }
-    # The lists of a fresh machine are empty.
+    # The package lists of a fresh machine are empty.
     download "$1" || { apt-get update --quiet=2 && download "$1"; } \
         || { cat "$scratch/apt.log" >&2; echo "error: apt-get has no package $1; it is in Debian 12" >&2; exit 2; }
     dpkg --extract "$scratch/packages/$1"_*.deb "$scratch/$1"
 }
 
-# Serves one vendor of the simulator as a process of its own: the second vendor, where no second server is to be had.
+# Serves one vendor of the simulator as a process of its own: the second vendor, where no second server is available.
 simulate() {
     local port
     port=$(free_port)
@@ -154,10 +154,10 @@ expect() {
     fi
 }
 
-# Prints what an expression gives; nothing if it cannot be had, which the next check will find out.
+# Prints the value of an expression; nothing if it has none, which the next check will find out.
 take() { status=$status python3 "$root/Tests/Acceptance/answer.py" take "$scratch" "$1"; }
 
-# Asks a server itself, past the adapter, so that `expect` sees its answer.
+# Asks a server directly, without the adapter, so that `expect` sees its answer.
 ask() {
     status=0
     curl --silent --show-error "$@" > "$scratch/answer" 2> "$scratch/messages" || status=$?

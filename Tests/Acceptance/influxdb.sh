@@ -91,7 +91,7 @@ expect 'what the server refuses is invalid, in its words' 'status == 1 and code 
 
 section "influxdb $INFLUXDB_VERSION: down, back, and its password changed twice"
 password() { (umask 077 && printf '%s' "$1" > "$scratch/password.new") && mv "$scratch/password.new" "$scratch/password"; }
-# So many events, the next numbers, on their way through the outbox.
+# Sends that many events, with the next numbers, through the outbox.
 sent=0
 send() {
     local lines=()

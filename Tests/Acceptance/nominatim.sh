@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `nominatim` with Nominatim from PyPI, over a database of PostgreSQL and PostGIS from Debian that is made for it
-# with a map that there is not (town.py); then the same calls with `photon` and `google`.
+# with an invented map (town.py); then the same calls with `photon` and `google`.
 
 source "$(dirname "$0")/harness.sh"
 source "$(dirname "$0")/geocoder.sh"
@@ -67,7 +67,7 @@ call geocoder geocode '{"query": "Pariser Platz", "limit": 1}'
 expect 'one place, where one is asked for' 'len(result) == 1'
 
 section "nominatim $NOMINATIM_VERSION: without its database"
-# At once, without waiting for those who are connected.
+# At once, without waiting for clients that are connected.
 stop postgres INT
 host status
 expect 'the gate has failed: unavailable, with the words of the server' \

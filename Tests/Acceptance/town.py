@@ -1,6 +1,6 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an extract of a map that there is not, in OpenStreetMap's XML: a Berlin of two streets."""
+"""Writes an extract of an invented map, in OpenStreetMap's XML: a Berlin of two streets."""
 
 from xml.sax.saxutils import quoteattr
 

@@ -22,7 +22,7 @@ victoriametrics() {
   {"endpoint": "$server", "job": "shop", "username": "ada", "password": "${1:-right horse}"}}]}
 JSON
 }
-# The samples of a metric. What was imported may be asked for once it was flushed.
+# The samples of a metric. What was imported can be queried once it is flushed.
 exported() {
     curl --silent --output /dev/null --user 'ada:right horse' "$server/internal/force_flush"
     curl --silent --user 'ada:right horse' --get "$server/api/v1/export" --data-urlencode "match[]=$1" \

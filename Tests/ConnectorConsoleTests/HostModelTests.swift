@@ -4,6 +4,8 @@
 import ConnectorHostTesting
 import ConnectorManifest
 import ConnectorTestSupport
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import ConnectorConsole
@@ -27,6 +29,19 @@ struct HostModelTests {
             history.note(report, at: Mock.now)
         }
         #expect(history.transitions.count == HostHistory.transitionLimit)
+    }
+
+    @Test func `a connector that is removed and added again has not changed since`() {
+        var history = HostHistory()
+        var report = Mock.report
+        history.note(report, at: Mock.ago(10))
+        report.gates[1].state = .failed
+        history.note(report, at: Mock.ago(5))
+        history.note(Report(gates: [report.gates[0]], state: .degraded), at: Mock.ago(4))
+        #expect(history.since("analytics/segment") == nil)
+        report.gates[1].state = .open
+        history.note(report, at: Mock.ago(3))
+        #expect(history.since("analytics/segment") == nil && history.transitions.map(\.state) == [.failed])
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
@@ -61,10 +76,37 @@ struct HostModelTests {
         let close = ConsoleAct(.close, .gate("a"), title: "close a")
         #expect(await model.perform(close) == "a is closed")
         #expect(await model.perform(ConsoleAct(.drop, .letters, title: "drop")) == "dropped 0 dead letters")
+        let wrong = await model.perform(ConsoleAct(.open, .letters, title: "open letters"))
+        #expect(wrong.isFailure && wrong.code == .unsupported)
         let unknown = await model.perform(ConsoleAct(.retry, .gate("b"), title: "retry b"))
         #expect(unknown.sentence.hasPrefix("retry b failed: ") && unknown.sentence.hasSuffix("[unknown-connector]"))
         following.cancel()
         await following.value
+        await host.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `plugins that were looked for before a reload are not taken for those after it`() async throws {
+        let connectors = #"{"version": 1, "connectors": []}"#
+        let host = try ConnectorHost.testing(connectors)
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let isReloaded = DispatchSemaphore(value: 0)
+        let searches = Atomic(0)
+        let model = HostConsoleModel(host) {
+            let number = searches.add(1, ordering: .relaxed).newValue
+            if number == 1 {
+                begin.finish()
+                isReloaded.wait()
+            }
+            return [PluginSummary(path: "/\(number)", manifest: nil, problem: "none")]
+        }
+        async let early = model.snapshot(for: [.plugins])
+        for await _ in begun {}
+        #expect(await host.reload(try Configuration(parsing: connectors)).isActive)
+        _ = await model.snapshot(for: [.gates])
+        isReloaded.signal()
+        #expect(await early.plugins.map(\.path) == ["/1"])
+        for _ in 0..<2 { #expect(await model.snapshot(for: [.plugins]).plugins.map(\.path) == ["/2"]) }
         await host.close()
     }
 

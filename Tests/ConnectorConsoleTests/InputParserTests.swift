@@ -20,6 +20,8 @@ struct InputParserTests {
         ("\u{1B}[200~a\u{1B}[31m\nb\u{1B}[201~c", [.paste("a\u{1B}[31m\nb"), .key(.character("c"))]),
         ("\u{1B}\u{1B}[A", [.key(.escape), .key(.up)]),
         ("\u{1B}[M !!q", [.key(.character("q"))]),
+        // F1 and F4 of the Linux console.
+        ("\u{1B}[[A\u{1B}[[Dq", [.key(.character("q"))]),
         ("\u{1B}[99;99~\u{1B}[?1;2cx", [.key(.character("x"))]),
         ("\u{1B}[<0;0;0M\u{1B}[<0;1M\u{1B}[<9999999999999999999;1;1M", []),
     ]
@@ -35,16 +37,52 @@ struct InputParserTests {
                     rest = rest.dropFirst(size)
                 }
                 #expect(inputs == expected, "\(text.debugDescription) by \(size)")
-                #expect(!parser.isPending)
+                #expect(parser.patience == nil)
             }
         }
     }
 
     @Test func `Escape alone is a key once nothing follows`() {
         var parser = InputParser()
-        #expect(parser.feed([0x1B]).isEmpty && parser.isPending)
+        #expect(parser.feed([0x1B]).isEmpty && parser.patience != nil)
         #expect(parser.flush() == [.key(.escape)])
-        #expect(parser.flush().isEmpty && !parser.isPending)
+        #expect(parser.flush().isEmpty && parser.patience == nil)
+    }
+
+    @Test func `a paste whose end is lost ends after a silence, and keys are keys again`() {
+        var parser = InputParser()
+        #expect(parser.feed(Array("\u{1B}[200~é\u{1B}[2".utf8)).isEmpty)
+        // Its rest may be on its way, and would be taken for keys.
+        #expect(parser.patience ?? 0 >= 1000)
+        #expect(parser.flush() == [.paste("é\u{1B}[2")])
+        #expect(parser.patience == nil && parser.feed([3]) == [.key(.control("c"))])
+        #expect(parser.feed(Array("\u{1B}[200~".utf8)).isEmpty && parser.flush() == [.paste("")])
+    }
+
+    @Test func `as much is pasted as a field takes, and no character is cut in two`() {
+        let texts = [
+            String(repeating: "x", count: 6000), "x" + String(repeating: "é", count: LineEditor.limit),
+            String(repeating: "ab\r\n", count: 5000), String(repeating: "ab\r\n", count: 8000),
+        ]
+        for text in texts {
+            var parser = InputParser()
+            var inputs: [TerminalInput] = []
+            var rest = Array("\u{1B}[200~\(text)\u{1B}[201~".utf8)[...]
+            while !rest.isEmpty {
+                inputs += parser.feed(rest.prefix(4096))
+                rest = rest.dropFirst(4096)
+            }
+            guard case .paste(let pasted)? = inputs.first, inputs.count == 1 else {
+                Issue.record("\(inputs.count) inputs")
+                continue
+            }
+            var line = LineEditor()
+            let isWhole = line.insert(pasted)
+            let field = String(text.map { $0.isNewline ? " " : $0 })
+            #expect(isWhole == (field.utf8.count <= LineEditor.limit))
+            #expect(line.text == field.prefix(line.text.count))
+            #expect(line.text.utf8.count > min(field.utf8.count, LineEditor.limit) - 2)
+        }
     }
 
     @Test func `whatever arrives, the parser goes on and keeps little`() {

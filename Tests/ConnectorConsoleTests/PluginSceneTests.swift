@@ -46,6 +46,23 @@ import Testing
         #expect(try scene().root == "meter.gates" && scene().descriptor.title == "Meter")
     }
 
+    @Test func `the command line of a scene makes its first call, with the arguments`() throws {
+        let text = #"""
+            {"manifest": 1, "id": "meter", "version": "1.0.0", "abi": [1, 1], "entry": "e",
+             "capabilities": {"mine/1": {"read": {"symbol": "r", "signature": "(name: string, n: i32, of: json?) -> json"}}},
+             "scenes": {"meter": {"title": "Meter", "components": {
+               "last": {"as": "log", "events": ["limit"]},
+               "now": {"operation": "read", "arguments": {"name": "the load", "n": 3, "of": {"unit": "W"}}}}}}}
+            """#
+        let manifest = try Manifest(parsing: Array(text.utf8), file: "")
+        let scene = try #require(PluginScene.scenes(of: [("a", manifest)], besides: []).first)
+        var registry = ConsoleRegistry.standard
+        registry.register(scene.descriptor)
+        let route = Route(["meter"])
+        let line = registry.scene(for: route, of: Mock.snapshot(route)).commandLine
+        #expect(line == "connector-host call a read 'name=the load' n=3 unit=W")
+    }
+
     @Test func `answers become rows, bounded, and what is missing is empty`() throws {
         let component = try #require(Self.manifest?.scenes[0].components[0])
         let long = String(repeating: "x", count: 1000)

@@ -45,6 +45,22 @@ struct SceneChangeTests {
         )
     }
 
+    @Test func `whatever of a component changes besides its rows is one change, and its rows stay`() {
+        var old = scene([Row("a", ["1"])])
+        let changes: [(inout Component) -> Void] = [
+            { $0.title = "t" }, { $0.columns = [.init("c")] }, { $0.series = [.init("s", .good, [1])] },
+            { $0.interval = .seconds(60) }, { $0.unit = "ms" }, { $0.state = .loading },
+        ]
+        for change in changes {
+            var new = old
+            change(&new.components[0])
+            let found = new.changes(from: old)
+            #expect(found.count == 1 && new != old)
+            for change in found { old.apply(change) }
+            #expect(old == new)
+        }
+    }
+
     @Test func `another route is another scene`() {
         let scene = Mock.scene(.outbox)
         #expect(scene.changes(from: Mock.scene(.gates)) == [.everything(scene)])

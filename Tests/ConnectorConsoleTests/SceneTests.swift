@@ -57,6 +57,29 @@ struct SceneTests {
         #expect(operations?.rows.first?.link == .operation("track", of: "analytics/segment"))
     }
 
+    @Test func `a change has the style of the connector that changed, and an earlier state is muted`() throws {
+        var snapshot = Mock.snapshot()
+        var before = Mock.report
+        before.gates[0].state = .open
+        before.gates[1].state = .failed
+        before.gates[2].state = .open
+        snapshot.history.note(before, at: Mock.ago(200))
+        snapshot.history.note(Mock.report, at: Mock.ago(120))
+        var after = snapshot
+        after.report.gates[1].state = .closed
+        func changes(_ snapshot: ConsoleSnapshot) throws -> [StyledText.Span] {
+            let scene = ConsoleRegistry.standard.scene(for: .gate("analytics"), of: snapshot)
+            let rows = try #require(scene.components.first { $0.id == "changes" }).rows
+            return rows.flatMap { $0.cells[1].spans }.filter { $0.style != .text }
+        }
+        typealias Span = StyledText.Span
+        let proof = Span(text: "  authenticated: the key was accepted", style: .muted)
+        let reason = Span(text: "  the key was refused", style: .muted)
+        let states = [Span(text: "degraded", style: .warning), Span(text: "failed", style: .bad)]
+        #expect(try changes(snapshot) == [states[0], Span(text: "open", style: .good), proof, states[1], reason])
+        #expect(try changes(after)[1] == Span(text: "open", style: .muted))
+    }
+
     @Test func `an operation says what it takes and how it is called`() {
         let scene = Mock.scene(.operation("track", of: "analytics/segment"))
         #expect(scene.components.map(\.shape) == [.details, .form])

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorBase
+import ConnectorConsole
+import ConnectorHost
 import ConnectorPlatform
 import Synchronization
 import Testing
+
+@testable import ConnectorConsoleTerminal
 
 #if canImport(Glibc)
     import Glibc
@@ -12,41 +16,69 @@ import Testing
     import Darwin
 #endif
 
-/// A terminal that is given back while another thread draws.
-@Suite(.serialized) struct TerminalGuardTests {
+/// A terminal that is given back, and used by nobody afterwards.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct TerminalGuardTests {
     /// A pair of a terminal and whoever displays it.
     private struct Pair {
         let display, terminal: Int32
+        /// The path of the terminal.
+        let path: String
 
         init() throws {
             var ends: (Int32, Int32) = (-1, -1)
             try #require(unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0)
             (display, terminal) = ends
+            path = unsafe String(cString: ttyname(terminal))
+        }
+
+        /// Reads what the terminal shows until nobody has it open.
+        ///
+        /// - Parameter onRead: Called on a thread of its own.
+        func follow(_ onRead: @escaping @Sendable (ArraySlice<UInt8>) -> Void) throws -> OneShot<Void> {
+            let hasEnded = OneShot<Void>()
+            let isReading = HostThread.start("display") { [display] in
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while case let count = unsafe read(display, &buffer, buffer.count), count > 0 {
+                    onRead(buffer[..<count])
+                }
+                hasEnded.send()
+            }
+            try #require(isReading)
+            return hasEnded
         }
     }
+
+    /// The model of a console that counts its snapshots.
+    private final class CountingModel: ConsoleModel {
+        let count = Mutex(0)
+        let isShown = OneShot<Void>()
+
+        func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
+            count.withLock { $0 += 1 }
+            isShown.send()
+            return ConsoleSnapshot()
+        }
+    }
+
+    private static let leaving = Array("\u{1B}[?1049l".utf8)
 
     @Test func `a frame that is drawn meanwhile comes before the end, and none after it`() async throws {
         for _ in 0..<20 {
             let pair = try Pair()
             let shown = Mutex<[UInt8]>([])
-            let (isDrawing, hasDrawn, hasRead) = (OneShot<Void>(), OneShot<Void>(), OneShot<Void>())
+            let (isDrawing, hasDrawn) = (OneShot<Void>(), OneShot<Void>())
             let isOver = Atomic(false)
             try #require(TerminalGuard.enter(input: pair.terminal, output: pair.terminal, messages: STDOUT_FILENO) == 0)
-            let reads = HostThread.start("display") {
-                var buffer = [UInt8](repeating: 0, count: 4096)
-                // It ends with an error once nobody has the terminal open.
-                while case let count = unsafe read(pair.display, &buffer, buffer.count), count > 0 {
-                    shown.withLock { $0 += buffer[..<count] }
-                    if buffer[..<count].contains(UInt8(ascii: "#")) { isDrawing.send() }
-                }
-                hasRead.send()
+            let hasRead = try pair.follow { bytes in
+                shown.withLock { $0 += bytes }
+                if bytes.contains(UInt8(ascii: "#")) { isDrawing.send() }
             }
             let draws = HostThread.start("frames") {
                 let frame = [UInt8](repeating: UInt8(ascii: "#"), count: 1000)
                 while !isOver.load(ordering: .relaxed) { _ = TerminalGuard.write(frame[...]) }
                 hasDrawn.send()
             }
-            try #require(reads && draws)
+            try #require(draws)
             await isDrawing.wait()
             TerminalGuard.leave()
             isOver.store(true, ordering: .relaxed)
@@ -54,7 +86,88 @@ import Testing
             close(pair.terminal)
             await hasRead.wait()
             close(pair.display)
-            #expect(shown.withLock { $0.suffix(8).elementsEqual("\u{1B}[?1049l".utf8) })
+            #expect(shown.withLock { $0.suffix(8).elementsEqual(Self.leaving) })
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, 0])
+    func `a signal that nobody handles, or exit, gives the terminal back before it ends the process`(
+        _ number: Int32
+    ) async throws {
+        let pair = try Pair()
+        let shown = Mutex<[UInt8]>([])
+        let hasRead = try pair.follow { bytes in shown.withLock { $0 += bytes } }
+        let (path, end): (String, ExitTest.Condition) = (pair.path, number == 0 ? .exitCode(7) : .signal(number))
+        await #expect(processExitsWith: end) { [number, path = path as String] in
+            let terminal = unsafe open(path, O_RDWR | O_NOCTTY)
+            try #require(TerminalGuard.enter(input: terminal, output: terminal, messages: STDOUT_FILENO) == 0)
+            guard number != 0 else { exit(7) }
+            kill(getpid(), number)
+            // Another thread may receive it.
+            while true { pause() }
+        }
+        var modes = termios()
+        #expect(unsafe tcgetattr(pair.terminal, &modes) == 0)
+        #expect(modes.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == tcflag_t(ECHO | ICANON | ISIG))
+        close(pair.terminal)
+        await hasRead.wait()
+        close(pair.display)
+        #expect(shown.withLock { $0.suffix(8).elementsEqual(Self.leaving) })
+    }
+
+    @Test func `what is opened once the terminal is gone gets nothing that was meant for it`() async throws {
+        let pair = try Pair()
+        let isGone = OneShot<Void>()
+        let device = try TerminalDevice(pair.path, messages: STDOUT_FILENO) { event in
+            if case .gone = event { isGone.send() }
+        }
+        for end in [pair.terminal, pair.display] { close(end) }
+        await isGone.wait()
+        // They take the numbers of whatever has been closed.
+        let files = (0..<64).map { _ in
+            var name = "/tmp/connector-host-terminal-XXXXXX".utf8CString.map(\.self)
+            let file = unsafe mkstemp(&name)
+            unsafe unlink(name)
+            return file
+        }
+        await device.stop()
+        for file in files {
+            #expect(lseek(file, 0, SEEK_END) == 0)
+            close(file)
+        }
+    }
+
+    /// In a process of its own, whose output nobody else needs.
+    @Test func `a flood of output does not make more snapshots than its interval allows`() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try Pair()
+            let hasRead = try pair.follow { _ in }
+            let model = CountingModel()
+            let clock = ContinuousClock()
+            let start = clock.now
+            let console = Task {
+                let options = TerminalConsole.Options(
+                    route: Route(["none"]),
+                    registry: .componentsAlone,
+                    environment: Configuration.Environment(["TERM": "xterm"])
+                )
+                try await ConsoleLoop.run(model, options, on: pair.path)
+            }
+            await model.isShown.wait()
+            let hasWritten = OneShot<Void>()
+            let writes = HostThread.start("flood") {
+                let line = Array("a line of a plugin\n".utf8)
+                while clock.now - start < .milliseconds(500) { _ = unsafe write(STDOUT_FILENO, line, line.count) }
+                hasWritten.send()
+            }
+            try #require(writes)
+            await hasWritten.wait()
+            console.cancel()
+            try await console.value
+            let most = Int((clock.now - start) / .milliseconds(100)) + 3
+            #expect(model.count.withLock(\.self) <= most)
+            close(pair.terminal)
+            await hasRead.wait()
         }
     }
 }

@@ -142,6 +142,19 @@ struct TerminalSessionTests {
         #expect(screen(session).last == "copied: connector-host outbox explain m3")
     }
 
+    @Test func `cursors and searches are kept for the way back, and otherwise bounded`() {
+        var session = session()
+        _ = press(&session, .character("/"), .character("p"), .enter)
+        for number in 0..<200 {
+            _ = session.tell(.move(.event("m\(number)")))
+            _ = press(&session, .character("/"), .character("x"), .enter)
+            _ = session.tell(.back)
+        }
+        #expect(session.coordinator.route == .gates && session.searches[.gates] == "p")
+        #expect(session.cursors.count <= TerminalSession.sceneLimit)
+        #expect(session.searches.count <= TerminalSession.sceneLimit)
+    }
+
     @Test func `a search leaves what it finds, until Escape`() {
         var session = session()
         _ = press(&session, .character("/"), .character("p"), .character("o"), .character("s"))
@@ -227,6 +240,31 @@ struct TerminalSessionTests {
         _ = session.update(snapshot)
         let screen = screen(session).joined(separator: " ")
         #expect(screen.contains("word60") && screen.count { $0 == "x" } >= 300)
+    }
+
+    @Test(arguments: [TerminalInput.Key.down, .up, .pageDown, .pageUp])
+    func `no line of a row that is taller than the page is skipped`(_ key: TerminalInput.Key) {
+        let (start, end): (TerminalInput.Key, TerminalInput.Key) =
+            [.down, .pageDown].contains(key) ? (.home, .end) : (.end, .home)
+        let words = Set((1...300).map { "word\($0)" })
+        var snapshot = Mock.snapshot()
+        snapshot.report.gates[2].error?.message = words.sorted().joined(separator: " ")
+        var session = session(.gate("analytics/posthog"), height: 10)
+        func shown() -> Set<String> {
+            Set(screen(session).joined(separator: " ").split(separator: " ").map(String.init)).intersection(words)
+        }
+        _ = session.update(snapshot)
+        _ = press(&session, start)
+        var seen = shown()
+        #expect(seen.count < 300)
+        for _ in 0..<80 {
+            _ = press(&session, key)
+            seen.formUnion(shown())
+        }
+        #expect(seen == words, "\(words.subtracting(seen).sorted())")
+        let last = session.cursor.place
+        _ = press(&session, end)
+        #expect(session.cursor.place == last, "the key leads to the end, too")
     }
 }
 
@@ -315,6 +353,17 @@ struct TerminalSessionTests {
         #expect(press(&session, .character("e")).isEmpty && session.editedField == nil)
     }
 
+    @Test func `what a field has no room for is cut, and the last line says so`() {
+        var session = session()
+        _ = press(&session, .character("e"))
+        _ = session.handle(.paste(String(repeating: "x", count: 6000)))
+        #expect(!session.message.contains("cut"))
+        _ = session.handle(.paste(String(repeating: "x", count: LineEditor.limit)))
+        #expect(screen(session).last == "the text was cut: a field takes \(LineEditor.limit) bytes")
+        _ = press(&session, .backspace)
+        #expect(session.message.isEmpty)
+    }
+
     @Test func `the answer is shown once it is there`() throws {
         var session = session()
         _ = press(&session, .character("e"))
@@ -358,8 +407,8 @@ struct TerminalSessionTests {
             let isKnown = draft.handle(key, in: field)
             #expect(isKnown && text() == expected, "\(key)")
         }
-        draft.paste("other", into: field)
-        #expect(text() == "")
+        let isWhole = draft.paste("other", into: field)
+        #expect(isWhole && text() == "")
     }
 
     @Test func `a line is edited as in a shell`() {

@@ -64,6 +64,19 @@ import Testing
         #expect(try JSONValue(parsing: failure.output)["errors"]?[0]?["message"] == "division by zero")
     }
 
+    @Test func `an answer is the same text in every locale for a program, and the same JSON on a terminal`()
+        async throws
+    {
+        var program = try workspace().program
+        program.environment["LANG"] = nil
+        let text = try await program.run("call", "tools/calculator", "echo", #""ü\tx\ny\u001b""#)
+        #expect(text.output == "ü\tx\ny\\u{1b}\n")
+        let list = ["call", "tools/calculator", "echo", #"["ü😀"]"#]
+        #expect(try await program.start(list).finish().output == "[\n  \"ü😀\"\n]\n")
+        program.isOnTerminal = true
+        #expect(try await program.start(list).finish().output.contains(#""\u00fc\ud83d\ude00""#))
+    }
+
     @Test func `a composite is called like a leaf`() async throws {
         let result = try await workspace().program.run("call", "tools", "add", "20", "22", "--json")
         #expect(result.status == 0, "\(result.output)")

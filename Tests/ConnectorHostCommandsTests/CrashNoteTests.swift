@@ -4,6 +4,14 @@
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorHostCommands
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A plugin that ends the process is named, at once and by the next `status`.
 @Suite struct CrashNoteTests {
     private func program(_ plugin: String) throws -> Program {
@@ -40,6 +48,33 @@ import Testing
         #expect(next.status == 0)
         let after = try await program.run("status")
         #expect(!after.output.contains("previously, "))
+    }
+
+    @Test(arguments: ["abort", "syscall"])
+    func `a status that finds the file faulty leaves the note to the next one`(_ operation: String) async throws {
+        let program = try program("ends-the-process")
+        let workspace = try #require(program.workspace)
+        _ = try await program.run("call", "bad", operation)
+        let file = try readFile(at: "\(workspace.path)/connectors.json")
+        try workspace.write("{", to: "connectors.json")
+        #expect(try await program.run("status").status == 2)
+        try workspace.write(file, to: "connectors.json")
+        let next = try await program.run("status")
+        #expect(next.lines.first?.hasPrefix("previously, ") == true, "\(next.output)")
+        #expect(try await program.run("status").output.contains("previously, ") == false)
+    }
+
+    @Test func `a command whose reader has gone closes its gates, fails, and leaves no note`() async throws {
+        let program = try program("ends-the-process")
+        // The command starts once nobody can read what it writes.
+        let command = "(while [ ! -e gone ]; do sleep 0.01; done; '\(Program.path)' status; echo $? > status)"
+        let reader = "{ exec 0<&-; touch gone; while [ ! -s status ]; do sleep 0.01; done; }"
+        var script = program
+        script.file = "/bin/sh"
+        let result = try await script.run("-c", "\(command) | \(reader)")
+        #expect(result.status == 0 && result.error.isEmpty, "\(result.error)")
+        #expect(try readFile(at: program.directory + "/status") == "1\n")
+        #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
     @Test func `the note is in the document of status, too`() async throws {
@@ -185,6 +220,17 @@ import Testing
         let result = try await program.run("status")
         #expect(result.status == 134)
         #expect(result.error.contains("connector-host: \(note)"), "\(result.error)")
+    }
+
+    @Test func `a process that begins a second command keeps the mark of that one`() throws {
+        let workspace = try Workspace()
+        let mark = "\(workspace.path)/connectors.work/\(getpid())"
+        for _ in 0..<2 {
+            WorkMark.begin(besides: "\(workspace.path)/connectors.crash")
+            #expect(unsafe access(mark, F_OK) == 0)
+        }
+        WorkMark.end()
+        #expect(unsafe access(mark, F_OK) != 0)
     }
 
     @Test func `a program that ends as it should leaves no note`() async throws {

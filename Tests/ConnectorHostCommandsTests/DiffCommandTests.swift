@@ -4,6 +4,8 @@
 import ConnectorManifest
 import Testing
 
+@testable import ConnectorHostCommands
+
 /// `connector-host diff`.
 @Suite struct DiffCommandTests {
     @Test func `an image is compatible with itself`() async throws {
@@ -38,6 +40,25 @@ import Testing
             document["changes"]?.array?.contains { $0["effect"] == "breaks" && $0["subject"] == "capability" } == true
         )
         #expect(document["connectors"]?.array?.compactMap { $0["path"]?.string } == ["first", "group/second", "user"])
+    }
+
+    @Test(arguments: [(["b"], "1 change breaks"), (["b", "own/2"], "2 changes break")])
+    func `the verdict counts the changes that break`(change: [String], verdict: String) throws {
+        let manifests = try [["a", "own/1"], change + ["own/1"]].map { words in
+            let text = #"{"manifest": 1, "id": "\#(words[0])", "version": "1.0.0", "abi": [1, 1], "entry": "e", "#
+            let operations = #"{"f": {"symbol": "f", "signature": "()"}}"#
+            return try Manifest(
+                parsing: Array("\(text)\"capabilities\": {\"\(words[1])\": \(operations)}}".utf8),
+                file: ""
+            )
+        }
+        let locked = manifests.map { manifest in
+            LockedPlugin(manifest, platform: "p", size: 1, sha256: "a", sidecar: nil, dependencies: [])
+        }
+        let comparison = PluginComparison(locked[0], manifests[0], locked[1], manifests[1])
+        let document = DiffDocument(old: locked[0], new: locked[1], comparison: comparison, users: [])
+        let lines = document.lines(TextStyle(isColoured: false, isUnicode: true))
+        #expect(lines.last == "✗ not compatible: \(verdict) callers or files")
     }
 
     @Test func `a file without a manifest is status 2`() async throws {

@@ -37,6 +37,16 @@ import Testing
         #expect(codes.contains(code), "\(codes)")
     }
 
+    @Test func `a plugin in the directories of the file is found by its id`() async throws {
+        let workspace = try Workspace()
+        shell("mkdir '\(workspace.path)/plugins' && cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/plugins/'")
+        try workspace.configure([], plugins: ["plugins"])
+        let found = try await workspace.program.run("inspect", "sync")
+        #expect(found.status == 0 && found.output.contains("sync 1.2.0"), "\(found)")
+        let unknown = try await workspace.program.run("inspect", "sink")
+        #expect(unknown.status == 1 && unknown.output.contains("there is no file sink"), "\(unknown)")
+    }
+
     @Test func `nothing of the plugin runs`() async throws {
         let result = try await Program(directory: "/").run(
             "inspect",

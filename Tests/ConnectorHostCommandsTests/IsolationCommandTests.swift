@@ -98,6 +98,18 @@
             #expect(refuses.output.contains("loads in a runner, but does not open there"))
         }
 
+        @Test func `a signal ends a probe, and removes its directory`() async throws {
+            let workspace = try Workspace()
+            var program = workspace.program
+            program.environment["TMPDIR"] = workspace.path + "/tmp"
+            shell("mkdir '\(workspace.path)/tmp'")
+            let child = try program.start(["inspect", FixturePlugins.misbehaving("never-opens"), "--probe"])
+            while shell("ls '\(workspace.path)/tmp' | grep -q connector-probe") != 0 { shell("sleep 0.05") }
+            child.signal(15)
+            #expect(try await child.finish().status == 143)
+            #expect(shell("rmdir '\(workspace.path)/tmp'") == 0, "its directory is still there")
+        }
+
         @Test func `plugins opens each usable plugin`() async throws {
             let workspace = try Workspace()
             for image in [FixturePlugins.good("sync"), FixturePlugins.misbehaving("crashes-in-open")] {

@@ -156,6 +156,30 @@ import Testing
         #expect(try await workspace.program.run("lock", "--check").status == 0)
     }
 
+    @Test func `a lock that does not say which uses are optional is up to date`() async throws {
+        let workspace = try Workspace()
+        let source = "const void *x_entry(void) { return 0; } int x_run(void *i, void *e) { return 0; }"
+        let folder = "'\(workspace.path)/plugins'"
+        #expect(shell("mkdir \(folder) && echo '\(source)' | cc -shared -fPIC -x c - -o \(folder)/libx.so") == 0)
+        try workspace.write(
+            """
+            {"manifest": 1, "id": "x", "version": "1.0.0", "abi": [1, 1], "entry": "x_entry",
+             "uses": {"more": {"capability": "files/1", "optional": true}},
+             "capabilities": {"own/1": {"run": {"symbol": "x_run", "signature": "()"}}}}
+            """,
+            to: "plugins/libx.connector.json"
+        )
+        try workspace.configure([["name": "a", "plugin": "x"]], plugins: ["plugins"])
+        #expect(try await workspace.program.run("lock").status == 0)
+        let text = try lock(workspace)
+        let plain = text.replacing(/\{\s*"capability": "files\/1",\s*"optional": true\s*\}/, with: "\"files/1\"")
+        #expect(plain != text)
+        try workspace.write(plain, to: "connectors.lock.json")
+        let check = try await workspace.program.run("lock", "--check", "--json")
+        #expect(check.status == 0)
+        #expect(try JSONValue(parsing: check.output)["plugins"]?[0]?["changes"] == [])
+    }
+
     @Test func `a damaged lock is invalid configuration, with line and column`() async throws {
         let workspace = try workspace()
         try workspace.write("{\"lock\": 1,\n  \"plugins\": [{\"id\": 3}]}", to: "connectors.lock.json")

@@ -34,6 +34,30 @@ import Testing
         #expect(make("-n check-install > commands") == 0)
         let commands = try readFile(at: "\(workspace.path)/a b/commands")
         #expect(commands.contains("scripts/install .build/debug \"\(workspace.path)/a b/.build/installed\"\n"))
+        #expect(!commands.contains(".build/packages"), "the package that is shipped stays as it is")
+    }
+
+    @Test func `cleaning removes the images that the build has put beside the manifests, and no others`() throws {
+        for name in ["built", "replaced", "own"] { try workspace.write("1", to: "a b/Plugins/\(name)/lib\(name).so") }
+        let stamps = "a b/.build/debug/installed-plugins"
+        for name in ["built", "replaced"] { try workspace.write("", to: "\(stamps)/\(name)") }
+        let files = "'\(workspace.path)/a b/Plugins/'*/*.so"
+        shell("for stamp in '\(workspace.path)/\(stamps)/'*; do printf 1 | cksum > \"$stamp\"; done")
+        try workspace.write("2", to: "a b/Plugins/replaced/libreplaced.so")
+        try workspace.write("clean:\n", to: "a b/Tests/Fixtures/Makefile")
+        #expect(make("clean") == 0)
+        #expect(shell("ls \(files) > '\(workspace.path)/left' && ! [ -e '\(workspace.path)/a b/.build' ]") == 0)
+        let left = try readFile(at: "\(workspace.path)/left").split(separator: "\n")
+        #expect(left.map { $0.split(separator: "/").last } == ["libown.so", "libreplaced.so"])
+    }
+
+    @Test func `a program that does not name the toolchain's libraries is not installed`() throws {
+        let build = "\(workspace.path)/programs"
+        shell("mkdir '\(build)' && for name in connector-host connector-runner; do cp /bin/true '\(build)/'$name; done")
+        let script = "\(FixturePlugins.root)/scripts/install"
+        #expect(shell("'\(script)' '\(build)' '\(workspace.path)/tools' 2> '\(workspace.path)/error'") == 1)
+        #expect(try readFile(at: "\(workspace.path)/error").contains("has no RUNPATH"))
+        #expect(shell("[ -e '\(workspace.path)/tools' ]") != 0)
     }
 
     @Test func `a prefix that is not absolute is refused`() {

@@ -139,6 +139,34 @@ import Testing
         #expect(shell("grep -q 'get hello: expected world, got: .*HTTP 404' '\(workspace.path)/out'") == 0)
     }
 
+    @Test(arguments: ["c", "cpp"])
+    func `a project passes on no JSON that the host refuses, and a web page is not the vendor's refusal`(
+        _ language: String
+    ) async throws {
+        let workspace = try Workspace()
+        _ = try await workspace.program.run("new", "x", "--language", language)
+        let answers = #"""
+            {"version": 1, "answers": [
+                {"path": "/account", "json": {"account": "demo"}},
+                {"path": "/get", "when": {"query": {"key": "large"}}, "text": "[1e400]"},
+                {"path": "/get", "when": {"query": {"key": "half"}}, "text": "\"\\ud800\""},
+                {"path": "/get", "when": {"query": {"key": "twice"}}, "text": "{\"a\": 1, \"\\u0061\": 2}"},
+                {"path": "/get", "when": {"query": {"key": "page"}}, "status": 400, "text": "<html>Log in.</html>"}
+            ]}
+            """#
+        let calls = """
+            get large -> error: it is not JSON
+            get half -> error: it is not JSON
+            get twice -> error: it is not JSON
+            get page -> error: a web page (HTTP 400) came instead of
+            """
+        try workspace.write(answers, to: "x/answers.json")
+        try workspace.write(calls, to: "x/tests/calls")
+        let test = "make -s -C '\(workspace.path)/x' test HOST='\(Program.path)' > '\(workspace.path)/out' 2>&1"
+        #expect(shell(test) == 0)
+        #expect(try readFile(at: "\(workspace.path)/out").contains("6 checks, 0 failed"))
+    }
+
     @Test func `a project for another host names both`() async throws {
         let workspace = try Workspace()
         _ = try await workspace.program.run("new", "x", "--language", "c")
@@ -244,7 +272,7 @@ import Testing
 
     @Test func `a file that is gone comes back, and one that the host has no more goes unless it was edited`() throws {
         let folder = try ProjectFolder(path: path)
-        folder.remove("generated/connector/base.h")
+        try folder.remove("generated/connector/base.h")
         var files = try Project(name: "x", language: .c).files(version: "0.1.0")
         for name in ["old", "edited"] {
             files.append(ProjectFile(path: "generated/\(name).h", text: "was"))
@@ -262,11 +290,31 @@ import Testing
         _ = try ProjectUpdate(at: path, version: "0.2.0")
         let error = #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.1.9") }
         #expect(error?.message == "the project is for connector-host 0.2.0, and this one is 0.1.9")
-        for text in ["", "{", "[]", "{}", #"{"record": 1, "name": "../../x", "language": "c"}"#] {
+        let unreadable = try #require(try text("generated/host.json")).replacing("0.2.0", with: "0-beta")
+        for text in ["", "{", "[]", "{}", #"{"record": 1, "name": "../../x", "language": "c"}"#, unreadable] {
             try workspace.write(text, to: "x/generated/host.json")
             #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.2.0") }
         }
         #expect(try text("generated/check")?.contains("0.2.0") == true)
+    }
+
+    @Test(arguments: [
+        ("0.2.0-beta.2", "0.2.0-beta.1", true), ("0.2.0", "0.2.0-beta.1", true), ("0.2.0-beta.1", "0.2.0", false),
+    ])
+    func `releases are compared as semantic versions`(_ project: String, _ host: String, _ isNewer: Bool) throws {
+        _ = try ProjectUpdate(at: path, version: project)
+        if isNewer {
+            #expect(throws: ConnectorError.self) { try ProjectUpdate(at: path, version: host) }
+        } else {
+            #expect(try ProjectUpdate(at: path, version: host).versions.old == project)
+        }
+    }
+
+    @Test func `a file that cannot be removed is said, and a missing one is not`() throws {
+        let folder = try ProjectFolder(path: path)
+        try folder.remove("generated/none")
+        let error = #expect(throws: ConnectorError.self) { try folder.remove("generated") }
+        #expect(error?.message == "\(path)/generated cannot be removed" && folder.has("generated"))
     }
 
     @Test func `every language has every file, and no name is left to fill in`() throws {

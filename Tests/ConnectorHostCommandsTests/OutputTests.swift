@@ -91,7 +91,21 @@ import Testing
         #expect(result.status == 143, "\(result)")
     }
 
-    @Test(arguments: ["status", "validate", "plugins", "operations", "schema", "inspect Plugins", "status --json"])
+    @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"), .timeLimit(.minutes(2)))
+    func `the line with the gates that still open stays one line of a narrow terminal, and goes`() async throws {
+        let workspace = try Workspace()
+        let plugin = JSONValue.string(FixturePlugins.misbehaving("never-opens"))
+        let names = ["the-first-one-with-a-long-name", "the-second-one-with-a-long-name"]
+        try workspace.configure(.array(names.map { ["name": .string($0), "plugin": plugin, "timeout": "2s"] }))
+        let terminal = try await TmuxTerminal(workspace.program, "status", width: 40, height: 60)
+        let screen = try await terminal.screen(with: "status 1")
+        #expect(!screen.contains { $0.contains("waiting for") }, "\(screen)")
+    }
+
+    @Test(arguments: [
+        "status", "validate", "plugins", "operations", "schema", "inspect Plugins", "status --json", "--version",
+        "--help", "status --help", "--generate-completion-script zsh",
+    ])
     func `an answer that cannot be written is not a success`(command: String) async throws {
         let workspace = try workspace(Self.opens)
         let child = try Child(

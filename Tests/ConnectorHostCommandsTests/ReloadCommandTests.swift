@@ -4,6 +4,12 @@
 import ConnectorManifest
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// The commands that change a host while it runs.
 @Suite(.timeLimit(.minutes(5))) struct ReloadCommandTests {
     private func write(_ workspace: Workspace, _ replies: String, others: [JSONValue] = []) throws {
@@ -61,6 +67,35 @@ import Testing
         #expect(try await program.run("plan").status == 0)
         host.signal(15)
         #expect(try await host.finish().status == 0)
+    }
+
+    @Test(arguments: [SIGHUP, SIGTERM])
+    func `a signal that comes while a host starts takes effect once it runs`(_ signal: Int32) async throws {
+        let workspace = try Workspace()
+        func write(_ others: JSONValue...) throws {
+            let secret: JSONValue = ["secret": ["exec": ["./key"], "timeout": "60s"]]
+            let segment: JSONValue = [
+                "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"), "probe": "off",
+                "config": ["writeKey": secret],
+            ]
+            let file: JSONValue = ["version": 1, "state": "state", "connectors": .array([segment] + others)]
+            try workspace.write(file.serialized(), to: "connectors.json")
+        }
+        let script = "#!/bin/sh\n: > begun\nwhile [ ! -e go ]; do sleep 0.05; done\necho key\n"
+        try workspace.write(script, to: "key")
+        shell("chmod +x '\(workspace.path)/key'")
+        try write()
+        let host = try workspace.program.start(["run", "--json"])
+        while shell("[ -e '\(workspace.path)/begun' ]") != 0 {}
+        try write(["name": "new", "plugin": .string(FixturePlugins.good("sync"))])
+        host.signal(signal)
+        shell(": > '\(workspace.path)/go'")
+        if signal == SIGHUP {
+            while try await !workspace.program.run("status", "--attach").output.contains("new") {}
+            host.signal(SIGTERM)
+        }
+        let result = try await host.finish()
+        #expect(result.status == 0 && result.output.contains("\"queued\""), "\(result)")
     }
 
     @Test func `an image is swapped while its connector runs, or refused with the reason`() async throws {

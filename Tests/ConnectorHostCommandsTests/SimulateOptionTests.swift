@@ -199,6 +199,40 @@ import Testing
         #expect(error?["code"] == "not-found" && error?["fix"]?.string?.contains("--simulate") == true, "\(real)")
     }
 
+    @Test func `a reload begins the timelines of answers that it brings, and ends those of answers that it takes`()
+        async throws
+    {
+        let workspace = try interface("{}")
+        func configure(_ events: KeyValuePairs<String, String>) throws {
+            let connectors = events.map { name, event -> JSONValue in
+                [
+                    "name": .string(name), "plugin": "notes",
+                    "config": ["token": ["secret": "env:NO_SUCH_TOKEN"]],
+                    "simulate": [
+                        "version": 1, "operations": [["operation": "get"]],
+                        "timeline": [["every": "200ms", "event": ["name": .string(event)]]],
+                    ],
+                ]
+            }
+            try workspace.configure(.array(connectors), plugins: ["Plugins"])
+        }
+        try configure(["notes": "before"])
+        let program = workspace.program
+        let host = try program.start(["run", "--simulate"])
+        while try await program.run("status", "--simulate", "--attach").status != 0 {}
+        let watching = try program.start(["watch", "--simulate", "--attach", "--json"])
+        _ = await watching.output(until: #""before""#)
+        try configure(["notes": "after", "more": "added"])
+        host.signal(1)
+        for event in ["added", "after", "added"] { _ = await watching.output(until: "\"\(event)\"") }
+        let later = await watching.output(until: #""added""#)
+        #expect(!later.contains("before"), "\(later)")
+        for child in [watching, host] {
+            child.signal(15)
+            #expect(try await child.finish().status == 0)
+        }
+    }
+
     @Test func `answers that do not fit the manifest are faults at their place`() async throws {
         let workspace = try interface(#"{"version": 1, "operations": [{"operation": "got", "result": 1}]}"#)
         let status = try await workspace.program.run("status", "--simulate", "--json")

@@ -22,6 +22,12 @@ import Testing
         #expect(result.output.contains("✓ breaks 1.0.0: level 5 of 5"))
     }
 
+    @Test func `waiting for the file to change ends when the task is cancelled`() async {
+        let waiting = Task { try await ConformanceSubject.change(of: "/nowhere/libnone.so", since: nil) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test func `a crash has the signal, the function and the last calls`() async throws {
         let result = try await Program(directory: "/").run(
             "test",
@@ -57,6 +63,12 @@ import Testing
         )
         #expect(result.status == 1)
         #expect(result.output.contains("payloads was not checked: nothing answers in place of the vendor"))
+        let arguments = ["test", FixturePlugins.good("http"), "--strict", "7", "--only", "payloads", "--format"]
+        let tap = try await Program(directory: "/").start(arguments + ["tap"]).finish()
+        #expect(tap.status == 1 && tap.lines.prefix(3) == ["TAP version 14", "1..1", "not ok 1 - payloads"], "\(tap)")
+        let junit = try await Program(directory: "/").start(arguments + ["junit"]).finish()
+        #expect(junit.output.contains("errors=\"1\" skipped=\"0\""), "\(junit.output)")
+        #expect(junit.output.contains("<error message=\"was not checked: nothing answers"), "\(junit.output)")
     }
 
     @Test func `every form of the answer names a broken rule`() async throws {
@@ -103,6 +115,39 @@ import Testing
         }
         let document = try JSONValue(parsing: result.output)
         #expect(document["passed"] == true && document["errors"]?[0]?["code"] == "storage")
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal ends the processes of the checks, and removes their directories`(_ signal: Int32) async throws {
+        let workspace = try Workspace()
+        let (name, image) = ("libblocks-in-constructor.so", FixturePlugins.misbehaving("blocks-in-constructor"))
+        shell("cd '\(workspace.path)' && mkdir tmp && cp '\(image)' \(name)")
+        var program = workspace.program
+        program.environment["TMPDIR"] = workspace.path + "/tmp"
+        let child = try program.start(["test", "./\(name)", "--only", "loads"])
+        // The brackets keep the pattern from matching the commands that contain it.
+        let isChecked = "grep -aqs '\(workspace.path)/[l]ibblocks' /proc/[0-9]*/cmdline"
+        while shell(isChecked) != 0 { shell("sleep 0.05") }
+        child.signal(signal)
+        let result = try await child.finish()
+        #expect(result.status == 128 + signal && result.output.isEmpty, "\(result)")
+        #expect(shell(isChecked) != 0, "the process of the check still runs")
+        #expect(shell("rmdir '\(workspace.path)/tmp'") == 0, "its directory is still there")
+    }
+
+    @Test func `the command that checks a rule again has the options of the first check`() async throws {
+        let options = ["--in", "runner", "--timeout", "300ms", "--unsealed", "--format", "json"]
+        let arguments = ["test", image, "--config", "{\"rule\":\"close\"}", "--only", "close"] + options
+        let result = try await Program(directory: "/").start(arguments).finish()
+        let again = try JSONValue(parsing: result.output)["rules"]?[0]?["again"]?.string ?? ""
+        #expect(again.contains(" --in runner --timeout 300ms --unsealed --only close "), "\(result.output)")
+    }
+
+    @Test(arguments: [["--format", "json"], ["--format=json"]])
+    func `wrong usage is in the document, too`(_ format: [String]) async throws {
+        let result = try await Program(directory: "/").start(["test", image, "--strict", "11"] + format).finish()
+        #expect(result.status == 64)
+        #expect(try JSONValue(parsing: result.output)["errors"]?[0]?["code"] == "invalid")
     }
 
     // MARK: The subject

@@ -37,6 +37,13 @@ import Testing
         }
     }
 
+    @Test func `the columns of a table begin below each other, however wide a terminal shows characters`() {
+        var table = Table()
+        table.append(["東京", "a"])
+        table.append(["Zu\u{308}rich", "b"])
+        #expect(table.lines(TextStyle()) == ["東京    a", "Zu\u{308}rich  b"])
+    }
+
     @Test func `colour is only painted where it is wanted`() {
         #expect(TextStyle(isColoured: false, isUnicode: true).paint("x", .good) == "x")
         #expect(TextStyle(isColoured: true, isUnicode: true).paint("x", .good) == "\u{1B}[32mx\u{1B}[0m")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorHost
+import ConnectorManifest
 import Testing
 
 /// Arguments, help and completions.
@@ -20,6 +21,27 @@ import Testing
     }
 
     @Test(arguments: [
+        (["stauts", "--simulate"], "connector-host", "stauts", "did you mean \"status\"?"),
+        (["frobnicate"], "connector-host", "frobnicate", ""),
+        (["outbox", "lst", "--gate", "a"], "connector-host outbox", "lst", "did you mean \"list\"?"),
+    ])
+    func `a word that is no command is named, even before an option`(
+        _ arguments: [String],
+        _ command: String,
+        _ word: String,
+        _ hint: String
+    ) async throws {
+        let message = "there is no command \"\(word)\"" + (hint.isEmpty ? "" : "; \(hint)")
+        let text = try await Program(directory: "/").start(arguments).finish()
+        #expect(text.status == 64 && text.output.isEmpty)
+        #expect(text.error.hasPrefix("Error: \(message)\nUsage: \(command) <subcommand>\n"), "\(text.error)")
+        let json = try await Program(directory: "/").start(arguments + ["--json"]).finish()
+        let error = try JSONValue(parsing: json.output)["errors"]?[0]
+        #expect(json.status == 64 && json.error.isEmpty)
+        #expect(error?["message"] == .string(message) && error?["fix"] == .string("see \(command) --help"))
+    }
+
+    @Test(arguments: [
         "status", "validate", "schema", "plugins", "inspect", "diff", "lock", "simulate", "operations", "call", "watch",
         "run", "plan", "apply", "reload", "explain",
     ])
@@ -32,12 +54,53 @@ import Testing
         #expect(result.output.contains("  connector-host \(command)"))
     }
 
+    @Test(
+        arguments: ["", "status", "simulate", "record", "call", "send", "new", "test", "outbox replay", "outbox drop"]
+    )
+    func `every example fits the lines of a terminal`(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init) + ["--help"]
+        let lines = try await Program(directory: "/").start(words).finish().lines
+        let start = try #require(lines.firstIndex(of: "Examples:"))
+        // The rest of a line that was broken begins at the edge.
+        #expect(lines[(start + 1)...].prefix { !$0.isEmpty }.allSatisfy { $0.hasPrefix("  ") }, "\(lines)")
+    }
+
     @Test func `the version is the one that README and CHANGELOG name`() async throws {
         let result = try await Program(directory: "/").run("--version")
         #expect(result.status == 0)
         #expect(result.output == ConnectorHost.version + "\n")
         #expect(try readFile("README.md").contains("from: \"\(ConnectorHost.version)\""))
         #expect(try readFile("CHANGELOG.md").contains("\n## \(ConnectorHost.version)\n"))
+    }
+
+    @Test(arguments: [["secret": ["exec": ["./key"]]], ["secret": "env:NO_SUCH_KEY"]] as [JSONValue])
+    func `operations are completed and listed without their connector's secrets`(_ secret: JSONValue) async throws {
+        let workspace = try Workspace()
+        try workspace.write("#!/bin/sh\n: > ran\necho key\n", to: "key")
+        shell("chmod +x '\(workspace.path)/key'")
+        let segment: JSONValue = [
+            "name": "segment", "plugin": .string("\(Program.buildDirectory)/libsegment.so"),
+            "config": ["writeKey": secret],
+        ]
+        let file: JSONValue = ["version": 1, "connectors": [segment]]
+        try workspace.write(file.serialized(), to: "other.json")
+        let program = workspace.program
+        for option in [["--config", "other.json"], ["--config=other.json"], ["--config", "=", "other.json"]] {
+            func completions(_ command: [String], _ argument: String, _ words: [String]) async throws -> [String] {
+                let line = ["connector-host"] + command + option + words + [""]
+                let place = ["\(line.count - 1)", "0"]
+                let result = try await program.start(["---completion"] + command + ["--", argument] + place + line)
+                    .finish()
+                return result.output.split(separator: "\n").map(String.init)
+            }
+            #expect(try await completions(["send"], "positional@1", ["segment"]).contains("track"), "\(option)")
+            #expect(try await completions(["swap"], "positional@0", []) == ["segment"], "\(option)")
+            #expect(try await completions(["outbox", "dead"], "--gate", ["--gate"]) == ["segment"], "\(option)")
+            #expect(try await completions(["outbox", "replay"], "--to", ["--to"]) == ["segment"], "\(option)")
+        }
+        let listed = try await program.run("operations", "--config", "other.json")
+        #expect(listed.status == 0 && listed.output.contains("track("), "\(listed.error)")
+        #expect(shell("[ -e '\(workspace.path)/ran' ]") != 0, "the program that prints the secret has run")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

@@ -33,6 +33,16 @@ import Testing
         #expect(gates.first?["error"]?["code"] == "invalid-value")
     }
 
+    @Test func `a gate with two reasons to fail counts once`() async throws {
+        let leaves = ["a", "b"].map { leaf($0).replacing("{}", with: #"{}, "simulate": "local""#) }
+        let user = Self.user + #", "simulate": "missing.json"}"#
+        let workspace = try workspace("\(user),\n\(leaves.joined(separator: ",\n"))")
+        let result = try await workspace.program.start(["validate", "--simulate"]).finish()
+        let text = result.output + result.error
+        #expect(text.contains("there is no file missing.json") && text.contains("but 2 connectors offer it"), "\(text)")
+        #expect(text.contains("is well formed: 3 gates, of which 1 would fail"), "\(text)")
+    }
+
     @Test func `a binding that lacks the capability is told with its own place`() async throws {
         let workspace = try workspace(
             "\(Self.user),\n\"with\": {\"inner\": \"user2\"}},\n\(Self.user.replacing("user\"", with: "user2\""))}"

@@ -37,4 +37,24 @@ import Testing
         host.signal(15)
         #expect(try await host.finish().status == 0)
     }
+
+    @Test func `SIGHUP does not end a host that awaits its file, and SIGTERM ends it as it ends one that runs`()
+        async throws
+    {
+        let workspace = try Workspace()
+        let host = try workspace.program.start(["run", "--watch", "--json"])
+        await host.error(until: "waiting for the file")
+        host.signal(1)
+        try workspace.write(text("1"), to: "connectors.json")
+        try await answer(workspace.program, becomes: "1")
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+        shell("rm '\(workspace.path)/connectors.json'")
+        let waiting = try workspace.program.start(["run", "--watch", "--json"])
+        await waiting.error(until: "waiting for the file")
+        waiting.signal(15)
+        let result = try await waiting.finish()
+        #expect(result.status == 0)
+        #expect(try JSONValue(parsing: result.output) == ["version": 1, "queued": 0])
+    }
 }

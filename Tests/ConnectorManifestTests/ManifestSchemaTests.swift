@@ -81,6 +81,8 @@ import Testing
         object["uses"] = ["settings": "settings/1"]
         #expect(try !Self.check.faults(in: .object(object)).isEmpty)
         object["uses"] = nil
+        let misspelt = try JSONValue(parsing: foreign.serialized().replacing("unavailable", with: "unavailabel"))
+        #expect(try !Self.check.faults(in: misspelt).isEmpty)
         object["entry"] = "m_plugin"
         #expect(try !Self.check.faults(in: .object(object)).isEmpty)
     }

@@ -149,6 +149,50 @@ let completeManifest = """
         #expect(found.count == 1 && found[0].contains("must be 1 to 64 letters, digits"))
     }
 
+    @Test func `a function serves several operations only if its type is right for each`() throws {
+        func found(_ capabilities: JSONValue) throws -> [String] { try problems { $0["capabilities"] = capabilities } }
+        func message(_ name: String, _ other: String) -> String {
+            let symbol = "segment_\(name.split(separator: " ")[1])"
+            return "\(name) and \(other) share the symbol \"\(symbol)\", but not the signature (invalid-value) "
+                + "[invalid-manifest]; give \(name) a symbol of its own"
+        }
+        // The default symbols of standard capabilities are equal where their operations have one name.
+        #expect(
+            try found(["database/1": ["get"], "settings/1": ["get"], "files/1": ["get"]]) == [
+                message("settings/1 get", "database/1 get"), message("files/1 get", "database/1 get"),
+            ]
+        )
+        // One C type, but a function that was made for events cannot deliver reports.
+        #expect(
+            try found(["analytics/1": ["deliver"], "crash/1": ["deliver"]]) == [
+                message("crash/1 deliver", "analytics/1 deliver")
+            ]
+        )
+        #expect(try found(["analytics/1": ["deliver"], "crash/1": ["deliver": ["symbol": "segment_deliver"]]]) == [])
+        #expect(try found(["analytics/1": ["deliver": ["symbol": "segment_deliver"]], "crash/1": ["deliver"]]) == [])
+        #expect(try found(["analytics/1": ["flush"], "crash/1": ["flush"]]) == [])
+        let entry = try found(["settings/1": ["get": ["symbol": "segment_plugin"]]])
+        #expect(entry.count == 1 && entry[0].hasPrefix("settings/1 get and the entry share the symbol"))
+        // The same name in two versions of a capability.
+        let two = try found([
+            "own/1": ["get": ["symbol": "segment_get", "signature": "()"]],
+            "own/2": ["get": ["symbol": "segment_get", "signature": "() async"]],
+        ])
+        #expect(two == [message("own/2 get", "own/1 get")])
+    }
+
+    @Test(arguments: [
+        ("(a: i32)", "(b: i32)", true), ("(a: string) async", "(b: json?) async -> json", true),
+        ("(a: handle?) -> json", "(a: handle) -> bytes", true), ("(a: i32)", "(a: i32?)", false),
+        ("(a: i32) -> i32", "(a: i32) -> i64", false), ("(a: i32) -> i32", "(a: i32)", false),
+        ("(a: string)", "(a: bytes)", false), ("(a: string)", "(a: out string)", false), ("()", "() async", false),
+    ])
+    func `operations of one C type may share a function`(_ first: String, _ second: String, _ isOne: Bool) throws {
+        func operation(_ signature: String) -> JSONValue { ["symbol": "f", "signature": .string(signature)] }
+        let found = try problems { $0["capabilities"] = ["own/1": ["a": operation(first), "b": operation(second)]] }
+        #expect(found.isEmpty == isOne, "\(found)")
+    }
+
     @Test(arguments: ["{nothing}", "{endpoint", "{batch}", "{"])
     func `egress refers to fields that hold hosts`(entry: String) throws {
         let found = try problems { $0["egress"] = [.string(entry)] }

@@ -21,10 +21,12 @@ import Testing
         var changed = Self.base
         change(&changed)
         let manifests = try [Self.base, changed].map { try Manifest(parsing: JSONValue.object($0).utf8()) }
-        let locked = manifests.map { manifest in
-            LockedPlugin(manifest, platform: "p", size: 1, sha256: "a", sidecar: nil, dependencies: [])
-        }
-        return PluginComparison(locked[0], manifests[0], locked[1], manifests[1])
+        return PluginComparison(try locked(Self.base), manifests[0], try locked(changed), manifests[1])
+    }
+
+    private func locked(_ manifest: JSONObject) throws -> LockedPlugin {
+        let manifest = try Manifest(parsing: JSONValue.object(manifest).utf8())
+        return LockedPlugin(manifest, platform: "p", size: 1, sha256: "a", sidecar: nil, dependencies: [])
     }
 
     private func effects(_ change: (inout JSONObject) -> Void) throws -> [String] {
@@ -71,6 +73,20 @@ import Testing
     @Test func `a new or other gate that the plugin uses breaks files`() throws {
         #expect(try effects { $0["uses"] = nil } == ["breaks uses preferences"])
         #expect(try effects { $0["uses"] = ["preferences": "files/1"] } == ["breaks uses preferences"])
+        #expect(try effects { $0["uses"] = ["preferences": "settings/1", "x": "files/1"] } == ["breaks uses x"])
+    }
+
+    @Test func `a gate that the plugin uses if it is there is wanted, and breaks nobody`() throws {
+        let optional: JSONValue = ["capability": "settings/1", "optional": true]
+        #expect(try effects { $0["uses"] = ["preferences": "settings/1", "more": optional] } == ["wants uses more"])
+        #expect(try effects { $0["uses"] = ["preferences": optional] } == ["none uses preferences"])
+        // Where it was optional, a file need not bind it.
+        let capability = try #require(CapabilityID("settings/1"))
+        var (before, after) = (try locked(Self.base), try locked(Self.base))
+        before.uses = [GateUse(name: "preferences", capability: capability, isOptional: true)]
+        after.uses = [GateUse(name: "preferences", capability: capability)]
+        let change = PluginChange(.breaks, .uses, "preferences", from: "settings/1, optional", to: "settings/1")
+        #expect(PluginComparison(before, after).changes == [change])
     }
 
     @Test func `a field that accepts less than before breaks files`() throws {

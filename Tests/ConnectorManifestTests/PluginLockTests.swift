@@ -20,6 +20,7 @@ import Testing
                 """
                 {"manifest": 1, "id": "\(id)", "version": "\(version)", "abi": [1, 1], "entry": "entry",
                  "services": {"required": ["http/1"], "optional": ["storage/1"]},
+                 "uses": {"theme": "settings/1", "more": {"capability": "files/1", "optional": true}},
                  "capabilities": {"own/1": {
                    "b": {"symbol": "b", "signature": "( x :i64 ) ->i64"}, "a": {"symbol": "a", "signature": "() async"}
                  }}}
@@ -74,6 +75,19 @@ import Testing
         #expect(omitted == 0)
         #expect(read == lock)
         #expect(read?.text == lock.text)
+    }
+
+    @Test func `an entry that does not say which uses are optional describes the same bytes, and no others`() throws {
+        let found = try Self.entry()
+        var plain = found
+        plain.uses = Set(found.uses.map { GateUse(name: $0.name, capability: $0.capability) })
+        #expect(plain != found && plain.completed(by: found) == found)
+        plain.uses.remove(at: plain.uses.startIndex)
+        #expect(plain.completed(by: found) != found)
+        var changed = found
+        changed.uses = Set(found.uses.map { GateUse(name: $0.name, capability: $0.capability) })
+        changed.sha256 = String(repeating: "b", count: 64)
+        #expect(changed.completed(by: found) == changed)
     }
 
     @Test func `adding a platform rewrites no entry of another`() throws {

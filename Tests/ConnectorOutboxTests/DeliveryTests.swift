@@ -54,6 +54,22 @@ import Testing
         await bench.outbox.close()
     }
 
+    @Test(arguments: [[], [DeliveryAnswer.accepted], [.retry("later")], [.rejected("no"), .rejected("no"), .accepted]])
+    func `an answer for another number of events leaves each event waiting, with a reason`(
+        _ answers: [DeliveryAnswer]
+    ) {
+        let entries = (1...2).map { OutboxBatch.Entry(position: $0, attempts: 0, event: .numbered(Int($0))) }
+        let decision = DeliveryDecision(.success(answers), of: OutboxBatch(target: "a", entries: entries)) { _, _ in
+            OutboxEvent.start
+        }
+        #expect(decision.outcomes == [.waiting, .waiting])
+        #expect(decision.failures.count == 2 && !decision.failures.contains(nil))
+        guard case .pause = decision.next else {
+            Issue.record("\(decision.next)")
+            return
+        }
+    }
+
     @Test(arguments: [ConnectorError.Code.unauthorized, .denied, .missing, .failed, .misbehaved, .protocolViolation])
     func `nothing is dropped for what no event did`(_ code: ConnectorError.Code) async throws {
         let bench = Bench()
@@ -254,6 +270,53 @@ import Testing
         await bench.clock.advance(toTimerAfter: .seconds(5))
         #expect(await error?.code == .timedOut)
         #expect(bench.statistics().queued == 1)
+        await bench.outbox.close()
+    }
+
+    @Test func `waiting for a receipt ends with the error of an outbox that cannot be read`() async throws {
+        let engine = try await SteeredEngine.inMemory()
+        engine.mayStore.send()
+        let bench = Bench(engine: { () throws(ConnectorError) in engine })
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        let receipt = Receipt(id: "event-1", connectors: ["a"], outcomes: [], outbox: bench.outbox)
+        engine.unreadable.store(1, ordering: .relaxed)
+        let error = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+        #expect(error?.code == .storage)
+        await bench.outbox.close()
+    }
+
+    @Test func `the oldest event that waits is known although the vendor took none, or only later ones`() async throws {
+        let earlier = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3_600_000_000_000)
+        for isAway in [true, false] {
+            let bench = Bench()
+            let takesSecond: Vendor.Answer = { _ in .success([.retry("later"), .accepted]) }
+            bench.vendor.answers(isAway ? Vendor.refuses(.unavailable) : takesSecond)
+            _ = try await bench.outbox.append([.numbered(1, at: earlier), .numbered(2)], to: ["a"])
+            try await bench.outbox.start(isStored: true)
+            if isAway { await bench.paused() } else { await bench.until { bench.statistics().delivered == 1 } }
+            #expect(bench.vendor.batches.first?.count == 2)
+            #expect(bench.statistics().oldest == earlier)
+            await bench.outbox.close()
+        }
+    }
+
+    @Test func `an event that is tried again remains the oldest while later batches overtake it`() async throws {
+        let times = [3, 2, 1].map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - $0 * 3_600_000_000_000) }
+        let bench = Bench()
+        bench.vendor.answers { _ in .success([.retry("later"), .retry("later"), .accepted]) }
+        _ = try await bench.outbox.append((0...2).map { .numbered($0 + 1, at: times[$0]) }, to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 1 }
+        bench.vendor.answers { .success($0.map { _ in .accepted }) }
+        for number in 4...5 {
+            _ = try await bench.outbox.append([.numbered(number)], to: ["a"])
+            await bench.until { bench.statistics().delivered == number - 2 }
+            #expect(bench.statistics().queued == 2 && bench.statistics().oldest == times[0])
+            // A reading knows the oldest event, too, but not that it is being tried again.
+            try await bench.outbox.refresh(bench.outbox.engine())
+        }
+        await bench.advance(by: bench.policy.longestWait) { bench.statistics().queued == 0 }
+        #expect(bench.statistics().oldest == nil)
         await bench.outbox.close()
     }
 

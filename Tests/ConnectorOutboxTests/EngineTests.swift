@@ -133,6 +133,20 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: Kind.exact)
+    func `a proof that events can be stored leaves every event, whatever its id`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        let events = ["proof", "", "\0"].map { id in
+            OutboxEvent(id: id, kind: EventKind("analytics/1", "track"), createdAt: now, payload: Array("{}".utf8))
+        }
+        try await append(engine, events, to: ["a"])
+        for _ in 1...2 { try await engine.prove() }
+        #expect(try await batch(engine).entries.map(\.event) == events)
+        #expect(try await engine.records(RecordSelection()).count == 3)
+        #expect(try await engine.statistics()["a"]?.queued == 3)
+        await engine.close()
+    }
+
     @Test(arguments: Kind.usable)
     func `a batch keeps to its limits and to one capability`(_ kind: Kind) async throws {
         let engine = try await engine(kind)

@@ -22,11 +22,13 @@ import Testing
 
     /// The files that were set aside.
     private final class Aside: Sendable {
-        private let found = Mutex<[String]>([])
+        private let found = Mutex<[(path: String?, reason: String)]>([])
 
-        var paths: [String] { found.withLock(\.self) }
+        var paths: [String] { found.withLock { $0.compactMap(\.path) } }
+        /// The reasons for which files are lost.
+        var losses: [String] { found.withLock { $0.filter { $0.path == nil }.map(\.reason) } }
 
-        func add(_ path: String) { found.withLock { $0.append(path) } }
+        func add(_ path: String?, _ reason: String) { found.withLock { $0.append((path, reason)) } }
     }
 
     init() throws {
@@ -42,9 +44,7 @@ import Testing
     }
 
     private func engine() async throws(ConnectorError) -> SQLiteEngine {
-        try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { [aside] path, _ in
-            aside.add(path)
-        }
+        try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }) { [aside] in aside.add($0, $1) }
     }
 
     private func ids(_ engine: SQLiteEngine) async throws -> [String] {
@@ -129,6 +129,21 @@ import Testing
         let next = try await self.engine()
         #expect(try await ids(next) == (1...6002).map { "event-\($0)" })
         await next.close()
+        #expect(aside.paths.isEmpty)
+    }
+
+    @Test func `a removed file that cannot be read is lost, which is said once with its path`() async throws {
+        let engine = try await engine()
+        for start in [1, 2001, 4001] {
+            let events = (start..<start + 2000).map { OutboxEvent.numbered($0, bytes: 2000) }
+            _ = try await engine.append(events, to: ["a"])
+        }
+        write([UInt8](repeating: 0xA5, count: bytes(path).count - 4096), to: path, at: 4096)
+        for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
+        for number in 6001...6002 { _ = try await engine.append([.numbered(number)], to: ["a"]) }
+        #expect(try await ids(engine) == ["event-6001", "event-6002"])
+        await engine.close()
+        #expect(aside.losses.count == 1 && aside.losses.first?.contains(path) == true, "\(aside.losses)")
         #expect(aside.paths.isEmpty)
     }
 

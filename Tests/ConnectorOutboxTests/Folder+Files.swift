@@ -46,7 +46,7 @@ extension Folder {
 
     /// Opens the outbox in it.
     func engine(
-        onDamage: @escaping @Sendable (_ setAside: String, _ reason: String) -> Void = { _, _ in }
+        onDamage: @escaping @Sendable (_ setAside: String?, _ reason: String) -> Void = { _, _ in }
     ) async throws(ConnectorError) -> SQLiteEngine {
         try await SQLiteEngine(directory: path, now: { OutboxEvent.start }, onDamage: onDamage)
     }

@@ -67,7 +67,7 @@ import Testing
             let database = try Database(folder.file)
             try database.run("PRAGMA journal_mode = WAL; \(Self.tables) \(Self.rows)")
         }
-        let engine = try await folder.engine { path, _ in Issue.record("\(path) was set aside") }
+        let engine = try await folder.engine { _, reason in Issue.record("the file was set aside: \(reason)") }
         let queue = try #require(try await engine.statistics()["a"])
         #expect((queue.queued, queue.bytes, queue.dead, queue.delivered) == (2, 4, 1, 1))
         _ = try await engine.append([.numbered(6)], to: ["a"])

@@ -11,10 +11,10 @@ import Testing
 /// Callers that wait for room in a full outbox.
 @Suite(.timeLimit(.minutes(3))) struct FullOutboxTests {
     /// An outbox with room for two of three events.
-    private func full() async throws -> Bench {
+    private func full(_ folder: Folder? = nil) async throws -> Bench {
         var policy = DeliveryPolicy()
         policy.maximumBytes = 250
-        let bench = Bench(policy: policy)
+        let bench = Bench(policy: policy, folder: folder)
         _ = try await bench.outbox.append(bench.events(1...2, bytes: 100), to: ["a"])
         return bench
     }
@@ -97,6 +97,28 @@ import Testing
         #expect(await flush.value == false)
         while waiters(bench) > 0 { await Task.yield() }
         await bench.outbox.close()
+    }
+
+    @Test func `a process that does not deliver learns that another one has made room, and has delivered everything`()
+        async throws
+    {
+        let folder = try Folder()
+        let (sender, host) = (try await full(folder), Bench(folder: folder))
+        let third = Task { try await sender.outbox.append(sender.events(3...3, bytes: 100), to: ["a"]) }
+        while waiters(sender) == 0 { await Task.yield() }
+        try await host.outbox.start(isStored: true)
+        if host.statistics().delivered < 2 { await host.until { host.statistics().delivered == 2 } }
+        await sender.clock.advance(toTimerAfter: .seconds(1))
+        #expect(try await third.value == ["a"])
+        let flush = Task { await sender.outbox.flush(["a"], within: nil) }
+        while waiters(sender) == 0 { await Task.yield() }
+        await host.clock.advance(toTimerAfter: .seconds(1))
+        if host.statistics().delivered < 3 { await host.until { host.statistics().delivered == 3 } }
+        await sender.clock.advance(toTimerAfter: .seconds(1))
+        #expect(await flush.value)
+        #expect(sender.vendor.batches.isEmpty)
+        await sender.outbox.close()
+        await host.outbox.close()
     }
 
     @Test func `whoever waits for room hears that the host closes`() async throws {

@@ -135,6 +135,54 @@ import Testing
         await engine.close()
     }
 
+    @Test(arguments: [false, true])
+    func `a batch reads no more events than it has room for`(isRetried: Bool) async throws {
+        /// The steps to read a batch of two of some events.
+        func cost(_ count: Int) async throws -> Int {
+            let engine = try await SQLiteEngine(now: { OutboxEvent.start })
+            _ = try await engine.append((1...count).map { .numbered($0, bytes: 100) }, to: ["a"])
+            if isRetried {
+                let all = try await engine.batch(for: "a", upTo: BatchLimits(count: count), now: OutboxEvent.start)
+                let failures = all.entries.map { _ in DeliveryFailure?.some(DeliveryFailure(.unavailable, "away")) }
+                let attempt = Attempt(at: OutboxEvent.start, failures: failures)
+                try await engine.settle(all, all.entries.map { _ in .retry(at: OutboxEvent.start) }, attempt)
+            }
+            let before = try await engine.steps()
+            let batch = try await engine.batch(for: "a", upTo: BatchLimits(bytes: 250), now: OutboxEvent.start)
+            #expect(batch.entries.count == 2 && batch.isFull)
+            let steps = try await engine.steps() - before
+            await engine.close()
+            return steps
+        }
+        let (few, many) = (try await cost(3), try await cost(1000))
+        #expect(many < few + few / 5, "\(few) steps for a batch of 3 events, \(many) for one of 1,000")
+    }
+
+    @Test func `the attempts at many events cost hardly more to read than those at one`() async throws {
+        let engine = try await SQLiteEngine(now: { OutboxEvent.start })
+        _ = try await engine.append((1...2000).map { .numbered($0) }, to: ["a", "b"])
+        for target in ["a", "b"] {
+            let batch = try await engine.batch(for: target, upTo: BatchLimits(count: 2000), now: OutboxEvent.start)
+            // Those at the first events are one row, the others one each.
+            let failures = batch.entries.indices.map { index in
+                DeliveryFailure?.some(DeliveryFailure(.invalid, index < 3 ? "no" : "no: \(index)"))
+            }
+            let attempt = Attempt(at: OutboxEvent.start, failures: failures)
+            try await engine.settle(batch, batch.entries.map { _ in .dead }, attempt)
+        }
+        func read(_ limit: Int) async throws -> (records: [OutboxRecord], steps: Int) {
+            let before = try await engine.steps()
+            let records = try await engine.records(RecordSelection(states: [.dead], limit: limit))
+            return (records, try await engine.steps() - before)
+        }
+        let (one, many) = (try await read(1), try await read(200))
+        #expect(many.steps < one.steps * 2, "\(one.steps) steps for one event, \(many.steps) for 200")
+        #expect(many.records.allSatisfy { $0.attempts.count == 1 })
+        let reasons = many.records.compactMap(\.attempts.first?.failure?.reason)
+        #expect(reasons == (0..<100).flatMap { index in Array(repeating: index < 3 ? "no" : "no: \(index)", count: 2) })
+        await engine.close()
+    }
+
     @Test func `many may make the file at once`() async throws {
         for _ in 0..<20 {
             let folder = try Folder()

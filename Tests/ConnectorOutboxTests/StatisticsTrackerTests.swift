@@ -54,6 +54,41 @@ import Testing
         #expect(statistics["a"]?.delivered == 1)
     }
 
+    /// Of two events that are tried again, one leaves the queue; a batch of later events follows, and makes room.
+    @Test func `the oldest event is the oldest of those that are tried again and those that follow`() {
+        let times = (0...3).map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + $0) }
+        func change(
+            delivered: Int,
+            dropped: Int = 0,
+            _ oldest: Int,
+            tried: [Int],
+            stay: [Int] = []
+        ) -> StatisticsTracker.Change {
+            .settled(
+                delivered: delivered,
+                dead: 0,
+                dropped: dropped,
+                bytes: 10 * (delivered + dropped),
+                oldest: times[oldest],
+                tried: tried.map { times[$0] },
+                stay: stay.map { times[$0] },
+                at: OutboxEvent.start
+            )
+        }
+        var statistics = StatisticsTracker()
+        statistics.note(.appended(count: 6, bytes: 60, oldest: times[0]), of: "a", revision: 1)
+        statistics.note(change(delivered: 1, 2, tried: [0, 1, 2], stay: [0, 1]), of: "a", revision: 2)
+        #expect(statistics["a"]?.oldest == times[0])
+        statistics.note(change(delivered: 0, 0, tried: [0], stay: [0]), of: "a", revision: 3)
+        #expect(statistics["a"]?.oldest == times[0])
+        statistics.note(change(delivered: 1, 0, tried: [0]), of: "a", revision: 4)
+        statistics.note(change(delivered: 1, 3, tried: [3]), of: "a", revision: 5)
+        #expect(statistics["a"]?.oldest == times[1])
+        statistics.note(change(delivered: 1, 1, tried: [1]), of: "a", revision: 6)
+        statistics.note(change(delivered: 0, dropped: 1, 3, tried: []), of: "a", revision: 7)
+        #expect(statistics["a"]?.oldest == times[3])
+    }
+
     @Test func `an earlier reading does not undo a later one`() {
         var statistics = StatisticsTracker()
         statistics.begin()

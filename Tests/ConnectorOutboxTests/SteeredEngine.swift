@@ -16,6 +16,8 @@ final class SteeredEngine: OutboxEngine {
     let storing = Atomic(0)
     /// How many readings of the statistics fail.
     let failing = Atomic(0)
+    /// How many readings of records fail.
+    let unreadable = Atomic(0)
     var stability: String { inner.stability }
 
     init(_ inner: SQLiteEngine) { self.inner = inner }
@@ -53,15 +55,20 @@ final class SteeredEngine: OutboxEngine {
     }
 
     func read() async throws(ConnectorError) -> OutboxReading {
-        if failing.load(ordering: .relaxed) > 0 {
-            failing.subtract(1, ordering: .relaxed)
-            throw ConnectorError(.storage, "the disk fails")
-        }
+        try fail(failing)
         return try await inner.read()
     }
 
     func records(_ selection: RecordSelection) async throws(ConnectorError) -> [OutboxRecord] {
-        try await inner.records(selection)
+        try fail(unreadable)
+        return try await inner.records(selection)
+    }
+
+    /// Fails if there are failures left, and counts one of them down.
+    private func fail(_ left: borrowing Atomic<Int>) throws(ConnectorError) {
+        guard left.load(ordering: .relaxed) > 0 else { return }
+        left.subtract(1, ordering: .relaxed)
+        throw ConnectorError(.storage, "the disk fails")
     }
 
     func replay(_ selection: RecordSelection) async throws(ConnectorError) -> Int {

@@ -1,8 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-// What a sanitizer must say nothing of, and what it must report, so that its silence about the tests means something: `check`
-// keeps the rules; `check thread` breaks the one that ThreadSanitizer is for, `check address` that of AddressSanitizer.
+// What a sanitizer must not report, and what it must, so that its silence about the tests means something: `check` keeps the
+// rules; `check thread` breaks the one that ThreadSanitizer is for, `check address` the one that AddressSanitizer is for.
 
 import Glibc
 import Synchronization
@@ -12,7 +12,7 @@ final class Counter: @unchecked Sendable {
     var value = 0
 }
 
-/// Says that something came to pass, in a way that orders nothing for ThreadSanitizer.
+/// Signals that something has happened, in a way that orders nothing for ThreadSanitizer.
 final class Flag: Sendable {
     private let isSet = Atomic(false)
     func set() { isSet.store(true, ordering: .relaxed) }
@@ -44,7 +44,7 @@ func onTwoThreads(_ body: @escaping @Sendable () -> Void) {
     for thread in threads { pthread_join(thread, nil) }
 }
 
-/// A lock that is held for so long that the other thread spins first, and then sleeps in the kernel.
+/// Holds a lock for so long that the other thread first spins, and then sleeps in the kernel.
 func contend() {
     final class Guarded: Sendable { let counter = Mutex(Counter()) }
     let guarded = Guarded()
@@ -59,7 +59,7 @@ func contend() {
     precondition(guarded.counter.withLock { $0.value } == 200)
 }
 
-/// Continuations that are resumed by another task before their own comes to wait for them.
+/// Has continuations resumed by another task before their own waits for them.
 func resumeEarly() async {
     for _ in 0..<20 {
         let isResumed = Flag()

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells ThreadSanitizer what Swift's runtime on Linux orders and does not tell it of: two places, and nothing else. Preloaded
-// into the tests; it calls what it stands before and changes nothing that a program does. README.md says how this was found.
-// In a program without ThreadSanitizer it does nothing.
+// Tells ThreadSanitizer of the order that Swift's runtime on Linux establishes and does not report, in two places and no others.
+// It is preloaded into the tests, calls the functions that it stands in for, and changes nothing that a program does. README.md
+// says how this was found. In a program without ThreadSanitizer it does nothing.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,8 +24,8 @@ extern void __tsan_release(void *address) __attribute__((weak));
 
 // 1. Synchronization.Mutex
 //
-// What takes a free lock is inlined into its user, and instrumented. What waits for one that is held is in
-// libswiftSynchronization.so, which is not: without these, who waited seems not to come after who let it go.
+// The code that takes a free lock is inlined into its caller, and instrumented. The code that waits for a held one is in
+// libswiftSynchronization.so, which is not: without these, a thread that waited does not seem to come after the one that unlocked.
 
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define TRY_LOCK "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
@@ -57,11 +57,11 @@ SWIFT void unlock(SELF void *word) {
 
 // 2. Continuations
 //
-// Who resumes a continuation releases its task. A task that waits by then is enqueued, and acquires itself when it runs. One
-// that was resumed before it came to wait goes on at once, and does not acquire: swift_continuation_await calls the `resume`
-// of its context. So, when a task that does not wait yet is released by one of the functions that resume it, that `resume`
-// becomes one that acquires first, and then goes on where swift_continuation_init noted that the task does. If the task comes
-// to wait meanwhile, it is enqueued after all, and goes on there without asking the context.
+// Resuming a continuation releases its task. A task that is waiting by then is enqueued, and acquires itself when it runs. One
+// that is resumed before it waits continues at once, and does not acquire: swift_continuation_await calls the `resume` of its
+// context. So, when a task that is not waiting yet is released by one of the functions that resume it, that `resume` is replaced
+// by one that acquires first, and then continues where swift_continuation_init noted that the task does. If the task begins to
+// wait meanwhile, it is enqueued after all, and continues there without asking the context.
 
 struct context;
 typedef ASYNC void resume_function(ASYNC_CONTEXT struct context *context);
@@ -118,7 +118,7 @@ __attribute__((constructor)) static void begin(void) {
     next_try_lock = dlsym(RTLD_NEXT, TRY_LOCK);
     next_unlock = dlsym(RTLD_NEXT, UNLOCK);
 
-    // Set by the runtime when ThreadSanitizer began, which was before any constructor.
+    // The runtime set this when ThreadSanitizer began, before any constructor.
     void (**runtime_release)(void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
     if (!__tsan_release || !runtime_release || !*runtime_release || !swift_task_getCurrent) return;
     for (int index = 0; index < RESUMERS; index++) {

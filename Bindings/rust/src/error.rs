@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Status(pub i32);
 
 impl Status {
-    /// For a reason that no other status names.
+    /// Failed, for a reason that no other status names.
     pub const FAILED: Status = Status(1);
     /// The caller's arguments or configuration are wrong; the same call will fail again.
     pub const INVALID: Status = Status(2);
@@ -35,6 +35,8 @@ impl Status {
     pub const TOO_LARGE: Status = Status(12);
     /// The vendor's answer was not what its protocol says.
     pub const PROTOCOL: Status = Status(13);
+    /// The gate is not open.
+    pub const NOT_OPEN: Status = Status(14);
 
     fn is_usually_retryable(self) -> bool {
         [Status::RATE_LIMITED, Status::UNAVAILABLE, Status::TIMED_OUT, Status::PROTOCOL].contains(&self)
@@ -59,7 +61,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind, which may be tried again if its kind usually may.
+    /// An error of a kind, which is retryable if its kind usually is.
     pub fn new(status: Status, message: impl Into<String>) -> Error {
         Error {
             status,
@@ -81,14 +83,27 @@ impl Error {
         Error::new(Status::PROTOCOL, message)
     }
 
-    /// The same error of a source, such as a vendor's name.
+    /// The same error from a source, such as a vendor's name.
     pub fn in_domain(mut self, domain: &str) -> Error {
         self.domain = domain.to_owned();
         self
     }
 
-    /// The error that a response means which is not a success, with its Retry-After.
+    /// The error for a response other than success, with its Retry-After. A redirect is the answer of a proxy or a captive
+    /// portal, and so is a web page under 400 or 422; the call may be tried again.
     pub(crate) fn of_response(response: &Response, vendor: &str) -> Error {
+        let foreign = match response.status {
+            300..=399 => Some("a redirect"),
+            400 | 422 if response.is_page() => Some("a web page"),
+            _ => None,
+        };
+        if let Some(foreign) = foreign {
+            let message = format!(
+                "{foreign} (HTTP {}) came instead of {vendor}'s answer; a proxy or a captive portal may have sent it",
+                response.status
+            );
+            return Error { detail: response.status as i32, ..Error::protocol(message).in_domain(vendor) };
+        }
         let status = match response.status {
             400 | 422 => Status::INVALID,
             401 | 403 => Status::UNAUTHORIZED,
@@ -102,23 +117,14 @@ impl Error {
             400..=499 => Status::FAILED,
             _ => Status::PROTOCOL,
         };
-        let is_redirect = (300..400).contains(&response.status);
-        let message = if is_redirect {
-            format!(
-                "a redirect (HTTP {}) came instead of {vendor}'s answer; a proxy or a captive portal may have sent it",
-                response.status
-            )
-        } else {
-            format!("{vendor} answered HTTP {}", response.status)
-        };
-        let mut error = Error::new(status, message).in_domain(vendor);
+        let mut error = Error::new(status, format!("{vendor} answered HTTP {}", response.status)).in_domain(vendor);
         error.is_retryable &= response.status != 505;
-        error.retry_after = if is_redirect { None } else { response.retry_after() };
+        error.retry_after = response.retry_after();
         error.detail = response.status as i32;
         error
     }
 
-    /// The error that the host explained, if it did.
+    /// The error with the host's explanation, if it gave one.
     pub(crate) fn of_host(status: i32, error: Option<&sys::Error>) -> Error {
         let text = |bytes: &[u8]| {
             let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -135,7 +141,7 @@ impl Error {
         result
     }
 
-    /// The error as it crosses the ABI.
+    /// The error in the form that crosses the ABI.
     pub(crate) fn to_sys(&self) -> sys::Error {
         let mut error = sys::Error::empty();
         error.code = if self.status.0 == 0 { Status::FAILED.0 } else { self.status.0 };
@@ -157,7 +163,7 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl sys::Error {
-    /// For the other side to fill in.
+    /// An empty error for the other side to fill in.
     pub(crate) fn empty() -> sys::Error {
         sys::Error {
             struct_size: std::mem::size_of::<sys::Error>() as u32,
@@ -171,7 +177,7 @@ impl sys::Error {
     }
 }
 
-/// Copies as many whole characters as fit with a NUL after them.
+/// Copies as many whole characters as fit, with a NUL after them.
 fn copy(text: &str, bytes: &mut [u8]) {
     let mut end = text.len().min(bytes.len() - 1);
     while !text.is_char_boundary(end) {
@@ -212,6 +218,29 @@ mod tests {
             let error = Error::of_response(&response, "vendor");
             assert_eq!((error.status, error.is_retryable, error.detail), (code, is_retryable, status as i32));
             assert_eq!(error.retry_after, (status >= 400).then(|| Duration::from_secs(7)));
+        }
+    }
+
+    #[test]
+    fn a_web_page_is_not_the_vendors_refusal() {
+        for (status, content_type, body, is_foreign) in [
+            (400, "text/html; charset=utf-8", "Bad request", true),
+            (422, "Application/XHTML+xml", "Bad request", true),
+            (400, "application/json", " \u{FEFF}<html>", true),
+            (400, "", "<html>", true),
+            (400, "text/html", " {\"error\": 1}", false),
+            (400, "text/html", "[]", false),
+            (400, "text/html", " \r\n", false),
+            (400, "text/plain; format=html", "Bad request", false),
+            (404, "text/html", "<html>", false),
+        ] {
+            let headers = [("content-type", content_type), ("Retry-After", "7")];
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            let response = Response { status, headers, body: body.into(), now: Duration::ZERO };
+            let error = Error::of_response(&response, "vendor");
+            assert_eq!((error.status == Status::PROTOCOL, error.is_retryable), (is_foreign, is_foreign), "{body:?}");
+            assert_eq!(error.message.starts_with("a web page (HTTP 4"), is_foreign, "{}", error.message);
+            assert_eq!(error.retry_after.is_none(), is_foreign);
         }
     }
 }

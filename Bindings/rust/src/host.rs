@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
-use crate::sys;
+use crate::waiting::{finish, Pending};
+use crate::{sys, Error, Json, Status, Storage, UsedGate};
 use std::os::raw::c_void;
 use std::time::Duration;
 
-/// The host as one instance sees it: what the manifest names under "services". Copies are the same host,
-/// and none may be kept beyond its gate, in a static or by a thread of your own.
+/// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
+/// beyond its gate, in a static or on a thread of your own.
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const sys::Host,
 }
 
-// The functions of the host may be called from any thread, and the table lives as long as the instance: the tasks of an
-// instance, and so what they hold, end before it does.
+// The functions of the host may be called from any thread, and the table lives as long as the instance: the instance's tasks,
+// and so whatever they hold, end before it does.
 unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
@@ -40,7 +41,7 @@ impl Host {
         Duration::from_nanos(unsafe { (clock.wall_ns)(clock.context) })
     }
 
-    /// Writes a line to the application's log by `log/1`, unless the application does not record that level, or the manifest
+    /// Writes a line to the application's log by `log/1`, unless the application does not record that level or the manifest
     /// does not name the service.
     pub fn log(&self, level: Level, message: &str) {
         let Some(log) = self.service::<sys::Log>("log/1") else { return };
@@ -50,7 +51,79 @@ impl Host {
         }
     }
 
-    /// The table of a service, whose type is the caller's to know.
+    /// Waits, by a timer of `clock/1`. Dropping the future cancels the timer.
+    pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
+        self.start_timer(delay)?.await;
+        Ok(())
+    }
+
+    /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
+    ///
+    /// Never waits for a listener. A name is a letter followed by letters, digits, `.`, `_` and `-`, 64 bytes at most; the
+    /// value has at most 64 KiB as JSON.
+    ///
+    /// ```no_run
+    /// # use connector::Json;
+    /// # fn example(host: connector::Host) -> Result<(), connector::Error> {
+    /// host.emit("settings-changed", &Json::object([("theme", "dark".into())]))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn emit(&self, name: &str, value: &Json) -> Result<(), Error> {
+        let events = self.required::<sys::Events>("events/1")?;
+        let json = if *value == Json::Null { String::new() } else { value.to_string() };
+        let data = if json.is_empty() { std::ptr::null() } else { json.as_ptr() };
+        match unsafe { (events.emit)(events.context, name.as_ptr(), name.len() as u64, data, json.len() as u64) } {
+            0 => Ok(()),
+            status => Err(Error::new(Status(status), format!("the host refused the event {name:?}"))),
+        }
+    }
+
+    /// The values that the gate keeps, over `storage/1`.
+    pub fn storage(&self) -> Storage {
+        Storage { host: *self }
+    }
+
+    /// A gate that the plugin uses, by the name in its manifest's `uses`.
+    pub fn gate(&self, name: &str) -> UsedGate {
+        UsedGate { host: *self, name: name.to_owned() }
+    }
+
+    /// The gate of an optional use; nothing if no connector is bound to it.
+    pub fn optional_gate(&self, name: &str) -> Option<UsedGate> {
+        let gates = self.gates().ok()?;
+        // The table of an older host, which has no optional uses, ends before `bound`.
+        let field = std::ptr::addr_of!(gates.bound) as usize - gates as *const sys::Gates as usize;
+        let is_bound = gates.struct_size as usize <= field
+            || unsafe { (gates.bound)(gates.context, name.as_ptr(), name.len() as u64) } == 0;
+        is_bound.then(|| self.gate(name))
+    }
+
+    fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
+        let clock = self.required::<sys::Clock>("clock/1")?;
+        let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
+        Pending::start(*self, cancel_timer, |user| {
+            let mut timer = 0;
+            match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
+                Status(0) => Ok(timer),
+                Status::NOT_OPEN => Err(Error::new(Status::NOT_OPEN, "the gate is closing")),
+                Status::TOO_LARGE => Err(Error::new(Status::RATE_LIMITED, "the gate has too many timers")),
+                status => Err(Error::new(status, "the host cannot start a timer")),
+            }
+        })
+    }
+
+    /// The table of a service that the manifest must name; the caller must know its type.
+    pub(crate) fn required<Table>(&self, id: &str) -> Result<&Table, Error> {
+        self.service(id).ok_or_else(|| Error::new(Status::UNSUPPORTED, format!("the manifest must require {id}")))
+    }
+
+    /// The table of `gates/1`.
+    pub(crate) fn gates(&self) -> Result<&sys::Gates, Error> {
+        self.service("gates/1").ok_or_else(|| Error::new(Status::UNSUPPORTED, "the manifest has no \"uses\""))
+    }
+
+    /// The table of a service; the caller must know its type.
     pub(crate) fn service<Table>(&self, id: &str) -> Option<&Table> {
         unsafe {
             let host = &*self.raw;
@@ -59,7 +132,7 @@ impl Host {
     }
 
     /// Completes a call; harmless if it has ended.
-    pub(crate) fn complete(&self, operation: u64, result: Result<Option<Vec<u8>>, crate::Error>) {
+    pub(crate) fn complete(&self, operation: u64, result: Result<Option<Vec<u8>>, Error>) {
         let host = unsafe { &*self.raw };
         let context: *mut c_void = host.context;
         match result {
@@ -73,6 +146,16 @@ impl Host {
             }
         }
     }
+}
+
+/// Whether the host has stopped the timer before it fired.
+fn cancel_timer(host: Host, timer: u64) -> bool {
+    host.service::<sys::Clock>("clock/1")
+        .is_some_and(|clock| unsafe { (clock.cancel_timer)(clock.context, timer) } == 0)
+}
+
+unsafe extern "C" fn fire(user: *mut c_void) {
+    unsafe { finish(user, ()) };
 }
 
 /// Levels of the application's log.

@@ -1,29 +1,32 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-use crate::{sys, task, Error, Host, Json, Status};
-use std::future::Future;
+use crate::waiting::{finish, Pending};
+use crate::{sys, task, Error, Host, Json};
 use std::os::raw::c_void;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A URL that grows, whose parts are percent-encoded unless they are secrets.
+/// A growing URL, whose parts are percent-encoded unless they are secrets.
+///
+/// Only `.` and `..` keep their meaning as a component of the path, however they are encoded: a request to a URL with such a
+/// component is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     text: String,
     has_query: bool,
+    /// Whether a component that was appended is `.` or `..`.
+    has_dot_segment: bool,
 }
 
 impl Url {
     /// Begins with a URL without a query, such as a field of the configuration.
     pub fn new(base: &str) -> Url {
-        Url { text: base.trim_end_matches('/').to_owned(), has_query: base.contains('?') }
+        Url { text: base.trim_end_matches('/').to_owned(), has_query: base.contains('?'), has_dot_segment: false }
     }
 
     /// Appends one component to the path.
     pub fn path(mut self, component: &str) -> Url {
+        self.has_dot_segment |= matches!(component, "." | "..");
         self.text.push('/');
         self.text.push_str(&percent_encode(component));
         self
@@ -64,12 +67,12 @@ impl Url {
     }
 }
 
-/// What the host replaces by the value of a secret field, in headers and bodies: "Bearer {}", for instance.
+/// A placeholder that the host replaces with the value of a secret field, in headers and bodies: `Bearer {}`, for instance.
 pub fn secret(field: &str) -> String {
     format!("{{{{secret:{field}}}}}")
 }
 
-/// All but letters, digits and `-._~` as `%XX` (RFC 3986).
+/// Encodes all but letters, digits and `-._~` as `%XX` (RFC 3986).
 pub fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -108,28 +111,31 @@ impl Request {
         self.body("application/json", body.to_string().into_bytes())
     }
 
-    /// Sends a body of a content type.
+    /// Sends a body with a content type.
     pub fn body(mut self, content_type: &str, body: Vec<u8>) -> Request {
         self.body = body;
         self.header("Content-Type", content_type)
     }
 
-    /// Sends the body as it is: the host inserts no secrets. For text of others, which may look like a placeholder.
+    /// Sends the body as it is: the host inserts no secrets. For text from others, which may contain what looks like a
+    /// placeholder.
     pub fn verbatim(mut self) -> Request {
         self.flags |= sys::HTTP_VERBATIM_BODY;
         self
     }
 
-    /// Sends the request, and awaits the response, of any HTTP status. Dropping the future cancels the request.
+    /// Sends the request, and awaits the response, whatever its HTTP status. Dropping the future cancels the request.
     ///
-    /// The deadline is that of the call that awaits.
+    /// The deadline is that of the call that awaits it.
     pub async fn send(self) -> Result<Response, Error> {
-        let exchange = Arc::new(Mutex::new(Exchange { response: None, waker: None, host: self.host }));
-        let request = self.start(&exchange)?;
-        Pending { host: self.host, request, exchange }.await
+        let mut response = self.start()?.await?;
+        if response.header("Retry-After").and_then(date).is_some() {
+            response.now = self.host.now();
+        }
+        Ok(response)
     }
 
-    /// The same for a vendor whose answer must be of HTTP 2xx: any other is an error, with its Retry-After.
+    /// Like `send`, for a vendor whose answer must be HTTP 2xx: any other is an error, with its Retry-After.
     pub async fn send_to(self, vendor: &str) -> Result<Response, Error> {
         let response = self.send().await?;
         if (200..300).contains(&response.status) {
@@ -139,10 +145,11 @@ impl Request {
         }
     }
 
-    fn start(&self, exchange: &Arc<Mutex<Exchange>>) -> Result<u64, Error> {
-        let Some(http) = self.host.service::<sys::Http>("http/1") else {
-            return Err(Error::new(Status::UNSUPPORTED, "the manifest must require http/1"));
-        };
+    fn start(&self) -> Result<Pending<Result<Response, Error>>, Error> {
+        let http = self.host.required::<sys::Http>("http/1")?;
+        if self.url.has_dot_segment {
+            return Err(Error::invalid(r#"a segment of the path is "." or "..""#));
+        }
         let headers: Vec<sys::HttpHeader> = self
             .headers
             .iter()
@@ -166,56 +173,22 @@ impl Request {
             body_length: self.body.len() as u64,
             deadline_ns: task::deadline(),
         };
-        let mut error = sys::Error::empty();
-        let mut identifier = 0;
-        let user = Arc::into_raw(exchange.clone());
-        let status = unsafe {
-            (http.request)(http.context, &request, done, user.cast_mut().cast(), &mut identifier, &mut error)
-        };
-        if status == 0 {
-            return Ok(identifier);
-        }
-        // `done` never runs for a request that was refused.
-        drop(unsafe { Arc::from_raw(user) });
-        Err(Error::of_host(status, Some(&error)))
-    }
-}
-
-/// What a request and its `done` share.
-struct Exchange {
-    response: Option<Result<Response, Error>>,
-    waker: Option<Waker>,
-    host: Host,
-}
-
-/// A response that has not come.
-struct Pending {
-    host: Host,
-    request: u64,
-    exchange: Arc<Mutex<Exchange>>,
-}
-
-impl Future for Pending {
-    type Output = Result<Response, Error>;
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut exchange = task::lock(&self.exchange);
-        match exchange.response.take() {
-            Some(response) => Poll::Ready(response),
-            None => {
-                exchange.waker = Some(context.waker().clone());
-                Poll::Pending
+        Pending::start(self.host, cancel, |user| {
+            let (mut error, mut identifier) = (sys::Error::empty(), 0);
+            match unsafe { (http.request)(http.context, &request, done, user, &mut identifier, &mut error) } {
+                0 => Ok(identifier),
+                status => Err(Error::of_host(status, Some(&error))),
             }
-        }
+        })
     }
 }
 
-impl Drop for Pending {
-    fn drop(&mut self) {
-        // Idempotent, and without effect on a request that has ended.
-        if let Some(http) = self.host.service::<sys::Http>("http/1") {
-            unsafe { (http.cancel)(http.context, self.request) };
-        }
+/// `done` still runs.
+fn cancel(host: Host, request: u64) -> bool {
+    if let Some(http) = host.service::<sys::Http>("http/1") {
+        unsafe { (http.cancel)(http.context, request) };
     }
+    false
 }
 
 unsafe extern "C" fn done(
@@ -224,20 +197,11 @@ unsafe extern "C" fn done(
     response: *const sys::HttpResponse,
     error: *const sys::Error,
 ) {
-    let exchange: Arc<Mutex<Exchange>> = unsafe { Arc::from_raw(user.cast_const().cast()) };
-    let host = task::lock(&exchange).host;
     let response = match unsafe { response.as_ref() } {
-        Some(response) if status == 0 => Ok(unsafe { Response::copy(response, host.now()) }),
+        Some(response) if status == 0 => Ok(unsafe { Response::copy(response) }),
         _ => Err(Error::of_host(status, unsafe { error.as_ref() })),
     };
-    let waker = {
-        let mut exchange = task::lock(&exchange);
-        exchange.response = Some(response);
-        exchange.waker.take()
-    };
-    if let Some(waker) = waker {
-        waker.wake();
-    }
+    unsafe { finish(user, response) };
 }
 
 /// A response to a request.
@@ -249,8 +213,9 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The bytes of the body.
     pub body: Vec<u8>,
-    /// When it came, since 1970; zero if that is not known.
-    pub now: Duration,
+    /// When it arrived, since 1970: what a date in its Retry-After is measured from. Zero if there is none, or if the manifest
+    /// does not name `clock/1`.
+    pub(crate) now: Duration,
 }
 
 impl Response {
@@ -259,25 +224,32 @@ impl Response {
         Json::parse(&self.body)
     }
 
-    /// The value of a header, whose name ignores case.
+    /// The value of a header; its name is matched without regard to case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|header| header.0.eq_ignore_ascii_case(name)).map(|header| header.1.as_str())
     }
 
-    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), a week at most. A date needs `clock/1`.
-    pub fn retry_after(&self) -> Option<Duration> {
-        let value = self.header("Retry-After")?;
-        let week = Duration::from_secs(604800);
-        if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(value.parse().map_or(week, Duration::from_secs).min(week));
+    /// Whether the body is a web page, which no vendor's API returns.
+    pub fn is_page(&self) -> bool {
+        let content_type = self.header("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default();
+        match self.body.iter().find(|byte| **byte > b' ' && ![0xEF, 0xBB, 0xBF].contains(*byte)) {
+            None | Some(b'{' | b'[') => false,
+            Some(start) => *start == b'<' || content_type.to_ascii_lowercase().contains("html"),
         }
-        if self.now.is_zero() {
-            return None;
-        }
-        Some(date(value)?.saturating_sub(self.now).min(week))
     }
 
-    unsafe fn copy(response: &sys::HttpResponse, now: Duration) -> Response {
+    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date needs `clock/1`.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let value = self.header("Retry-After")?;
+        let wait = match seconds(value) {
+            Some(wait) => wait,
+            None if self.now.is_zero() => return None,
+            None => date(value)?.saturating_sub(self.now),
+        };
+        Some(wait.min(Duration::from_secs(31_536_000)))
+    }
+
+    unsafe fn copy(response: &sys::HttpResponse) -> Response {
         let text = |data, length| String::from_utf8_lossy(unsafe { bytes(data, length) }).into_owned();
         let headers = if response.headers.is_null() || response.header_count == 0 {
             &[]
@@ -291,7 +263,7 @@ impl Response {
                 .map(|header| (text(header.name, header.name_length), text(header.value, header.value_length)))
                 .collect(),
             body: unsafe { bytes(response.body, response.body_length) }.to_vec(),
-            now,
+            now: Duration::ZERO,
         }
     }
 }
@@ -299,13 +271,19 @@ impl Response {
 /// The bytes of the other side; empty if the pointer is null.
 ///
 /// # Safety
-/// The bytes must stay as they are as long as the result is used.
+/// The bytes must not change as long as the result is used.
 pub(crate) unsafe fn bytes<'a>(data: *const u8, length: u64) -> &'a [u8] {
     if data.is_null() || length == 0 {
         &[]
     } else {
         unsafe { std::slice::from_raw_parts(data, length as usize) }
     }
+}
+
+/// The wait of a Retry-After in seconds; as long as possible if it has too many digits.
+fn seconds(text: &str) -> Option<Duration> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().map_or(Duration::MAX, Duration::from_secs))
 }
 
 /// The moment of "Sun, 06 Nov 1994 08:49:37 GMT", since 1970.
@@ -347,7 +325,8 @@ mod tests {
                 .map(|wait| wait.as_secs())
         };
         assert_eq!(after("7", 0), Some(7));
-        assert_eq!(after("99999999999999999999", 1), Some(604800));
+        assert_eq!(after("99999999999999999999", 1), Some(31_536_000));
+        assert_eq!(after("Fri, 31 Dec 2100 00:00:00 GMT", 784111777), Some(31_536_000));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111772), Some(5));
         assert_eq!(after("Thu, 29 Feb 2024 00:00:01 GMT", 1709164800), Some(1));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111778), Some(0));

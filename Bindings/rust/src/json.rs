@@ -11,13 +11,13 @@ use std::ops::Index;
 /// How deeply arrays and objects may be nested.
 const DEPTH: usize = 64;
 
-/// A value of JSON. Numbers keep their digits.
+/// A JSON value. Numbers keep their digits.
 ///
-/// It is written so that the host reads it: of members with equal names only the first, and `null` for a [`Json::Number`]
-/// that is no number of JSON, or beyond a double.
+/// It is written so that the host accepts it: of members with equal names only the first, and `null` for a [`Json::Number`]
+/// that is not a JSON number, or is beyond a double.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
-    /// `null`, and what is not there.
+    /// `null`, and a missing member or element.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -66,7 +66,7 @@ impl Json {
         if let Json::Number(digits) = self { digits.parse().ok() } else { None }
     }
 
-    /// A number without a fraction that fits.
+    /// A whole number, written in digits alone, that fits.
     pub fn as_i64(&self) -> Option<i64> {
         if let Json::Number(digits) = self { digits.parse().ok() } else { None }
     }
@@ -172,7 +172,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Whether a text is a number as JSON writes it, and not beyond a double.
+/// Whether a text is a number as JSON writes it, and within a double.
 fn is_number(text: &str) -> bool {
     let mut reader = Reader { text, at: 0 };
     reader.number().is_ok() && reader.at == text.len()
@@ -338,7 +338,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `\u`; half of a pair stands for no character.
+    /// Reads what follows `\u`; half of a surrogate pair is an error.
     fn unicode(&mut self) -> Result<char, Error> {
         let mut code = self.hex()?;
         if (0xD800..0xDC00).contains(&code) && self.take("\\u") {

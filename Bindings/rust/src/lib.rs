@@ -3,8 +3,12 @@
 
 //! Plugins for connector-host: a type that implements [`Plugin`], and one [`plugin!`] that names its operations.
 //!
-//! Nothing here is unsafe to use. Operations are asynchronous without a runtime: the end of a request, on a thread of the host,
-//! runs the future on that awaits it. A panic is an error of the call.
+//! Nothing here is unsafe to use. Operations are asynchronous without a runtime: the end of a request, on a thread of the
+//! host, resumes the future that awaits it. A panic becomes an error of the call.
+//!
+//! [`Host`] has a function for each service that the manifest names: requests over `http/1`, the time and [`Host::sleep`],
+//! [`Host::log`], [`Host::emit`] for events, [`Host::storage`] for values that survive a restart, and [`Host::gate`] for the
+//! gates under `uses`.
 //!
 //! ```
 //! use connector::{Error, Evidence, Host, Json, Plugin, Url};
@@ -31,6 +35,7 @@
 #![warn(missing_docs)]
 
 mod error;
+mod gate;
 mod host;
 mod http;
 mod json;
@@ -38,15 +43,19 @@ mod manifest;
 mod plugin;
 #[doc(hidden)]
 pub mod sys;
+mod storage;
 mod task;
+mod waiting;
 
 pub use error::{Error, Status};
+pub use gate::UsedGate;
 pub use host::{Host, Level};
 pub use http::{percent_encode, secret, Request, Response, Url};
 pub use json::Json;
 pub use plugin::{Evidence, OperationResult, Plugin};
+pub use storage::Storage;
 
-/// What [`plugin!`] expands to; for nobody else.
+/// What [`plugin!`] expands to; not for other use.
 #[doc(hidden)]
 pub mod private {
     pub use crate::manifest::{padded, Note};
@@ -69,8 +78,37 @@ pub mod private {
 /// ```
 ///
 /// Each operation has the symbol and the signature that the manifest says: `string` is `String`, `json` is `Json`, `bytes` is
-/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous one names an async method, any
-/// other one a plain method. One without a result has no `->`, and its method returns `Result<(), Error>`.
+/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous operation names an async method, any other a
+/// plain method. An operation without a result has no `->`, and its method returns `Result<(), Error>`.
+///
+/// A method that returns another type does not compile:
+///
+/// ```compile_fail,E0308
+/// # use connector::{Error, Evidence, Host, Json, Plugin};
+/// # struct Gate;
+/// # impl Plugin for Gate {
+/// #     fn create(_: Host, _: &Json) -> Result<Self, Error> {
+/// #         Ok(Gate)
+/// #     }
+/// #     async fn open(&self) -> Result<Evidence, Error> {
+/// #         Ok(Evidence::configured(""))
+/// #     }
+/// # }
+/// impl Gate {
+///     async fn value(&self) -> Result<Json, Error> {
+///         Ok(Json::Null)
+///     }
+/// }
+/// # connector::plugin! {
+/// #     type: Gate,
+/// #     manifest: "{}",
+/// #     entry: gate_plugin,
+/// #     operations: {
+/// // In the manifest: "() async -> bytes".
+/// async fn gate_value() -> Vec<u8> = Gate::value;
+/// #     }
+/// # }
+/// ```
 #[macro_export]
 macro_rules! plugin {
     (type: $gate:ty, manifest: $manifest:expr, entry: $entry:ident, operations: { $($operations:tt)* } $(,)?) => {
@@ -93,13 +131,13 @@ macro_rules! plugin {
     };
 }
 
-/// One operation after the other.
+/// Expands one operation after another.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __operations {
     ($gate:ty;) => {};
     ($gate:ty; async fn $symbol:ident($($parameters:tt)*) $(-> $result:ty)? = $method:path; $($rest:tt)*) => {
-        $crate::__parameters! { (async $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__parameters! { (async $gate; $symbol; ($($result)?); $method) [] [] $($parameters)*, }
         $crate::__operations! { $gate; $($rest)* }
     };
     ($gate:ty; fn $symbol:ident($($parameters:tt)*) = $method:path; $($rest:tt)*) => {
@@ -116,7 +154,7 @@ macro_rules! __operations {
     };
 }
 
-/// Turns parameters into those of C, and into the arguments of a method. Each step has a `length` of its own.
+/// Turns parameters into those of C, and into the arguments of a method. Each step has its own `length`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameters {
@@ -154,7 +192,7 @@ macro_rules! __parameters {
     ($kind:tt [$($c:tt)*] [$($argument:tt)*] $name:ident : $scalar:ident, $($rest:tt)*) => {
         $crate::__parameters! { $kind [$($c)* $name: $scalar,] [$($argument)* ($name, $name),] $($rest)* }
     };
-    ((async $gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)?) => {
+    ((async $gate:ty; $symbol:ident; $result:ty; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)?) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
             instance: *mut ::std::os::raw::c_void,
@@ -164,23 +202,57 @@ macro_rules! __parameters {
         ) -> i32 {
             unsafe {
                 $crate::private::perform(instance, call, error, |gate: ::std::sync::Arc<$gate>| {
-                    // Copied here: what the host lent is not there any more when the future runs on.
+                    // Copied here: what the host lent is gone when the future continues.
                     $(let $name = $argument;)*
-                    Ok(async move { $method(&gate, $($name),*).await })
+                    Ok(async move {
+                        let result: ::std::result::Result<$result, $crate::Error> = $method(&gate, $($name),*).await;
+                        result
+                    })
                 })
             }
         }
     };
     ((sync (); $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* nothing } };
-    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
-    ((sync String; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
-    ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
+    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => {
+        $crate::__synchronous! { ($($rest)*) $($more)* bytes ::std::vec::Vec<u8> }
+    };
+    ((sync String; $($rest:tt)*) $($more:tt)*) => {
+        $crate::__synchronous! { ($($rest)*) $($more)* bytes ::std::string::String }
+    };
+    ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes $crate::Json } };
     ((sync $scalar:ident; $($rest:tt)*) $($more:tt)*) => {
         $crate::__synchronous! { ($($rest)*) $($more)* $scalar }
     };
 }
 
-/// A synchronous operation.
+/// A synchronous operation, whose method returns the type of the result:
+///
+/// ```compile_fail,E0308
+/// # use connector::{Error, Evidence, Host, Json, Plugin};
+/// # struct Gate;
+/// # impl Plugin for Gate {
+/// #     fn create(_: Host, _: &Json) -> Result<Self, Error> {
+/// #         Ok(Gate)
+/// #     }
+/// #     async fn open(&self) -> Result<Evidence, Error> {
+/// #         Ok(Evidence::configured(""))
+/// #     }
+/// # }
+/// impl Gate {
+///     fn value(&self) -> Result<Json, Error> {
+///         Ok(Json::Null)
+///     }
+/// }
+/// # connector::plugin! {
+/// #     type: Gate,
+/// #     manifest: "{}",
+/// #     entry: gate_plugin,
+/// #     operations: {
+/// // In the manifest: "() -> bytes".
+/// fn gate_value() -> Vec<u8> = Gate::value;
+/// #     }
+/// # }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __synchronous {
@@ -204,7 +276,7 @@ macro_rules! __synchronous {
             }
         }
     };
-    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes) => {
+    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes $result:ty) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
             instance: *mut ::std::os::raw::c_void,
@@ -218,7 +290,8 @@ macro_rules! __synchronous {
                     error,
                     |gate: &$gate| {
                         $(let $name = $argument;)*
-                        $method(gate, $($name),*).map($crate::OperationResult::into_bytes)
+                        let result: ::std::result::Result<$result, $crate::Error> = $method(gate, $($name),*);
+                        result.map($crate::OperationResult::into_bytes)
                     },
                     |bytes| $crate::private::hand_over(bytes, result),
                 )

@@ -3,7 +3,7 @@
 
 //! The manifest as an ELF note (connector/manifest.h), which the host reads without running any code.
 
-/// A note whose text has `SIZE` bytes with its padding.
+/// A note whose text, with its padding, has `SIZE` bytes.
 #[repr(C, align(4))]
 pub struct Note<const SIZE: usize> {
     name_size: u32,

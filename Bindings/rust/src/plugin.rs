@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 /// A gate: one instance of the plugin. The host uses it from several threads at once.
 pub trait Plugin: Sized + Send + Sync + 'static {
-    /// Creates an instance from its configuration, without I/O. Secrets are placeholders, see [`secret`](crate::secret).
+    /// Creates an instance from its configuration, without I/O. Secrets are placeholders: see [`secret`](crate::secret).
     fn create(host: Host, configuration: &Json) -> Result<Self, Error>;
 
-    /// Connects to the outside world, and says what that proved. The host calls it again to prove the same later.
+    /// Connects to the outside world, and returns what that proved. The host calls it again later to renew the proof.
     fn open(&self) -> impl Future<Output = Result<Evidence, Error>> + Send;
 
-    /// Finishes pending work, and disconnects; by default there is none.
+    /// Finishes pending work, and disconnects; does nothing by default.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
     }
@@ -30,7 +30,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The configuration is complete; nothing was asked.
+    /// The configuration is complete; nobody was asked.
     pub fn configured(detail: impl Into<String>) -> Evidence {
         Evidence { kind: "configured", detail: detail.into() }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 //! The calls of an instance as futures. There is no thread and no queue here: whatever wakes a future, such as the end of a
-//! request on a thread of the host, runs it on.
+//! request on a thread of the host, continues it.
 
 use crate::{sys, Error, Host, Status};
 use std::cell::Cell;
@@ -17,38 +17,46 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    static DEADLINE: Cell<u64> = const { Cell::new(sys::NO_DEADLINE) };
+    /// The operation and the deadline of the call that this thread runs.
+    static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
+}
+
+/// The operation of the call that this thread runs; 0 if there is none.
+pub(crate) fn operation() -> u64 {
+    CALL.get().0
 }
 
 /// The deadline of the call that this thread runs.
 pub(crate) fn deadline() -> u64 {
-    DEADLINE.get()
+    CALL.get().1
 }
 
-/// What tells this thread from all others that live: the address of a variable that each has of its own. Unlike
-/// `std::thread::current()` it leaves nothing behind in threads, which are the host's.
+/// Distinguishes this thread from all other living threads: the address of a variable of which each has its own. Unlike
+/// `std::thread::current()`, it leaves nothing behind in threads, which are the host's.
 fn this_thread() -> usize {
-    DEADLINE.with(|deadline| deadline as *const Cell<u64> as usize)
+    CALL.with(|call| call as *const Cell<(u64, u64)> as usize)
 }
 
-/// A lock that another thread's panic does not keep.
+/// Locks a mutex, even one that another thread's panic has poisoned.
 pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// The pending calls of an instance.
 ///
-/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread, its
-/// runner, removes it last of all; `end` waits for the runners of what it finds there. What others do to a task meanwhile:
+/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
+/// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
+/// a task meanwhile:
 ///
-/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels: the
-///   host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops the future.
-/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither in
-///   a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
-/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its own
-///   thread runs, below it on the stack, which would be for ever; that task completes no call any more.
+/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels:
+///   the host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops
+///   the future.
+/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither
+///   in a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
+/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its
+///   own thread runs, further down its stack, because it would wait forever; that task no longer completes its call.
 ///
-/// Nobody holds a lock while a future is polled or dropped, nor while the host runs.
+/// No lock is held while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
     pending: Mutex<BTreeMap<u64, Arc<Task>>>,
@@ -108,7 +116,7 @@ struct Task {
 
 #[derive(Default)]
 struct State {
-    /// Taken out while it runs; none after its end.
+    /// Taken out while it runs; none after it has ended.
     future: Option<BoxedFuture>,
     /// The thread that polls or drops the future, or completes the call.
     runner: Option<usize>,
@@ -132,10 +140,10 @@ impl Task {
         let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
         loop {
-            // A future may run inside another's, when a request of that one is refused.
-            let outer = DEADLINE.replace(self.deadline);
+            // A future may run inside another future, when a request of that one is refused.
+            let outer = CALL.replace((self.operation, self.deadline));
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
-            DEADLINE.set(outer);
+            CALL.set(outer);
             let completion = match polled {
                 Ok(Poll::Ready(completion)) => Some(completion),
                 Ok(Poll::Pending) => None,
@@ -153,7 +161,7 @@ impl Task {
             }
             drop(state);
             discard(future);
-            // Asked for only now, since the drop may have ended the instance.
+            // Asked only now, since the drop may have ended the instance.
             let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
                 self.host.complete(self.operation, completion);
@@ -187,7 +195,7 @@ impl Task {
     }
 }
 
-/// Drops a future. A panic of that is nobody's to hear about: the call has ended, or has a result.
+/// Drops a future. Nobody needs to hear of a panic in that: the call has ended, or has a result.
 fn discard(future: BoxedFuture) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }
@@ -198,7 +206,7 @@ impl Wake for Task {
     }
 }
 
-/// What a panic says.
+/// The error that a panic becomes.
 pub(crate) fn panicked(panic: Box<dyn std::any::Any + Send>) -> Error {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     Error::new(Status::FAILED, format!("the plugin panicked: {}", text.unwrap_or("for an unknown reason")))
@@ -210,7 +218,7 @@ mod tests {
     use std::os::raw::c_void;
     use std::sync::mpsc;
 
-    /// What the host was told, and what it does while it is told of a call.
+    /// What the host was told, and what it does while it is told of a call's end.
     #[derive(Default)]
     struct Told {
         completed: Mutex<Vec<(u64, i32)>>,
@@ -240,7 +248,7 @@ mod tests {
         0
     }
 
-    /// A host that never ends, and what it was told.
+    /// A host that never ends, and what it is told.
     fn host() -> (Host, &'static Mutex<Vec<(u64, i32)>>) {
         let (host, told) = telling_host();
         (host, &told.completed)
@@ -256,7 +264,7 @@ mod tests {
         sys::Call { struct_size: 24, flags: 0, operation, deadline_ns: operation * 100 }
     }
 
-    /// Waits until it is sent something.
+    /// Waits until it is opened.
     struct Gate(Arc<Mutex<(bool, Option<Waker>)>>);
     impl Future for Gate {
         type Output = ();
@@ -277,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Tells when it is dropped, and may panic then.
+    /// Reports when it is dropped, and may then panic.
     struct Dropped(mpsc::Sender<u64>, u64, bool);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -288,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Ends the instance on a thread of its own. Returns once that is under way: it has dropped the last call,
-    /// which waits, and so cancelled all.
+    /// Ends the instance on a thread of its own. Returns once that is under way: the last call, which waits, has been
+    /// dropped, and so all are cancelled.
     fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let (sender, receiver) = mpsc::channel();
         let dropped = Dropped(sender, 99, false);
@@ -312,16 +320,16 @@ mod tests {
         let gate = Arc::default();
         let waiting = Gate(Arc::clone(&gate));
         tasks.spawn(host, &call(1), async move {
-            assert_eq!(deadline(), 100);
+            assert_eq!((operation(), deadline()), (1, 100));
             waiting.await;
-            assert_eq!(deadline(), 100);
+            assert_eq!((operation(), deadline()), (1, 100));
             Ok(None)
         });
         assert!(lock(completed).is_empty());
         std::thread::spawn(move || open(&gate)).join().unwrap();
         assert_eq!(*lock(completed), [(1, 0)]);
         assert!(lock(&tasks.pending).is_empty());
-        assert_eq!(deadline(), sys::NO_DEADLINE);
+        assert_eq!((operation(), deadline()), (0, sys::NO_DEADLINE));
     }
 
     #[test]
@@ -361,7 +369,7 @@ mod tests {
                 return Poll::Ready(Ok(None));
             }
             let waker = context.waker().clone();
-            // The thread ends: a wake does not wait for what runs.
+            // The thread ends: a wake does not wait for the task that runs.
             std::thread::spawn(|| waker.wake()).join().unwrap();
             Poll::Pending
         });
@@ -459,7 +467,7 @@ mod tests {
     fn nothing_waits_for_its_own_thread() {
         type Act = fn(&Tasks);
         for act in [(|tasks| tasks.cancel(1)) as Act, |tasks| tasks.end()] {
-            // In a poll: the call completes no more.
+            // In a poll: the call no longer completes.
             let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
             let within = Arc::clone(&tasks);
             tasks.spawn(host, &call(1), async move {
@@ -469,7 +477,7 @@ mod tests {
             assert!(lock(&told.completed).is_empty());
             assert!(lock(&tasks.pending).is_empty());
 
-            // While a future is dropped, ready or not: as before.
+            // While a future is dropped, whether ready or not: the same.
             struct Acts(Arc<Tasks>, Act, bool);
             impl Future for Acts {
                 type Output = Completion;
@@ -488,7 +496,7 @@ mod tests {
             assert!(lock(&told.completed).is_empty());
             assert!(lock(&tasks.pending).is_empty());
 
-            // While the host is told of the call, and the call is woken then.
+            // While the host is told of the call, which is then woken.
             let (within, gate) = (Arc::clone(&tasks), Arc::default());
             let (waiting, waker) = (Gate(Arc::clone(&gate)), Arc::<Mutex<Option<Waker>>>::default());
             let kept = Arc::clone(&waker);
@@ -531,7 +539,7 @@ mod tests {
         tasks.spawn(host, &call(1), Ready { _dropped: Dropped(sender.clone(), 1, true) });
         assert_eq!(receiver.try_recv(), Ok(1));
         assert_eq!(*lock(completed), [(1, 0)]);
-        // Cancelled, one while it waits, one in its own poll.
+        // Cancelled: one while it waits, one in its own poll.
         for operation in 2..=5 {
             let (waiting, dropped) = (Gate(Arc::clone(&gate)), Dropped(sender.clone(), operation, true));
             let within = Arc::clone(&tasks);

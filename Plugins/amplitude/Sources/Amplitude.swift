@@ -21,7 +21,7 @@ struct Amplitude: AnalyticsPlugin {
         events = AmplitudeEvents(groupType: try configuration.string("groupType"))
     }
 
-    /// Sends a request without events, which is incomplete. If another key is refused first, the real one is proved.
+    /// Sends a request without events, which is incomplete. If Amplitude refuses another key first, the real one is proved.
     func open() async throws -> [Evidence] {
         let wrong = requests.upload([], key: "wrong")
         return try await keyCheck.evidence(reach(), refused: wrong, by: host.http) { response in

@@ -19,8 +19,8 @@ struct AmplitudeAnswer {
         response.status == 400 && body?["error"]?.string?.lowercased().hasPrefix("invalid api key") == true
     }
 
-    /// Throws unless Amplitude took the events, as many for each item of the delivery as its count says. It calls a request
-    /// without events incomplete.
+    /// Throws unless Amplitude took the events; each item of the delivery became as many of them as its count says. Amplitude calls a
+    /// request without events incomplete, which is not an error.
     func check(_ counts: [Int], now: Timestamp) throws {
         if counts.isEmpty, response.status == 400, body?["code"] == 400, !refusesKey { return }
         let places = counts.enumerated().flatMap { Array(repeating: $0.offset, count: $0.element) }
@@ -48,7 +48,7 @@ struct AmplitudeAnswer {
         return BatchRefusal(failures, of: count, tookOthers: false)
     }
 
-    /// The error, with Amplitude's own `error` unless it quotes the key. Throttled events are to wait for 30 s.
+    /// The error, with Amplitude's own `error` unless it quotes the key. Throttled events wait 30 s by default.
     private func failure(now: Timestamp) -> PluginError {
         let words = refusesKey ? "the API key is invalid" : body?["error"]?.string
         var failure = response.failure(vendor: "amplitude", words: words, now: now)

@@ -4,18 +4,18 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Encodes events for Amplitude, which takes users' and groups' properties by events of reserved types.
+/// Encodes events for Amplitude, which takes the properties of users and groups as events of reserved types.
 struct AmplitudeEvents {
-    /// Members of an event, and where a context has them.
+    /// Members of an Amplitude event, and the places of their values in a context.
     private static let circumstances = [
         ("ip", "ip"), ("language", "locale"), ("app_version", "app.version"), ("os_name", "os.name"),
         ("os_version", "os.version"), ("device_model", "device.model"), ("device_manufacturer", "device.manufacturer"),
     ]
 
-    /// The Amplitude group type of the specification's groups.
+    /// The Amplitude group type for the specification's groups.
     let groupType: String
 
-    /// How many events of Amplitude an event becomes.
+    /// The number of Amplitude events that an event becomes.
     static func count(of event: AnalyticsEvent) -> Int {
         event.type == .group && !event.traits.isEmpty ? 2 : 1
     }

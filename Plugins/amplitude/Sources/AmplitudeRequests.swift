@@ -14,7 +14,7 @@ struct AmplitudeRequests {
     let apiKey: String
     let minIdLength: Int64
 
-    /// An upload of encoded events, with the project's key unless another one is given.
+    /// An upload of encoded events, with the project's key unless another is given.
     func upload(_ events: [[UInt8]], key: String? = nil) -> HTTPRequest {
         var body = Array(#"{"options":{"min_id_length":\#(minIdLength)},"api_key":"\#(key ?? apiKey)","events":["#.utf8)
         body.append(events, separator: UInt8(ascii: ","))

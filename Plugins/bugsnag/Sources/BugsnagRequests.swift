@@ -9,8 +9,8 @@ struct BugsnagRequests {
     /// 1 MB per request, minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 999_000, batchBytes: 999_000, batchCount: 10)
 
-    /// Any 2xx; the documentation promises no body. Bugsnag sends `OK`, its forwarding agent `OK` and more, other
-    /// servers nothing or a word in JSON.
+    /// Any 2xx, because the documentation promises no body. Bugsnag sends `OK`, its forwarding agent text that begins
+    /// with `OK`, other servers nothing or a status in JSON.
     static let accepted = VendorAnswer(
         "bugsnag",
         statuses: 200...299,

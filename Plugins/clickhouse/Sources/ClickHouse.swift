@@ -10,7 +10,7 @@ final class ClickHouse: AnalyticsPlugin {
     private let host: Host
     private let requests: ClickHouseRequests
     private let keyCheck = KeyCheck()
-    /// Whether the server knows tokens of inserts; servers before 22 refuse the setting.
+    /// Whether the server knows insert tokens; servers before version 22 refuse the setting.
     private let knowsTokens = Atomic(true)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -24,8 +24,8 @@ final class ClickHouse: AnalyticsPlugin {
         )
     }
 
-    /// Asks for no row of the table, which proves that it exists and that the user may read it. If the server refuses the
-    /// same with a wrong password, the credentials are proved.
+    /// Sends a query of the table that returns no rows, which proves that the table exists and that the user may read it. If the server
+    /// refuses the same query with a wrong password, the credentials are proved.
     func open() async throws -> [Evidence] {
         try await keyCheck.evidence(reach(), refused: requests.emptyQuery(hasWrongPassword: true), by: host.http)
     }
@@ -56,8 +56,7 @@ final class ClickHouse: AnalyticsPlugin {
         return .reachable(knowsTokens ? detail : "\(detail); the server is too old to tell two inserts of the same")
     }
 
-    /// Throws unless ClickHouse did what it was asked. Its answers are empty; it is its headers that tell them from those of
-    /// a proxy.
+    /// Throws unless ClickHouse performed the request. Its answers are empty, so only its headers distinguish them from a proxy's.
     private func check(_ answer: HTTPResponse) throws(PluginError) {
         if answer.headers["X-ClickHouse-Exception-Code"] != nil { throw failure(answer) }
         _ = try ClickHouseRequests.done.body(of: answer, failure: failure)
@@ -72,14 +71,14 @@ final class ClickHouse: AnalyticsPlugin {
         }
     }
 
-    /// ClickHouse's code of an error. Servers before 20 have it in the text alone: `Code: 60, e.displayText() = …`.
+    /// ClickHouse's error code. Servers before version 20 give it only in the text: `Code: 60, e.displayText() = …`.
     private func code(of answer: HTTPResponse) -> String? {
         if let code = answer.headers["X-ClickHouse-Exception-Code"] { return code }
         guard answer.excerpt.hasPrefix("Code: ") else { return nil }
         return String(answer.excerpt.dropFirst(6).prefix { $0.isNumber })
     }
 
-    /// The error, with what ClickHouse's own code says that its status does not.
+    /// The error; ClickHouse's own code corrects what the HTTP status says.
     private func failure(_ response: HTTPResponse) -> PluginError {
         var failure = response.failure(vendor: "clickhouse", now: host.clock.now)
         let kind: PluginStatus? =
@@ -89,7 +88,8 @@ final class ClickHouse: AnalyticsPlugin {
             // The user may not read or insert.
             case "164", "497": .unauthorized
             case "16", "60", "81": .notFound
-            // The rows lie in too many partitions, which each of them alone does not. With other words 252 passes by itself.
+            // The rows fall into too many partitions for one insert; smaller inserts succeed. With other words, code 252 goes away by
+            // itself.
             case "252" where response.excerpt.contains("partitions for single INSERT"): .tooLarge
             default: nil
             }

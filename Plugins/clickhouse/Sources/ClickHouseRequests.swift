@@ -6,7 +6,8 @@ internal import ConnectorManifest
 
 /// The requests to ClickHouse.
 struct ClickHouseRequests {
-    /// ClickHouse has no such limits; it prefers few large inserts. One insert is one block, for its token.
+    /// ClickHouse has no such limits, and prefers few large inserts. Within these, an insert is one block, as its token
+    /// requires.
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 10_000)
 
     /// ClickHouse answers 200 without a body to an insert, and to a query without rows.
@@ -18,9 +19,9 @@ struct ClickHouseRequests {
     let username: String
     let password: SecretPlaceholder?
 
-    /// A query of the table that has no rows.
+    /// A query of the table that returns no rows.
     ///
-    /// - Parameter token: A token as for an insert, which only a server that knows such takes.
+    /// - Parameter token: An insert token, which only a server that knows such tokens accepts.
     func emptyQuery(token: String? = nil, hasWrongPassword: Bool = false) -> HTTPRequest {
         let url = endpoint.with("insert_deduplication_token", token)
         var request = request("SELECT 1 FROM \(target) LIMIT 0", url: url, body: [])
@@ -30,7 +31,7 @@ struct ClickHouseRequests {
 
     /// An insert of rows.
     ///
-    /// - Parameter token: The insert's identity; of two with one token the table keeps one, if it is replicated or has a
+    /// - Parameter token: The insert's identity: of two inserts with the same token, the table keeps one if it is replicated or has a
     ///   `non_replicated_deduplication_window`. Nil for none.
     func insert(_ rows: [[UInt8]], token: String?) -> HTTPRequest {
         var body: [UInt8] = []
@@ -42,7 +43,7 @@ struct ClickHouseRequests {
         return request
     }
 
-    /// A row, with the columns of what the event has.
+    /// A row, with a column for each member that the event has.
     static func row(_ event: AnalyticsEvent, now: Timestamp) -> [UInt8] {
         var row: JSONObject = [
             "message_id": .string(event.messageId), "timestamp": .string("\(event.timestamp ?? now)"),
@@ -60,7 +61,8 @@ struct ClickHouseRequests {
         return JSONValue.object(row).utf8()
     }
 
-    /// The identity of an insert, the same for the same events in the same order: their number, the first, and FNV-1a of all ids.
+    /// The identity of an insert, the same for the same events in the same order: their number, the first id, and the FNV-1a hash of all
+    /// ids.
     static func token(of ids: [String]) -> String {
         let hash = ids.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, id in
             (Array(id.utf8) + [0]).reduce(hash) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

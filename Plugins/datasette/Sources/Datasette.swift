@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Keeps records as rows of an SQLite database by its Datasette server (docs.datasette.io/en/latest/json_api.html).
+/// Keeps records as rows of an SQLite database behind a Datasette server (docs.datasette.io/en/latest/json_api.html).
 struct Datasette: DatabasePlugin {
     private let host: Host
     private let columns: TableColumns
@@ -16,13 +16,13 @@ struct Datasette: DatabasePlugin {
         requests = try DatasetteRequests(configuration, columns)
     }
 
-    /// Reads the database's description, and asks the server whom it takes the token's owner for.
+    /// Reads the database's description, and asks the server who owns the token.
     func open() async throws -> [Evidence] {
         _ = try DatasetteRequests.database.body(of: await host.http.send(requests.database), failure: failure)
         let reachable = Evidence.reachable("the database \(requests.name) can be read")
         guard requests.hasToken else { return [reachable] }
         let body = try DatasetteRequests.actor.body(of: await host.http.send(requests.actor), failure: failure)
-        // To the server, a token of an unknown kind is none at all.
+        // The server treats a token of an unknown kind as none at all.
         guard let actor = body["actor"]?.object else {
             throw PluginError(.unauthorized, "the server does not know the token", domain: "datasette")
         }
@@ -66,14 +66,14 @@ struct Datasette: DatabasePlugin {
     func query(_ query: DatabaseQuery, in collection: String) async throws -> DatabasePage {
         let response = try await host.http.send(requests.query(query, in: collection))
         let body = try DatasetteRequests.rows.body(of: response, failure: failure)
-        // SQLite takes the name of a missing column for a text, and finds other rows.
+        // SQLite takes the name of a missing column for a string, and finds the wrong rows.
         for filter in query.filters where body["rows"]?.array?.contains(where: { $0[filter.field] == nil }) == true {
             throw PluginError(.invalid, "the table has no column \"\(filter.field.prefix(80))\"", domain: "datasette")
         }
         return DatabasePage(records: try columns.records(body["rows"]), cursor: body["next"]?.string)
     }
 
-    /// The row that a request is answered with; some versions call it `row`, or give it as the only one.
+    /// The row in the answer to a request. Some versions answer with `row`, others with one element in `rows`.
     private func row(_ request: HTTPRequest) async throws(PluginError) -> JSONValue {
         let body = try DatasetteRequests.rows.body(of: await host.http.send(request), failure: failure)
         return body["row"] ?? body["rows"]?[0] ?? .null

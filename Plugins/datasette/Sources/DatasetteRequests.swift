@@ -8,11 +8,11 @@ internal import ConnectorManifest
 struct DatasetteRequests {
     /// The answer to a request for the description of the database.
     static let database = VendorAnswer("datasette", [.object(#"with "tables""#) { $0["tables"]?.array != nil }])
-    /// The answer to the question whose token it is.
+    /// The answer to the question who owns the token.
     static let actor = VendorAnswer("datasette", [.object(#"with "actor""#) { $0["actor"] != nil }])
     /// The answer to a deletion.
     static let done = VendorAnswer("datasette", [.object(#"with "ok": true"#) { $0["ok"] == true }])
-    /// The answer with rows, or with one.
+    /// An answer with rows, or with one row.
     static let rows = VendorAnswer(
         "datasette",
         statuses: 200...201,
@@ -38,10 +38,10 @@ struct DatasetteRequests {
     /// Whether requests carry a token.
     var hasToken: Bool { headers["Authorization"] != nil }
 
-    /// The description of the database.
+    /// A request for the description of the database.
     var database: HTTPRequest { HTTPRequest(.get, endpoint.appending(Self.coded(name) + ".json"), headers: headers) }
 
-    /// Whose token it is.
+    /// A request for the owner of the token.
     var actor: HTTPRequest { HTTPRequest(.get, endpoint.appending(path: "/-/actor.json"), headers: headers) }
 
     func insert(_ row: JSONObject, into table: String) -> HTTPRequest {
@@ -61,7 +61,7 @@ struct DatasetteRequests {
         HTTPRequest(.post, url(table, Self.coded(id), "-", "delete"), headers: headers, json: [:])
     }
 
-    /// - Throws: `unsupported` for an order of several columns, which Datasette does not have.
+    /// - Throws: `unsupported` for a sort by several columns, which Datasette cannot do.
     func query(_ query: DatabaseQuery, in table: String) throws(PluginError) -> HTTPRequest {
         var url = endpoint.appending(Self.coded(name), Self.coded(table) + ".json").with("_shape", "objects")
             .with("_size", "\(query.limit)").with("_next", query.cursor)
@@ -86,7 +86,8 @@ struct DatasetteRequests {
         segments.dropFirst().reduce(endpoint.appending(Self.coded(name), Self.coded(segments[0]))) { $0.appending($1) }
     }
 
-    /// A name in Datasette's own coding, where `~` and two digits stand for anything but a letter, digit, `-` or `_`.
+    /// A name in Datasette's own encoding, where `~` and two hexadecimal digits stand for any byte but a letter, digit,
+    /// `-` or `_`.
     private static func coded(_ name: String) -> String {
         let hyphen = UInt8(ascii: "-")
         return name.utf8.map { byte in

@@ -35,8 +35,7 @@ final class Etcd: SettingsPlugin {
     /// Reads the settings, and follows their changes from then on.
     func open() async throws -> [Evidence] {
         let snapshot = try await connection.snapshot()
-        // Detached: the deadline of this call is not the watch's.
-        let task = Task.detached { [watch] in await watch.run(from: snapshot) }
+        let task = Task { [watch] in await watch.run(from: snapshot) }
         following.withLock { following in
             following?.cancel()
             following = task

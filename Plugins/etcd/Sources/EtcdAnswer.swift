@@ -6,10 +6,10 @@ internal import ConnectorManifest
 
 /// etcd's answers.
 enum EtcdAnswer {
-    /// Keys and values, of a revision.
+    /// Keys and values at a revision.
     static let range = VendorAnswer("etcd", [.object(#"with "header""#) { revision(of: $0) != nil }])
 
-    /// A transaction that took place.
+    /// A transaction that succeeded.
     static let change = VendorAnswer(
         "etcd",
         [.object(#"with "succeeded": true"#) { $0["succeeded"] == true && revision(of: $0) != nil }]
@@ -21,7 +21,7 @@ enum EtcdAnswer {
     /// The revision of an answer; nil if it is not etcd's.
     static func revision(of answer: JSONValue) -> Int64? { revision(answer["header"]?["revision"]) }
 
-    /// A revision that another one can follow; nil for anything else.
+    /// A revision that leaves room for a next one; nil for anything else.
     static func revision(_ value: JSONValue?) -> Int64? {
         // The gateway writes 64-bit numbers as text.
         value?.string.flatMap { Int64($0) }.flatMap { (0..<Int64.max).contains($0) ? $0 : nil }
@@ -33,7 +33,7 @@ enum EtcdAnswer {
             throw PluginError(.protocolViolation, "etcd's answer has a value that is not Base64", domain: "etcd")
         }
         let value = (try? JSONValue(parsing: bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
-        // What another client stored: a setting has no null.
+        // Another client stored this: a setting is never null.
         return value == .null ? "null" : value
     }
 }

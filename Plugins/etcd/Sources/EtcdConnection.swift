@@ -7,15 +7,15 @@ internal import Synchronization
 
 /// Sends requests with the user's token, and converts refusals to errors.
 final class EtcdConnection: Sendable {
-    /// The most bytes of a refusal.
+    /// The most bytes to read of a refusal.
     private static let refusalLimit = 64 * 1024
-    /// The longest silence of a watch: the server reports its progress every 10 minutes.
+    /// The longest silence of a watch; the server reports its progress every 10 minutes.
     private static let silence: Duration = .seconds(900)
-    /// What the server says to a token from before a change of users or roles; the second is of older servers.
+    /// The server's words for a token from before a change of users or roles; the second text is from older servers.
     private static let oldTokens = ["revision of auth store is old", "revision in header is old"]
-    /// What it says to a wrong user or password, and to a request without either.
+    /// Its words for a wrong user or password, and for a request without credentials.
     private static let wrongUsers = ["authentication failed, invalid user ID or password", "user name is empty"]
-    /// What it says to a change of more settings than its limit, which is 128 by default.
+    /// Its words for a change of more settings than its limit, which is 128 by default.
     private static let tooManyOperations = "too many operations in txn request"
 
     let requests: EtcdRequests
@@ -53,7 +53,7 @@ final class EtcdConnection: Sendable {
         }
     }
 
-    /// Sends a request with the token, and again with a new one if the server no longer takes it.
+    /// Sends a request with the token, and again with a new one if the server no longer accepts it.
     private func authorized<Answer>(
         _ request: HTTPRequest,
         _ send: (HTTPRequest) async throws(PluginError) -> Answer
@@ -86,8 +86,8 @@ final class EtcdConnection: Sendable {
         case .integer(8): error.status = .rateLimited
         default: break
         }
-        // Codes that also mean other things; only the words tell that the token is from before a change of users or roles, or that the
-        // user or the password is wrong.
+        // These codes also mean other things: only the words tell that the token is from before a change of users or roles, or that the
+        // user or password is wrong.
         if (Self.oldTokens + Self.wrongUsers).contains(where: { words?.hasSuffix($0) == true }) {
             (error.status, error.isRetryable) = (.unauthorized, false)
         }

@@ -33,7 +33,7 @@ struct EtcdRequests: Sendable {
         return request
     }
 
-    /// Asks for every key of the prefix.
+    /// Asks for every key below the prefix.
     var all: HTTPRequest { request("/v3/kv/range", .object(range)) }
 
     /// Changes several keys in one transaction.
@@ -46,7 +46,7 @@ struct EtcdRequests: Sendable {
         return request("/v3/kv/txn", ["success": .array(operations)])
     }
 
-    /// Follows every change of the prefix.
+    /// Follows every change below the prefix.
     func watch(after revision: Int64) -> HTTPRequest {
         var create = range
         create["start_revision"] = .string("\(revision + 1)")
@@ -54,17 +54,17 @@ struct EtcdRequests: Sendable {
         return request("/v3/watch", ["create_request": .object(create)])
     }
 
-    /// The setting of a key; nil for a key of something else.
+    /// The setting that a key stores; nil for any other key.
     func setting(of key: String) -> String? {
         guard let bytes = Base64.decode(key), bytes.starts(with: prefix.utf8) else { return nil }
         let name = String(decoding: bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
         return (try? SettingsChange.checkKey(name)) == nil ? nil : name
     }
 
-    /// The prefix, and the first key after all that begin with it.
+    /// The range of keys that begin with the prefix: the prefix, and the first key after all of them.
     private var range: JSONObject {
         var end = Array(prefix.utf8)
-        // UTF-8 has no byte 0xFF, so the last byte can grow.
+        // UTF-8 never contains the byte 0xFF, so incrementing the last byte cannot overflow.
         if let last = end.popLast() { end.append(last + 1) }
         return ["key": .string(Self.encoded(prefix)), "range_end": .string(Base64.encode(end))]
     }

@@ -20,7 +20,7 @@ struct EtcdSnapshot: Sendable {
         }
     }
 
-    /// Other clients may store below the prefix what is no setting.
+    /// Throws if there are too many settings: other clients may store their own keys below the prefix.
     private func checkCount() throws(PluginError) {
         guard values.members.count > SettingsChange.countLimit else { return }
         throw PluginError(
@@ -30,7 +30,7 @@ struct EtcdSnapshot: Sendable {
         )
     }
 
-    /// Applies what a watch reports: the snapshots after it, one for each revision.
+    /// Applies a report of the watch, and returns the snapshots that follow, one for each revision.
     func following(_ result: JSONValue, _ requests: EtcdRequests) throws(PluginError) -> [EtcdSnapshot] {
         var (snapshots, last): ([EtcdSnapshot], EtcdSnapshot) = ([], self)
         for event in result["events"]?.array ?? [] {
@@ -42,7 +42,7 @@ struct EtcdSnapshot: Sendable {
                     domain: "etcd"
                 )
             }
-            // A server that repeats a revision after it reconnected.
+            // A server may repeat a revision after a reconnection.
             guard revision > self.revision else { continue }
             if revision != last.revision, last.revision != self.revision { snapshots.append(last) }
             last.revision = revision

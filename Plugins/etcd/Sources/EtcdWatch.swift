@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// Follows the settings in etcd, and announces what changes, whoever changed it.
 struct EtcdWatch: Sendable {
-    /// The most bytes of one message of the server, which by default takes no requests of more than 1.5 MB.
+    /// The most bytes of one message from the server, which by default accepts requests of at most 1.5 MB.
     private static let messageLimit = 4 << 20
     private static let pauses = Backoff(initial: .seconds(1), maximum: .seconds(30))
 
@@ -16,8 +16,8 @@ struct EtcdWatch: Sendable {
 
     /// Announces the changes after a snapshot until the task is cancelled.
     ///
-    /// After an interruption, the settings are read again and all that changed meanwhile is announced at once: etcd
-    /// may no longer know the changes between.
+    /// After an interruption, it reads the settings again and announces everything that changed meanwhile at once: etcd
+    /// may no longer know the changes in between.
     func run(from start: EtcdSnapshot) async {
         var last = start
         var failures = 0
@@ -74,7 +74,8 @@ struct EtcdWatch: Sendable {
         return result
     }
 
-    /// Announces what differs; the settings have changed, even if that fails.
+    /// Announces the differences, and moves on to the next snapshot even if that fails: the settings have changed
+    /// anyway.
     private func advance(_ last: inout EtcdSnapshot, to next: EtcdSnapshot) {
         let changes = defaults.changes(from: last.values, to: next.values)
         last = next

@@ -22,9 +22,10 @@ final class Folder: FilesPlugin {
 
     /// The most uploads at once; each holds a file open.
     private static let uploadLimit = 256
-    /// How long an upload may be idle before another may take its place: its caller may have given up unheard.
+    /// How long an upload may be idle, in nanoseconds, before a new upload displaces it: its caller may have given up
+    /// without aborting it.
     private static let patience: UInt64 = 3_600_000_000_000
-    /// The size of parts.
+    /// The size of parts, in bytes.
     private static let partSize = 1 << 20
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -32,13 +33,13 @@ final class Folder: FilesPlugin {
         self.host = host
     }
 
-    /// Opens the directory, or proves that it is still there; makes it if it does not exist. Removes what uploads of
-    /// earlier processes left.
+    /// Opens the directory, or proves that it is still there; creates it if it does not exist. Removes the leftovers of
+    /// earlier processes' uploads.
     func open() async throws -> [Evidence] {
         let free = try await onThread { [path, host] state, _ throws(PluginError) -> UInt64 in
             if let root = state.root, root.isInPlace { return try root.proveWritable() }
             if state.root != nil { host.log.log(.warning, "the directory was removed or replaced while it was open") }
-            // Uploads into the directory that is gone end with it.
+            // Uploads into the vanished directory end with it.
             state = State()
             let root = try FolderRoot(path)
             try root.removeLeftovers()
@@ -70,7 +71,7 @@ final class Folder: FilesPlugin {
         try await perform { root, _ throws(PluginError) in
             let file = try root.file(path)
             let bytes = try file.read(from: offset, count: count)
-            // Afterwards, so that what another program wrote meanwhile counts.
+            // Check afterwards, so that a write by another program meanwhile counts.
             if let tag, try file.status().tag != tag {
                 throw PluginError(.conflict, "\"\(path)\" has changed since it had the tag")
             }
@@ -82,7 +83,8 @@ final class Folder: FilesPlugin {
         try await onThread { [clock = host.clock] state, _ throws(PluginError) in
             let root = try Self.root(of: state)
             let now = clock.monotonic
-            state.uploads = state.uploads.filter { now - $0.value.usedAt < Self.patience }
+            // The clock reads 0 once the host has closed.
+            state.uploads = state.uploads.filter { $0.value.usedAt + Self.patience > now }
             guard state.uploads.count < Self.uploadLimit else {
                 throw PluginError(
                     .rateLimited,
@@ -165,7 +167,7 @@ final class Folder: FilesPlugin {
         try await onThread { state, call throws(PluginError) in try body(Self.root(of: state), call) }
     }
 
-    /// Runs work on the thread, unless the call is over when its turn comes.
+    /// Runs work on the thread, unless the call has ended by the time its turn comes.
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable (inout State, DiskCall) throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {

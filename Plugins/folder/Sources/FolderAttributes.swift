@@ -7,7 +7,7 @@ internal import ConnectorManifest
 #if canImport(Darwin)
     internal import Darwin
 #else
-    internal import CExtendedAttributes
+    internal import CLinux
     #if canImport(Musl)
         internal import Musl
     #else
@@ -17,16 +17,18 @@ internal import ConnectorManifest
 
 /// Media type and digest, which files carry as extended attributes (xattr(7)).
 ///
-/// They are written before the file gets its name, so that both appear at once, and go wherever it is moved.
+/// They are written before the file gets its name, so that file and attributes appear together, and they move with the
+/// file.
 enum FolderAttributes {
-    /// The name that freedesktop.org gave it.
+    /// The media type's attribute, named by freedesktop.org.
     private static let contentType = "user.mime_type"
-    /// The digest, and the size and time of the content that it is of: another program may write the file later.
+    /// The attribute with the digest, and with the size and time of the content that it belongs to: another program may
+    /// write the file later.
     private static let digest = "user.connector.sha256"
 
-    /// Stores what is known of a file.
+    /// Stores the media type and the digest of a file.
     ///
-    /// - Throws: `unsupported` if there is a media type, and the file system cannot keep it. A digest is only lost.
+    /// - Throws: `unsupported` if the file system cannot keep the media type. A digest that it cannot keep is dropped.
     static func set(contentType: String?, digest: String, of handle: FolderHandle) throws(PluginError) {
         let stamp = "\(digest) \(try handle.status().stamp)"
         if !set(Self.digest, stamp, of: handle), errno != ENOTSUP {
@@ -43,7 +45,7 @@ enum FolderAttributes {
         get(contentType, of: handle).flatMap { $0.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? $0 : nil }
     }
 
-    /// The digest; nil if there is none, or if it is of other content.
+    /// The digest; nil if there is none, or if it belongs to other content.
     static func digest(of handle: FolderHandle, _ status: stat) -> String? {
         guard let parts = get(digest, of: handle)?.split(separator: " ", maxSplits: 1), parts.count == 2,
             parts[1] == status.stamp
@@ -73,6 +75,7 @@ enum FolderAttributes {
 }
 
 extension stat {
-    /// Size and time of a content, but not the number: a copy by another program may carry the attribute along.
+    /// Size and time of the content, but not the inode number, so that the digest stays valid in a copy that keeps
+    /// times and attributes.
     fileprivate var stamp: String { "\(st_size) \(modified.nanoseconds)" }
 }

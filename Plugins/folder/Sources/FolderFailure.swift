@@ -11,13 +11,13 @@ internal import ConnectorKit
     internal import Glibc
 #endif
 
-/// Puts errno(3) into the vocabulary that all vendors share.
+/// Converts errno(3) to the vocabulary that all vendors share.
 enum FolderFailure {
-    /// The error of a number.
+    /// The error for a number.
     ///
     /// - Parameters:
     ///   - message: What failed, with the path.
-    ///   - number: By default, that of the last call.
+    ///   - number: The number; by default that of the last call.
     static func error(_ message: String, _ number: Int32 = errno) -> PluginError {
         let status: PluginStatus =
             switch number {

@@ -18,7 +18,7 @@ final class FolderHandle: Sendable {
 
     /// Owns a descriptor.
     ///
-    /// - Throws: The error of the last call if it is negative.
+    /// - Throws: The error of the last call if the descriptor is negative.
     init(_ descriptor: Int32, _ failure: @autoclosure () -> String) throws(PluginError) {
         let number = errno
         self.descriptor = descriptor
@@ -29,7 +29,7 @@ final class FolderHandle: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Number, size and times of what is open.
+    /// Inode number, size and times of the open file or directory.
     func status() throws(PluginError) -> stat {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw FolderFailure.error("fstat") }
@@ -43,13 +43,13 @@ struct FolderFile {
     let path: String
     let handle: FolderHandle
 
-    /// Number, size and times of the file.
+    /// Inode number, size and times of the file.
     func status() throws(PluginError) -> stat { try handle.status() }
 
     /// The media type; nil if unknown.
     var contentType: String? { FolderAttributes.contentType(of: handle) }
 
-    /// What head answers.
+    /// The answer to `head`.
     func entry() throws(PluginError) -> FileEntry {
         let status = try status()
         return FileEntry(
@@ -62,7 +62,7 @@ struct FolderFile {
         )
     }
 
-    /// Reads bytes; fewer at the end of the file.
+    /// Reads `count` bytes; fewer at the end of the file.
     func read(from offset: UInt64, count: Int) throws(PluginError) -> [UInt8] {
         var done = 0
         var result = 0
@@ -86,14 +86,14 @@ struct FolderFile {
 }
 
 extension stat {
-    /// Number, size and time of change: what a file keeps until its content changes.
+    /// Inode number, size and modification time, which stay the same until the content changes.
     var tag: String {
         let number = UInt64(truncatingIfNeeded: st_ino)
         return [number, UInt64(clamping: st_size), modified.nanoseconds].map { String($0, radix: 16) }
             .joined(separator: "-")
     }
 
-    /// When the content changed last.
+    /// When the content last changed.
     var modified: Timestamp {
         #if canImport(Darwin)
             let time = st_mtimespec
@@ -101,7 +101,7 @@ extension stat {
             let time = st_mtim
         #endif
         let (seconds, nanoseconds) = (UInt64(clamping: time.tv_sec), UInt64(clamping: time.tv_nsec))
-        // No file system keeps a time after the year 2500.
+        // Clamp to the end of the year 2499; no real file is newer.
         return Timestamp(nanoseconds: min(seconds, 16_725_225_599) * 1_000_000_000 + min(nanoseconds, 999_999_999))
     }
 

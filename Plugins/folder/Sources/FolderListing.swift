@@ -12,9 +12,9 @@ internal import ConnectorManifest
     internal import Glibc
 #endif
 
-/// Finds the files of one page: a walk through the directories in the order of the paths' bytes.
+/// Finds the files of one page by walking the directories in the order of the paths' bytes.
 ///
-/// It looks only into directories that can hold some of the page, and holds no more than one of them open.
+/// It visits only directories that may contain files of the page, and keeps at most one of them open at a time.
 struct FolderListing {
     private let root: FolderRoot
     private let selection: FileSelection
@@ -29,13 +29,14 @@ struct FolderListing {
         self.call = call
     }
 
-    /// Walks until the page is full, and one file more is found.
+    /// Walks until the page is full and one more file is found.
     mutating func page() throws(PluginError) -> FilePage {
         try visit([])
         return FilePage(files: Array(files.prefix(limit)), hasMore: files.count > limit)
     }
 
-    /// What has a name in a directory, ordered as its paths are: those of a directory continue with a slash.
+    /// An entry of a directory. Its path gives the order: that of a directory ends with a slash, as the paths below it
+    /// continue.
     private struct Name {
         var path: String
         var name: String
@@ -57,9 +58,10 @@ struct FolderListing {
         }
     }
 
-    /// What a directory holds that may be on the page, in order.
+    /// The entries of a directory that may belong on the page, in order.
     ///
-    /// Empty if it was removed just now, and if another user keeps it for itself, as `lost+found` of a file system.
+    /// Empty if the directory has just been removed, or if another user denies access to it, as for a file system's
+    /// `lost+found`.
     private func entries(of directory: [String], _ isForeign: Bool) throws(PluginError) -> [Name] {
         let base = directory.map { $0 + "/" }.joined()
         let handle: FolderHandle
@@ -73,7 +75,7 @@ struct FolderListing {
         var entries: [Name] = []
         for name in try root.names(in: handle) where !(directory.isEmpty && name == FolderRoot.uploadsName) {
             let path = base + name
-            // Looks at no file that cannot be on the page, whatever it is.
+            // Skip names that cannot be on the page before looking at what they name.
             guard selection.mayInclude(below: path + "/"), (try? FilePathRule.check(path)) != nil,
                 let status = try root.status(of: name, in: handle),
                 status.isDirectory || status.isFile && selection.includes(path)

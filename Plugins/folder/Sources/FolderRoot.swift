@@ -12,17 +12,17 @@ internal import ConnectorManifest
     internal import Glibc
 #endif
 
-/// The open directory, and the only way to what is in it: segment by segment, never through a symbolic link.
+/// The open directory, and the only way to its contents: segment by segment, never through a symbolic link.
 final class FolderRoot: Sendable {
     private let path: String
     private let root: FolderHandle
-    /// Where uploads are until they complete: on the same file system, so that a rename puts a file in place.
+    /// The directory of uploads until they complete: on the same file system, so that a rename puts a file in place.
     let uploads: FolderHandle
 
     /// The name of the directory with uploads. No file can be put there.
     static let uploadsName = ".connector-uploads"
 
-    /// Opens the directory; makes it if it does not exist.
+    /// Opens the directory; creates it if it does not exist.
     init(_ path: String) throws(PluginError) {
         self.path = path
         let message = "the directory \(path) cannot be used"
@@ -43,7 +43,7 @@ final class FolderRoot: Sendable {
         return found.st_dev == mine.st_dev && found.st_ino == mine.st_ino
     }
 
-    /// Makes a file, and removes it.
+    /// Creates a file and removes it.
     ///
     /// - Returns: The bytes that this user may still write.
     func proveWritable() throws(PluginError) -> UInt64 {
@@ -57,7 +57,8 @@ final class FolderRoot: Sendable {
         return overflow ? .max : bytes
     }
 
-    /// Removes what uploads left whose process is gone. One under way holds a lock, in this process or another.
+    /// Removes the leftovers of uploads whose process is gone. An upload under way holds a lock, in this process or
+    /// another.
     func removeLeftovers() throws(PluginError) {
         for name in try names(in: uploads) {
             let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
@@ -70,7 +71,7 @@ final class FolderRoot: Sendable {
 
     /// Opens a file.
     ///
-    /// - Throws: `notFound` if there is none, and for a directory.
+    /// - Throws: `notFound` if there is no such file, and for a directory.
     func file(_ path: String) throws(PluginError) -> FolderFile {
         let (parents, name) = try Self.segments(of: path)
         let missing = PluginError(.notFound, "there is no file \"\(path)\"")
@@ -88,7 +89,7 @@ final class FolderRoot: Sendable {
         }
     }
 
-    /// Removes a file, and the directories that are empty then. Does nothing if there is none.
+    /// Removes a file, and the directories that this leaves empty. Does nothing if there is no such file.
     func remove(_ path: String) throws(PluginError) {
         let message = "\"\(path)\" cannot be removed"
         do throws(PluginError) {
@@ -114,9 +115,9 @@ final class FolderRoot: Sendable {
 
     // MARK: Directories
 
-    /// Splits a path into the names of its directories and that of the file.
+    /// Splits a path into the names of its directories and the name of the file.
     static func segments(of path: String) throws(PluginError) -> (directories: [String], name: String) {
-        // By bytes: to Swift, a slash and a combining mark after it are one character.
+        // Split by bytes: to Swift, a slash with a combining mark after it is a different character.
         var segments = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         guard let name = segments.popLast() else { throw PluginError(.invalid, "the path is empty") }
         guard (segments.first ?? name) != uploadsName else {
@@ -125,7 +126,7 @@ final class FolderRoot: Sendable {
         return (segments, name)
     }
 
-    /// Opens a directory below the root; if told to, makes those that are missing.
+    /// Opens a directory below the root; creates missing directories if `making` is true.
     func directory(
         _ names: [String],
         making: Bool = false,
@@ -154,16 +155,17 @@ final class FolderRoot: Sendable {
         return try FolderHandle(unsafe openat(parent.descriptor, name, flags), message())
     }
 
-    /// Puts the names of a directory on the disk, where the file system can: those of virtual machines' hosts cannot.
+    /// Flushes a directory's names to the disk if the file system can; those that share a virtual machine's host
+    /// folders cannot.
     func sync(_ directory: FolderHandle, _ message: @autoclosure () -> String) throws(PluginError) {
         guard fsync(directory.descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw FolderFailure.error(message())
         }
     }
 
-    /// What is in a directory, in no order, without `.` and `..`, and without names that are not UTF-8.
+    /// The names in a directory, in no particular order, without `.`, `..` and names that are not UTF-8.
     func names(in directory: FolderHandle) throws(PluginError) -> [String] {
-        // The stream closes its descriptor, and each has a position of its own.
+        // The stream closes its descriptor. Opening the directory again gives it its own read position.
         let copy = try Self.directory(".", in: directory, "the directory cannot be read")
         let number = fcntl(copy.descriptor, F_DUPFD_CLOEXEC, 0)
         guard number >= 0 else { throw FolderFailure.error("the directory cannot be read") }
@@ -186,7 +188,7 @@ final class FolderRoot: Sendable {
         return names
     }
 
-    /// Number, size and times of what has a name in a directory; nil if nothing has. Opens nothing.
+    /// Inode number, size and times of a directory's entry with a name; nil if there is none. Opens nothing.
     func status(of name: String, in directory: FolderHandle) throws(PluginError) -> stat? {
         var status = stat()
         if unsafe fstatat(directory.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }

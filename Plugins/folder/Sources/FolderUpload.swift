@@ -13,13 +13,13 @@ internal import ConnectorManifest
     internal import Glibc
 #endif
 
-/// A file that grows beside the others until it takes its place. Without its place, it is gone with the last reference.
+/// A file that grows beside the others until it is put in place. If it never is, it is removed with the last reference.
 ///
-/// The open file holds a lock, by which others see that it is not a leftover. Used on one thread at a time.
+/// The open file holds a lock, which shows others that it is not a leftover. Used on one thread at a time.
 final class FolderUpload {
     /// The upload's id, and the name of its file.
     let id: String
-    /// When a call was last about it, on the monotonic clock.
+    /// When a call last used it, in nanoseconds on the monotonic clock.
     var usedAt: UInt64 = 0
     private let request: FileUploadRequest
     private let root: FolderRoot
@@ -27,7 +27,7 @@ final class FolderUpload {
     private let handle: FolderHandle
     private var size: UInt64 = 0
     private var hash = SHA256()
-    /// Where the last part begins, and the hash of what is before it: the part may come again.
+    /// Where the last part begins, and the hash of everything before it: the part may arrive again.
     private var last: (start: UInt64, hash: SHA256)?
     private var isInPlace = false
 
@@ -40,7 +40,7 @@ final class FolderUpload {
         let message = "\"\(request.path)\" cannot be put"
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         handle = try FolderHandle(unsafe openat(root.uploads.descriptor, id, flags, 0o600), message)
-        // Another process that opens the directory right now may have taken the file for a leftover.
+        // Another process that opens the directory right now may have mistaken the file for a leftover.
         guard flock(handle.descriptor, LOCK_EX | LOCK_NB) == 0, try handle.status().st_nlink == 1 else {
             throw PluginError(.unavailable, "\(message): another process cleans up; try again", isRetryable: true)
         }
@@ -99,7 +99,7 @@ final class FolderUpload {
             )
         }
         let message = "\"\(request.path)\" cannot be put"
-        // A part that failed half way, and did not come again, may have left bytes after the end.
+        // A part that failed halfway and was not repeated may have left bytes past the end.
         guard ftruncate(handle.descriptor, off_t(clamping: size)) == 0 else { throw FolderFailure.error(message) }
         try FolderAttributes.set(contentType: request.contentType, digest: found, of: handle)
         guard fsync(handle.descriptor) == 0 else { throw FolderFailure.error(message) }
@@ -108,7 +108,7 @@ final class FolderUpload {
         do throws(PluginError) {
             parent = try root.directory(directories, making: true, message)
         } catch {
-            // A directory that has just been made was removed.
+            // A directory that was just created has been removed.
             if error.status == .notFound { throw PluginError(.unavailable, error.message, domain: error.domain) }
             throw error
         }
@@ -118,18 +118,19 @@ final class FolderUpload {
         return try FolderFile(path: request.path, handle: handle).entry()
     }
 
-    /// Gives the file its name, if the condition is met.
+    /// Gives the file its name if the condition is met.
     private func place(as name: String, in parent: FolderHandle, _ message: String) throws(PluginError) {
         let uploads = root.uploads.descriptor
         switch request.condition {
         case .any: break
         case .absent:
-            // A link fails where there is a file, in the same step.
+            // Linking fails atomically if a file exists.
             if unsafe linkat(uploads, id, parent.descriptor, name, 0) == 0 {
                 _ = unsafe unlinkat(uploads, id, 0)
                 return
             }
-            // FAT and its like have no links: there, as with a tag, another process may come in between.
+            // FAT and similar file systems have no links. There, as with a tag, another process may act between the
+            // check and the rename.
             let hasLinks = errno != EPERM && errno != ENOTSUP
             if hasLinks, errno != EEXIST { throw FolderFailure.error(message) }
             guard !hasLinks, try root.status(of: name, in: parent) == nil else {

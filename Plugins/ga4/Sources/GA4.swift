@@ -31,7 +31,7 @@ struct GA4: AnalyticsPlugin {
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
         return try await GA4Requests.limits.deliver(events) { event in
-            // What a request says of its person holds for all its events.
+            // What a request says about its person applies to all its events.
             [event.anonymousId, event.userId, event.type == .identify ? event.messageId : nil]
         } encode: { event in
             try GA4Events.encode(event, now: now)

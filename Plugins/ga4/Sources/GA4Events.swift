@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Encodes events for Google Analytics. It answers 2xx to what it drops, so what breaks its rules is refused here.
+/// Encodes events for Google Analytics. It answers 2xx even for events that it drops, so faulty events are refused here.
 enum GA4Events {
     /// The age beyond which Google changes an event's date.
     private static let maxAge = UInt64(72 * 3600) * 1_000_000_000
@@ -45,7 +45,7 @@ enum GA4Events {
         return JSONValue.object(item).utf8()
     }
 
-    /// A user's traits as Google takes them.
+    /// A user's traits in the form that Google takes.
     static func userProperties(_ traits: JSONObject) throws(PluginError) -> JSONObject {
         var properties = JSONObject()
         for (name, value) in JSONValue.object(traits).leaves() where !reservedTraits.contains(name) {
@@ -78,7 +78,7 @@ enum GA4Events {
         return JSONValue.object(properties).leaves()
     }
 
-    /// The name with `_` in the place of characters that Google does not take.
+    /// The name with `_` in place of characters that Google does not accept.
     private static func checked(_ name: String, limit: Int, _ what: String) throws(PluginError) -> String {
         let name = String(decoding: name.utf8.map { $0.isWordCharacter ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         let isReserved = reservedPrefixes.contains { name.hasPrefix($0) }

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// The requests to Google Analytics. Each is of one person, whose ids and properties it carries beside the events.
+/// The requests to Google Analytics. Each is about one person, whose ids and properties it carries beside the events.
 struct GA4Requests {
     /// 25 events and 130 kB per request, minus the JSON around the events.
     static let limits = BatchDelivery(itemBytes: 128_000, batchBytes: 128_000, batchCount: 25)
@@ -23,7 +23,7 @@ struct GA4Requests {
     let stream: String
     let apiSecret: SecretPlaceholder
 
-    /// Encoded events of the person of one of them; for a check they are checked, but not counted.
+    /// A request with encoded events of one person, as one of them names it. A check validates events without counting them.
     func collect(_ events: [[UInt8]], of event: AnalyticsEvent, isCheck: Bool = false) throws -> HTTPRequest {
         let isApp = stream.utf8.contains(UInt8(ascii: ":"))
         var person = JSONObject()

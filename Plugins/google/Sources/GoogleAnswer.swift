@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// Google's answers, whose status is in the body, regardless of the HTTP status.
 enum GoogleAnswer {
-    /// Any answer of Google's, with any HTTP status.
+    /// Any answer from Google, with any HTTP status.
     private static let answer = VendorAnswer(
         "google",
         statuses: 100...999,
@@ -23,7 +23,7 @@ enum GoogleAnswer {
         "UNKNOWN_ERROR": (.unavailable, true),
     ]
 
-    /// The body of an answer of Google's, with any status.
+    /// The body of an answer from Google, with any status.
     static func read(_ response: HTTPResponse, now: Timestamp) throws(PluginError) -> JSONValue {
         try answer.body(of: response) { $0.failure(vendor: "google", words: "", now: now) }
     }

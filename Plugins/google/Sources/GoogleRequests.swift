@@ -12,7 +12,7 @@ struct GoogleRequests {
     /// A request with neither an address nor a point, which Google does not bill.
     var emptyQuery: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
-    /// The same with another key.
+    /// The same request with another key.
     func emptyQuery(key: String) -> HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     func geocode(_ question: GeocodeRequest) -> HTTPRequest {

@@ -20,9 +20,9 @@ struct InfluxDB: AnalyticsPlugin {
         credentials = OptionalCredentials(configuration)
     }
 
-    /// Sends a write without points, which proves that the database exists and is writable. Later versions than 1.x
-    /// refuse it, but only once they have checked the credentials. If the server refuses the same write without
-    /// credentials, the credentials are proved.
+    /// Sends a write without points, which proves that the database exists and is writable. Versions after 1.x refuse
+    /// it, but only once they have checked the credentials. If the server refuses the same write without credentials,
+    /// the credentials are proved.
     func open() async throws -> [Evidence] {
         let answer = try await host.http.send(credentials.added(to: requests.write([])))
         var reachable = Evidence.reachable("the database \(requests.database) takes points")

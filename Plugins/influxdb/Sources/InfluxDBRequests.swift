@@ -13,7 +13,7 @@ struct InfluxDBRequests {
     /// it.
     static let written = VendorAnswer("influxdb", statuses: 204...204, [.empty])
 
-    /// What 2.x and 3.x say to a write without points.
+    /// The words of 2.x and 3.x for a write without points.
     private static let emptyWrites = ["writing requires points", "write was empty", "no points"]
 
     /// Whether a write is refused only because it has no points.
@@ -33,7 +33,7 @@ struct InfluxDBRequests {
     let database: String
     let retentionPolicy: String?
 
-    /// A write of points, one to a line.
+    /// A write of points, one per line.
     func write(_ lines: [[UInt8]]) -> HTTPRequest {
         let url = endpoint.appending("write").with("db", database).with("rp", retentionPolicy).with("precision", "ns")
         var body: [UInt8] = []

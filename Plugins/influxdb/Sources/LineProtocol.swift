@@ -30,8 +30,8 @@ enum LineProtocol {
         return Array("\(line) \(time)".utf8)
     }
 
-    /// A field's name with `_` for each backslash before a separator or the end. Line protocol cannot escape a backslash, so
-    /// InfluxDB would take what follows for part of the name.
+    /// A field's name with `_` in place of each backslash before a separator or the end. Line protocol cannot escape a backslash, so
+    /// InfluxDB would take what follows as part of the name.
     private static func expressible(_ name: String) -> String {
         guard name.utf8.contains(UInt8(ascii: "\\")) else { return name }
         let scalars = Array(name.unicodeScalars)
@@ -40,7 +40,7 @@ enum LineProtocol {
         return String(String.UnicodeScalarView(pairs.map { $0 == "\\" && ends.contains($1) ? "_" : $0 }))
     }
 
-    /// Fields as text; drops a repeated or empty name.
+    /// Fields as text; drops those with a repeated or empty name.
     private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
         var seen: Set<String> = []
         return fields.compactMap { name, value in
@@ -70,7 +70,8 @@ enum LineProtocol {
         return quoted + "\""
     }
 
-    /// What a line must not begin with: `#` makes it a comment, and servers skip tabs and zeros before anything else.
+    /// The bytes that a line must not begin with: `#` makes it a comment, and servers skip tabs and zeros before
+    /// anything else.
     private static let skipped = [UInt8(ascii: "#"), UInt8(ascii: "\t"), 0]
 
     /// A measurement's name. A trailing backslash would escape the next character, so an escaped space follows it.

@@ -24,7 +24,7 @@ struct PointTimes {
         self.now = now
     }
 
-    /// The time of an event: its timestamp if possible, and always the same for the same event.
+    /// The time of an event: its timestamp if possible, and the same each time that the same event is given.
     mutating func time(of event: AnalyticsEvent) -> UInt64 {
         let series = event.event ?? event.type.rawValue
         var slot = Slot(measurement: series, type: event.type, time: Self.time(event, now: now))
@@ -37,8 +37,9 @@ struct PointTimes {
         return slot.time
     }
 
-    /// Derives the digits below a millisecond, or those below a microsecond of a time that has some, from the event's
-    /// identifier, so that the time is the same in every attempt, and differs from that of simultaneous events.
+    /// Derives the digits below a millisecond, or below a microsecond if the time has microseconds, from the event's
+    /// identifier. So the time of a timestamp is the same in every attempt, and differs from that of simultaneous
+    /// events.
     private static func time(_ event: AnalyticsEvent, now: Timestamp) -> UInt64 {
         let nanoseconds = event.timestamp?.nanoseconds ?? now.nanoseconds / 1_000_000 * 1_000_000
         let unit: UInt64 = nanoseconds % 1_000_000 == 0 ? 1_000_000 : 1000

@@ -19,8 +19,8 @@ struct Kinto: DatabasePlugin {
         connection = KintoConnection(host: host)
     }
 
-    /// Reads the root, which names the user only if it accepted the credentials. Reads the bucket too, except the
-    /// user's default bucket, which reading would create.
+    /// Reads the root, which names the user only if it accepted the credentials. Also reads the bucket, unless it is
+    /// the user's default bucket, which reading would create.
     func open() async throws -> [Evidence] {
         let root = try await connection.send(requests.root, for: KintoAnswer.root).body
         guard let user = root["user"]?["id"]?.string else {
@@ -109,7 +109,7 @@ struct Kinto: DatabasePlugin {
         }
         let next = answer.headers["Next-Page"]
         let cursor = next.flatMap { HTTPURL($0) }?.value(of: "_token")
-        // That is not the last page: the token holds the last record's values of what is sorted by, and a URL has a limit.
+        // This is not the last page: the token contains the last record's values of the sort fields, and has made the URL too long.
         if let next, cursor == nil {
             throw PluginError(
                 .unsupported,

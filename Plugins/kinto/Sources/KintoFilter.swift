@@ -35,8 +35,8 @@ enum KintoFilter {
         return (field, filter.value.serialized())
     }
 
-    /// A field's name in a comparison or an order. Kinto takes a comparison with any other name for a part of the
-    /// name, and leaves out an order by one, both without an error.
+    /// A field's name in a comparison or a sort order. With any other name, Kinto takes the comparison as part of the
+    /// name, and ignores the sort order, both without an error.
     static func comparable(_ field: String) throws(PluginError) -> String {
         guard !field.isEmpty, field.utf8.allSatisfy({ $0.isWordCharacter || $0 == UInt8(ascii: ".") }) else {
             throw PluginError(

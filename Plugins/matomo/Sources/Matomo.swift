@@ -9,7 +9,7 @@ internal import Synchronization
 final class Matomo: AnalyticsPlugin {
     private let host: Host
     private let requests: MatomoRequests
-    /// Whether Matomo says which requests of a batch are invalid: it does so to superusers.
+    /// Whether Matomo says which requests of a batch are invalid; it tells only superusers.
     private let namesInvalid = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -17,7 +17,7 @@ final class Matomo: AnalyticsPlugin {
         requests = try MatomoRequests(configuration)
     }
 
-    /// Sends a request for no site, which is invalid and counts nowhere; then asks for the site by the token.
+    /// Sends a request for no site, which is invalid and counts nowhere; then asks for the site with the token.
     func open() async throws -> [Evidence] {
         let body = try tracked(await host.http.send(requests.track([MatomoRequests.noSite])))
         guard body["invalid"] == 1, body["tracked"] == 0 else {
@@ -54,7 +54,7 @@ final class Matomo: AnalyticsPlugin {
             let refusal = BatchRefusal(Dictionary(places) { $1 }, of: batch.count, tookOthers: taken > 0)
             if batch.count > 1, taken > 0 {
                 noteLoss(of: batch.count, tracked: taken, refused: refusal?.failures.count ?? 0)
-                // From now on one by one.
+                // From now on, send events one by one.
                 if invalid > 0, refusal == nil { namesInvalid.store(false, ordering: .relaxed) }
             } else if invalid > 0, refusal == nil {
                 throw failure
@@ -63,8 +63,8 @@ final class Matomo: AnalyticsPlugin {
         }
     }
 
-    /// Logs how many events Matomo neither took nor named. It skips requests that wait too long for its database, and calls the batch
-    /// a success; or it does not say any more which ones are invalid. To repeat the batch would count the others twice.
+    /// Logs how many events Matomo neither took nor named as invalid. It skips requests that wait too long for its database and calls the
+    /// batch a success, or it no longer says which requests are invalid. Repeating the batch would count the others twice.
     private func noteLoss(of count: Int, tracked: Int64, refused: Int) {
         let lost = Int64(count - refused) - min(tracked, Int64(count))
         guard lost > 0 else { return }

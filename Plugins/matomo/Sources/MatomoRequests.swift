@@ -28,7 +28,7 @@ struct MatomoRequests {
     /// Whether requests carry a token.
     var hasToken: Bool { token != nil }
 
-    /// What the token may know of the site. Newer tokens are taken from bodies only.
+    /// A request for what the token may see of the site. Matomo accepts newer tokens only in bodies.
     var site: HTTPRequest {
         let url = endpoint.appending(path: "/index.php").with("module", "API")
             .with("method", "SitesManager.getSiteFromId").with("idSite", siteId).with("format", "json")
@@ -51,10 +51,11 @@ struct MatomoRequests {
         return request
     }
 
-    /// The request that Matomo calls invalid: it is for no site. A number below 0 is not a failure for the administrator's list.
+    /// A request that Matomo calls invalid, because it is for no site. A number below 0 does not appear in the administrator's list of
+    /// failures.
     static let noSite = Array(#""?idsite=-1&rec=1""#.utf8)
 
-    /// An event as a query in quotation marks; its percent-encoding leaves nothing to be escaped in JSON.
+    /// An event as a query in quotation marks; its percent-encoding leaves nothing for JSON to escape.
     func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         var items = [("idsite", siteId), ("rec", "1"), ("apiv", "1"), ("send_image", "0")]
         func add(_ name: String, _ value: JSONValue?) {

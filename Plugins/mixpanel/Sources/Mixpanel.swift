@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Delivers to Mixpanel: events by its import (developer.mixpanel.com/reference/import-events), and profiles.
+/// Delivers to Mixpanel: events through its import (developer.mixpanel.com/reference/import-events), and profiles.
 struct Mixpanel: AnalyticsPlugin {
     private let host: Host
     private let requests: MixpanelRequests
@@ -18,7 +18,7 @@ struct Mixpanel: AnalyticsPlugin {
         items = MixpanelItems(token: token, groupKey: try configuration.string("groupKey"))
     }
 
-    /// Imports no event. If Mixpanel refuses the same with another token, the real one is proved.
+    /// Sends an import without events. If Mixpanel refuses the same with another token, the real one is proved.
     func open() async throws -> [Evidence] {
         try await keyCheck.evidence(reach(), refused: requests.events([], token: "wrong"), by: host.http)
     }
@@ -28,7 +28,7 @@ struct Mixpanel: AnalyticsPlugin {
         keyCheck.evidence(try await reach())
     }
 
-    /// Events go to the import, and what they say of users and groups to profiles. Both take the same twice as once.
+    /// Events go to the import, and what they say about users and groups goes to profiles. Both are idempotent.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer] {
         let now = host.clock.now
         var delivery = SteppedDelivery(count: events.count)
@@ -52,14 +52,14 @@ struct Mixpanel: AnalyticsPlugin {
 
     private func reach() async throws -> Evidence {
         let response = try await host.http.send(requests.events([]))
-        // An import without events may be wrong to Mixpanel, once it has looked at the token.
+        // Mixpanel may refuse an import without events, but only once it has checked the token.
         if response.status != 400 || (try? response.json())?["code"] != 400 {
             _ = try MixpanelRequests.imported.body(of: response, failure: failure)
         }
         return .reachable("answered HTTP \(response.status) to an import without events")
     }
 
-    /// Throws unless Mixpanel imported all events; of some it may say why it has not.
+    /// Throws unless Mixpanel imported all events; for single events it may say why it did not.
     private func `import`(_ items: [[UInt8]]) async throws {
         let response = try await host.http.send(requests.events(items))
         if response.status == 400, let records = (try? response.json())?["failed_records"]?.array {

@@ -4,14 +4,14 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Encodes events for Mixpanel, and what they say of users and groups for its profiles.
+/// Encodes events for Mixpanel, and what they say about users and groups for its profiles.
 struct MixpanelItems {
     /// The token's placeholder.
     let token: String
-    /// The Mixpanel group key of the specification's groups.
+    /// The Mixpanel group key for the specification's groups.
     let groupKey: String
 
-    /// An event as it appears in an import. With both ids, Mixpanel learns that they are one user's.
+    /// An event as it appears in an import. With both ids, Mixpanel learns that they belong to one user.
     func event(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         let name: String =
             switch event.type {
@@ -30,7 +30,7 @@ struct MixpanelItems {
         return JSONValue.object(["event": .string(name), "properties": .object(properties)]).utf8()
     }
 
-    /// The profile of a user: the traits, or the group that the user is in.
+    /// The update of a user's profile: the traits, or the group that the user joins.
     func user(_ event: AnalyticsEvent) -> [UInt8] {
         var profile: JSONObject = ["$token": "", "$distinct_id": .string(event.distinctId)]
         if event.type == .identify {
@@ -41,7 +41,7 @@ struct MixpanelItems {
         return encoded(profile)
     }
 
-    /// The profile of a group.
+    /// The update of a group's profile.
     func group(_ event: AnalyticsEvent) -> [UInt8] {
         encoded([
             "$token": "", "$group_key": .string(groupKey), "$group_id": .string(event.groupId ?? ""),
@@ -55,7 +55,7 @@ struct MixpanelItems {
         return empty + Array(token.utf8) + JSONValue.object(profile).utf8WithoutPlaceholders().dropFirst(empty.count)
     }
 
-    /// The message's id if Mixpanel takes it, otherwise a UUID derived from it. Mixpanel drops duplicates by it.
+    /// The message's id if Mixpanel accepts it, otherwise a UUID derived from it. Mixpanel drops duplicates by it.
     static func insertId(_ messageId: String) -> String {
         let isTaken = messageId.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
         return isTaken && 1...36 ~= messageId.utf8.count ? messageId : StableUUID.from(messageId)

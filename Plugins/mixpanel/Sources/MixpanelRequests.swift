@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The requests to Mixpanel. Profiles contain the token's placeholder, so nothing else in a body may look like one.
 struct MixpanelRequests {
-    /// 2000 things and 2 MB per request, and 1 MB per event.
+    /// 2000 items and 2 MB per request, and 1 MB per event.
     static let limits = BatchDelivery(itemBytes: 1_000_000, batchBytes: 2_000_000, batchCount: 2000)
 
     /// The answer to events that Mixpanel took.

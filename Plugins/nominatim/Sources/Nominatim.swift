@@ -33,7 +33,7 @@ struct Nominatim: GeocoderPlugin {
         do throws(PluginError) {
             try await pace.wait()
         } catch {
-            // Calls fill the time until the deadline of a proof: what they get proves as much.
+            // Calls use every turn until this call's deadline; their answers prove just as much.
             guard error.status == .rateLimited, pace.isAnswered else { throw error }
             return [.reachable("the server has answered within the last minute, and calls wait for their turns")]
         }

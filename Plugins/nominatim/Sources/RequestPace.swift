@@ -30,7 +30,8 @@ final class RequestPace: Sendable {
     /// Waits until this request may start. The slot of a cancelled request stays unused unless it is the last one, so
     /// that the next does not start too early.
     ///
-    /// - Throws: `rateLimited` at once if that is after the call's deadline: it takes no slot that another could use.
+    /// - Throws: `rateLimited` at once if its turn would come after the call's deadline, so that it takes no slot from
+    ///   another request.
     func wait() async throws(PluginError) {
         let now = clock.monotonic
         let (turn, isInTime) = next.withLock { next -> (UInt64, Bool) in

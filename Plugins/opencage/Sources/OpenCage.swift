@@ -18,8 +18,8 @@ final class OpenCage: GeocoderPlugin {
         )
     }
 
-    /// Sends a request without a place to look for, which finds nothing and so costs nothing. If the API refuses the same
-    /// request with a wrong key, the real key is proved.
+    /// Sends a request without a query, which finds nothing and so costs nothing. If the API refuses the same request with a wrong key, the
+    /// real key is proved.
     func open() async throws -> [Evidence] {
         try await reach()
         let wrong = requests.emptyQuery(key: String(repeating: "0", count: 32))

@@ -40,7 +40,7 @@ enum OpenCageAnswer {
                 failure.retryAfter = .seconds(max(now, reset) - now)
             }
         }
-        // What OpenCage says to a request that is too long, and not that there is no such place.
+        // OpenCage answers 410 to a request that is too long, not for a missing place.
         if response.status == 410 { failure.status = .tooLarge }
         return failure
     }

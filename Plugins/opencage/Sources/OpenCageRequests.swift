@@ -12,7 +12,7 @@ struct OpenCageRequests {
     /// A request without a query, which the API answers with 400 once it has accepted the key.
     var emptyQuery: HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
-    /// The same with another key.
+    /// The same request with another key.
     func emptyQuery(key: String) -> HTTPRequest { HTTPRequest(.get, url.with("key", key)) }
 
     func geocode(_ question: GeocodeRequest) -> HTTPRequest {
@@ -31,7 +31,7 @@ struct OpenCageRequests {
         return request(query, language: question.language, limit: question.limit, countries: "")
     }
 
-    /// Without annotations, such as time zones, and without a record of what was asked in the vendor's logs.
+    /// A request without annotations, such as time zones, and without a record of the query in the vendor's logs.
     private func request(_ query: String, language: String?, limit: Int, countries: String) -> HTTPRequest {
         let url = url.with("q", query).with("limit", "\(limit)").with("language", language)
             .with("countrycode", countries.isEmpty ? nil : countries)

@@ -92,7 +92,7 @@ struct Parse: DatabasePlugin {
         let skip = try ParseQuery.skip(query.cursor)
         let answer = try await send(requests.query(query, skip: skip, in: collection), for: ParseAnswer.results)
         let records = try (answer["results"]?.array ?? []).prefix(query.limit).map { try ParseRecord.read($0) }
-        // A server may return fewer records than it was asked for, so only their count says whether more follow.
+        // A server may return fewer records than it was asked for, so only the total count says whether more follow.
         let end = skip + records.count
         let hasMore = !records.isEmpty && end < answer["count"]?.integer ?? .max
         return DatabasePage(records: records, cursor: hasMore ? "\(end)" : nil)

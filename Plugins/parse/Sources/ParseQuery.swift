@@ -11,7 +11,7 @@ enum ParseQuery {
         .equal: "$eq",
     ]
 
-    /// The condition under `where`. A second constraint of one kind on one member has no place but under `$and`.
+    /// The condition under `where`. A second constraint of the same kind on one member fits only under `$and`.
     static func condition(_ filters: [DatabaseQuery.Filter]) -> JSONObject {
         var condition = JSONObject()
         var others: [JSONValue] = []
@@ -36,7 +36,7 @@ enum ParseQuery {
         return condition
     }
 
-    /// The members to order by, with the id last: among records that are equal before it, pages would overlap or miss some.
+    /// The members to order by, with the id last: without it, pages could overlap or skip records that compare equal.
     static func order(_ sort: [DatabaseQuery.Order]) -> [String] {
         let order = sort.map { ($0.isDescending ? "-" : "") + name($0.field) }
         return sort.contains { name($0.field) == "objectId" } ? order : order + ["objectId"]

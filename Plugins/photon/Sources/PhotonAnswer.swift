@@ -19,7 +19,7 @@ enum PhotonAnswer {
         return places
     }
 
-    /// The error, with Photon's own `message`, which newer servers have in a list below the name of what they refuse.
+    /// The error, with Photon's own `message`, which newer servers put in a list under the name of what they refuse.
     static func failure(_ response: HTTPResponse, now: Timestamp) -> PluginError {
         let body = try? response.json()
         let words = body?["message"] ?? body?.object?.members.first?.value[0]?["message"]
@@ -80,7 +80,7 @@ enum PhotonAnswer {
         return components
     }
 
-    /// The address in one line, which Photon's clients must format.
+    /// The address in one line, which clients of Photon must format themselves.
     private static func formattedAddress(_ name: String?, _ components: AddressComponents) -> String? {
         let street = [components.street, components.houseNumber].compactMap(\.self).joined(separator: " ")
         let city = [components.postalCode, components.city].compactMap(\.self).joined(separator: " ")

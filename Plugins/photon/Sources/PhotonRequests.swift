@@ -11,7 +11,8 @@ struct PhotonRequests {
     /// A request for the server's health.
     var status: HTTPRequest { HTTPRequest(.get, endpoint.appending("status")) }
 
-    /// Photon takes only free text and cannot filter by country; to filter, request as many places as it returns.
+    /// Photon takes only free text and cannot filter by country; for the caller to filter, the request asks for as many
+    /// places as Photon returns.
     func search(_ question: GeocodeRequest) -> HTTPRequest {
         let text =
             switch question.subject {
@@ -30,7 +31,8 @@ struct PhotonRequests {
         return request(url, language: question.language)
     }
 
-    /// A preference, as the field has it: `lang` in the URL is refused if the server has not imported that language.
+    /// Sends the language as a mere preference, in `Accept-Language`: a server refuses `lang` in the URL for a language
+    /// that it has not imported.
     private func request(_ url: HTTPURL, language: String?) -> HTTPRequest {
         HTTPRequest(.get, url, headers: language.map { ["Accept-Language": $0] } ?? [:])
     }

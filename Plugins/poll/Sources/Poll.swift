@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Asks a server for one number at an interval.
 ///
-/// The host's clock calls back for each question, so no thread waits between them.
+/// The host's timer triggers each request, so no thread waits in between.
 final class Poll: SensorPlugin {
     private let source: PolledSource
     private let interval: Duration
@@ -26,11 +26,10 @@ final class Poll: SensorPlugin {
         self.host = host
     }
 
-    /// Asks once, and from then on at the interval.
+    /// Asks once, and then at the interval.
     func open() async throws -> [Evidence] {
         let evidence = try await probe()
-        // Detached: the deadline of this call is not that of later questions.
-        let task = Task.detached { [self] in await ask() }
+        let task = Task { await ask() }
         asking.withLock { state in
             state?.cancel()
             state = task
@@ -81,7 +80,7 @@ final class Poll: SensorPlugin {
         }
     }
 
-    /// Asks the server, keeps the reading, and announces it; without an answer it is one of bad quality.
+    /// Asks the server, keeps the reading, and announces it; without an answer, the reading has bad quality.
     private func measure() async throws(PluginError) -> SensorReading {
         do throws(PluginError) {
             let value = try await source.value(host)

@@ -58,7 +58,7 @@ struct PolledSource: Sendable {
         return number
     }
 
-    /// A reading of a number; of bad quality without one.
+    /// A reading of a number; without one, its quality is bad.
     func reading(_ value: Double?, at time: Timestamp) throws(PluginError) -> SensorReading {
         let isPossible = value.map { minimum <= $0 && $0 <= maximum } ?? true
         do throws(ConnectorError) {

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Keeps records as rows of a PostgreSQL database by its PostgREST server (docs.postgrest.org).
+/// Keeps records as rows of a PostgreSQL database behind a PostgREST server (docs.postgrest.org).
 struct PostgREST: DatabasePlugin {
     private let host: Host
     private let columns: TableColumns
@@ -17,8 +17,8 @@ struct PostgREST: DatabasePlugin {
         requests = try PostgRESTRequests(configuration, columns)
     }
 
-    /// Reads the description of the API. PostgREST checks a token first, so if it refuses a wrong one, the real one is
-    /// proved.
+    /// Reads the description of the API. PostgREST checks the token first, so if it refuses a wrong token, the real one
+    /// is proved.
     func open() async throws -> [Evidence] {
         guard requests.hasToken else { return [try await reach()] }
         return try await keyCheck.evidence(reach(), refused: requests.root(token: "wrong"), by: host.http)
@@ -66,7 +66,7 @@ struct PostgREST: DatabasePlugin {
         // Rows were removed since the cursor was given.
         if response.status == 416, offset > 0 { return DatabasePage(records: [], cursor: nil) }
         let records = try columns.records(PostgRESTRequests.rows.body(of: response, failure: failure))
-        // The header ends in the number of all rows that the query finds.
+        // The header ends with the total number of rows that the query finds.
         let total = response.headers["Content-Range"]?.split(separator: "/").last.flatMap { Int($0) } ?? .max
         let end = offset + records.count
         return DatabasePage(records: records, cursor: records.isEmpty || end >= total ? nil : "\(end)")
@@ -74,14 +74,14 @@ struct PostgREST: DatabasePlugin {
 
     private func reach() async throws -> Evidence {
         let response = try await host.http.send(requests.root())
-        // A server may hide the description, which it says in its own words.
+        // A server may hide the description, and says so with an error code of its own.
         if response.status != 404 || (try? response.json())?["code"]?.string?.hasPrefix("PGRST") != true {
             _ = try PostgRESTRequests.description.body(of: response, failure: failure)
         }
         return .reachable("answered HTTP \(response.status) to a request for the description of the API")
     }
 
-    /// Changes a row, or with nil removes it. If none has the version, the row without it shows why.
+    /// Reads a row (`[:]`), changes it, or removes it (nil). If no row has the version, a request without it shows why.
     private func change(_ id: String, in collection: String, _ changes: JSONObject?, version: String?) async throws
         -> DatabaseRecord
     {
@@ -97,13 +97,13 @@ struct PostgREST: DatabasePlugin {
         try PostgRESTRequests.row.body(of: await host.http.send(request), failure: failure)
     }
 
-    /// The error, with PostgREST's or PostgreSQL's own words, and what its code says that its status does not.
+    /// The error, with PostgREST's or PostgreSQL's own words, corrected by what its code says beyond the HTTP status.
     private func failure(_ response: HTTPResponse) -> PluginError {
         let body = try? response.json()
         var failure = response.failure(vendor: "postgrest", words: body?["message"]?.string, now: host.clock.now)
         switch body?["code"]?.string {
         case "PGRST116" where body?["details"]?.string?.contains(" 0 rows") == true: failure.status = .notFound
-        case "23503": failure.status = .invalid  // The key of a row in another table, which is not there.
+        case "23503": failure.status = .invalid  // A foreign key names a missing row.
         default: break
         }
         return failure

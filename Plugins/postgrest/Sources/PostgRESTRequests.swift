@@ -8,7 +8,7 @@ internal import ConnectorManifest
 struct PostgRESTRequests {
     /// The answer to a request for the description of the API.
     static let description = VendorAnswer("postgrest", [.object(#"with "swagger""#) { $0["swagger"]?.string != nil }])
-    /// The answers to a request for one row, and to a query: all rows, or a part of them.
+    /// The answers to a request for one row, and to a query: all rows, or part of them.
     static let row = VendorAnswer("postgrest", statuses: 200...201, [.object("of a row") { _ in true }])
     static let rows = VendorAnswer("postgrest", statuses: 200...206, [.array("of rows") { $0.object != nil }])
 
@@ -41,7 +41,7 @@ struct PostgRESTRequests {
         one(.post, endpoint.appending(table), row)
     }
 
-    /// A request that reads a row, changes it or, with nil, removes it, if it has a version where one is given.
+    /// A request that reads a row, changes it or, if `changes` is nil, removes it, provided that it has a given version.
     func row(_ id: String, in table: String, version: String? = nil, changes: JSONObject? = [:]) throws -> HTTPRequest {
         let url = endpoint.appending(table).with("and", try condition(columns.filters(id: id, version: version)))
         return one(changes.map { $0.isEmpty ? .get : .patch } ?? .delete, url, changes ?? [:])
@@ -56,7 +56,7 @@ struct PostgRESTRequests {
         return HTTPRequest(.get, url, headers: headers)
     }
 
-    /// A request whose answer is one row, or a refusal if it would be none or several.
+    /// A request whose answer is exactly one row; the server refuses if there are none or several.
     private func one(_ method: HTTPRequest.Method, _ url: HTTPURL, _ changes: JSONObject) -> HTTPRequest {
         var request = HTTPRequest(method, url, headers: headers)
         request.headers["Accept"] = "application/vnd.pgrst.object+json"

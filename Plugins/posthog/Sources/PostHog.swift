@@ -19,8 +19,8 @@ struct PostHog: AnalyticsPlugin {
         events = PostHogEvents(groupType: try configuration.string("groupType"))
     }
 
-    /// Only the feature flags reveal a wrong key for certain; `open` evaluates none, so PostHog bills none. To a server
-    /// without feature flags, `open` sends an empty batch, which proves only that it answers.
+    /// Only a request for feature flags reveals a wrong key for certain; `open` evaluates none, so PostHog bills none.
+    /// To a server without feature flags, `open` sends an empty batch, which proves only that it answers.
     func open() async throws -> [Evidence] {
         let flags = try await host.http.send(requests.flags)
         if ![400, 404, 405].contains(flags.status) {

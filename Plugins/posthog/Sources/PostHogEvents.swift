@@ -9,7 +9,7 @@ struct PostHogEvents {
     /// The longest id of a person; PostHog truncates longer ones, which would merge different people.
     static let distinctIdLimit = 200
 
-    /// The PostHog group type of the specification's groups.
+    /// The PostHog group type for the specification's groups.
     let groupType: String
 
     /// Encodes an event as it appears in a batch.

@@ -11,10 +11,10 @@ struct PushedCounters {
     /// The most counters, because each is a time series in Prometheus.
     static let limit = 1000
 
-    /// The totals by labels, as they stand between the braces.
+    /// The totals by labels, as written between the braces.
     private(set) var totals: [String: UInt64] = [:]
 
-    /// Reads a group's totals from the gateway's metrics; a group that is not there has none.
+    /// Reads a group's totals from the gateway's metrics; a missing group has none.
     init(in metrics: JSONValue, group: [(name: String, value: String)]) {
         let labels = JSONObject(group.map { ($0.name, .string($0.value)) })
         let found = metrics["data"]?.array?.first { candidate in
@@ -41,7 +41,7 @@ struct PushedCounters {
                 domain: "pushgateway"
             )
         }
-        // The gateway may have told any total.
+        // The gateway may have returned any total, even the greatest.
         totals[labels] = min(totals[labels] ?? 0, .max - 1) + 1
     }
 

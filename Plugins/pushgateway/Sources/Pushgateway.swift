@@ -13,7 +13,7 @@ final class Pushgateway: AnalyticsPlugin {
     private let host: Host
     private let requests: PushgatewayRequests
     private let credentials: OptionalCredentials
-    /// What the gateway has; nil until the first delivery has asked for it.
+    /// The totals at the gateway; nil until the first delivery has read them.
     private let counters = Mutex<PushedCounters?>(nil)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -50,8 +50,8 @@ final class Pushgateway: AnalyticsPlugin {
         }
     }
 
-    /// The counts to continue from: those of this instance or, at first, the gateway's from before. They are asked for once:
-    /// after a push whose answer was lost, the gateway's may contain it.
+    /// The totals to continue from: those of this instance or, at first, the gateway's. The gateway is asked only once: after a push whose
+    /// answer was lost, its totals may already contain that push.
     private func known() async throws(PluginError) -> PushedCounters {
         if let known = counters.withLock({ $0 }) { return known }
         let metrics = try await read(PushgatewayRequests.metrics, requests.metrics)

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The requests to a Pushgateway, and its answers.
 struct PushgatewayRequests {
-    /// The gateway has no limits of its own. An item is what distinguishes an event's counter from the others.
+    /// The gateway has no limits of its own. An item here is the labels of an event's counter.
     static let limits = BatchDelivery(itemBytes: 2 << 10, batchBytes: 1 << 20, batchCount: 5000)
 
     /// The gateway answers 200 without a body once the push is consistent with what it has; 202 before version 1.0.
@@ -26,7 +26,7 @@ struct PushgatewayRequests {
     /// The labels of the group: the job and, if configured, the instance.
     let group: [(name: String, value: String)]
 
-    /// - Throws: A ``PluginError`` for a label that no path can hold.
+    /// - Throws: A ``PluginError`` for a label that cannot be a path segment.
     init(endpoint: HTTPURL, job: String, instance: String?) throws(PluginError) {
         self.endpoint = endpoint
         group = [("job", job)] + (instance.map { [("instance", $0)] } ?? [])

@@ -24,7 +24,8 @@ struct Rollbar: CrashPlugin {
         )
     }
 
-    /// Sends an item without content, which is invalid. If another token is refused first, the real one is proved.
+    /// Sends an item without content, which is invalid. If Rollbar refuses the same item with another token, the real
+    /// token is proved.
     func open() async throws -> [Evidence] {
         let wrong = requests.item([], token: String(repeating: "0", count: 32))
         return try await keyCheck.evidence(reach(), refused: wrong, by: host.http)

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Encodes reports as Rollbar's items, whose frames end with the innermost one.
+/// Encodes reports as Rollbar's items, whose frames end with the innermost.
 struct RollbarItems {
     /// The default for reports without their own value.
     let environment: String
@@ -25,7 +25,7 @@ struct RollbarItems {
         data.set("code_version", report.release ?? release)
         if !report.fingerprint.isEmpty { data["fingerprint"] = .string(report.fingerprint.joined(separator: "/")) }
         if let user = report.user, let id = user.id {
-            // At most 40 characters.
+            // Rollbar takes at most 40 characters.
             var person: JSONObject = ["id": .string(id.unicodeScalars.count > 40 ? StableUUID.from(id) : id)]
             person.set("username", user.name)
             person.set("email", user.email)

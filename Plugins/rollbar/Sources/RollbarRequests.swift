@@ -19,7 +19,8 @@ struct RollbarRequests {
     /// The token's placeholder.
     let accessToken: String
 
-    /// An encoded item, with the project's token unless another one is given; without an item, one that has no content.
+    /// A request with an encoded item, and with the project's token unless another is given; for no bytes, the item has
+    /// no content.
     func item(_ item: [UInt8], token: String? = nil) -> HTTPRequest {
         let content = item.isEmpty ? Array("{}".utf8) : item
         return HTTPRequest(

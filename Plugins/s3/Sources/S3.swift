@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Keeps files as objects in a bucket of Amazon S3, or of a server that speaks its protocol.
 ///
-/// A file of one part is put with one request, which carries its digest along. A larger one is a multipart upload, whose
-/// digest is not known when its metadata is set: S3 does not report it later.
+/// A file of one part is put with one request, which carries its digest. A larger file is a multipart upload, whose digest is not yet known
+/// when its metadata is set, so S3 never reports it.
 final class S3: FilesPlugin {
     private let requests: S3Requests
     private let connection: S3Connection
@@ -18,7 +18,8 @@ final class S3: FilesPlugin {
 
     /// The most uploads at once; each may hold one part in memory.
     private static let uploadLimit = 32
-    /// How long an upload may be idle before another may take its place: its caller may have given up unheard.
+    /// How long an upload may be idle, in nanoseconds, before a new upload displaces it: its caller may have given up
+    /// without aborting it.
     private static let patience: UInt64 = 3_600_000_000_000
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -42,12 +43,12 @@ final class S3: FilesPlugin {
         connection = S3Connection(host: host, signature: signature)
     }
 
-    /// Lists one file. The credentials are proved only by a bucket that refuses a request without them. That request
-    /// cannot fail the opening.
+    /// Lists one file. The credentials are proved only if the bucket refuses the same request without them; a failure
+    /// of that request does not fail the opening.
     func open() async throws -> [Evidence] {
         let request = requests.list(prefix: "", after: "", limit: 1)
         _ = try await connection.document(S3Page.name, of: request)
-        // Cloudflare's R2 refuses a stranger with 400.
+        // Cloudflare's R2 refuses anonymous requests with 400.
         let stranger = try? await connection.send(request, accepting: [200, 400, 401, 403], isAnonymous: true)
         return switch stranger?.status {
         case nil: [.reachable("the bucket \(bucket) is listed")]
@@ -98,7 +99,7 @@ final class S3: FilesPlugin {
             )
             let page = try S3Page(document)
             for object in page.objects {
-                // Otherwise a list that continues from here might not end.
+                // Without this check, a list that continues from here might never end.
                 guard selection.includes(object.key), after.utf8.lexicographicallyPrecedes(object.key.utf8) else {
                     throw PluginError(
                         .protocolViolation,
@@ -107,7 +108,7 @@ final class S3: FilesPlugin {
                     )
                 }
                 after = object.key
-                // Other programs put keys that are not paths, such as those of empty folders.
+                // Other programs store keys that are not paths, such as those of empty folders.
                 if let file = object.file { files.append(file) }
             }
             if !page.isTruncated || files.count >= limit {
@@ -139,7 +140,7 @@ final class S3: FilesPlugin {
 
     func createUpload(_ request: FileUploadRequest) async throws -> FileUpload {
         if case .tag(let tag) = request.condition { try Self.check(tag) }
-        // In a header that is signed, these would read as a placeholder or end one.
+        // In a signed header, these would begin or end a placeholder.
         let contentType = Array((request.contentType ?? "").utf8)
         guard !contentType.contains("{{".utf8), !contentType.contains("}}".utf8) else {
             throw PluginError(
@@ -176,7 +177,7 @@ final class S3: FilesPlugin {
     func completeUpload(_ id: String, size: UInt64, digest: String?) async throws -> FileEntry {
         let upload = try upload(id)
         try await upload.complete(size: size, digest: digest)
-        // Where this fails the call can be repeated.
+        // If this fails, the caller can repeat the call.
         let entry = try await head(upload.request.path)
         uploads.withLock { $0[id] = nil }
         return entry
@@ -192,7 +193,7 @@ final class S3: FilesPlugin {
         try await connection.send(requests.remove(path), accepting: [204, 404])
     }
 
-    /// Copies a file of at most 5 GiB, which S3 does in one step.
+    /// Copies a file in one step, which S3 allows for at most 5 GiB.
     func copy(_ source: String, to destination: String) async throws -> FileEntry {
         // S3 refuses to copy a file to itself.
         if !source.utf8.elementsEqual(destination.utf8) {

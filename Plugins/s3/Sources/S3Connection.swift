@@ -16,9 +16,9 @@ struct S3Connection: Sendable {
     /// Sends a request.
     ///
     /// - Parameters:
-    ///   - statuses: Those that do not mean an error.
+    ///   - statuses: The statuses that are not errors.
     ///   - isAnonymous: Whether the request is sent without a signature.
-    /// - Throws: The error that any other answer means.
+    /// - Throws: The error for any other status.
     @discardableResult
     func send(
         _ request: HTTPRequest,
@@ -26,7 +26,7 @@ struct S3Connection: Sendable {
         isAnonymous: Bool = false
     ) async throws(PluginError) -> HTTPResponse {
         var request = isAnonymous ? request : signature.signed(request, at: host.clock.now)
-        // Unsigned, since proxies change it. A range of what a server has compressed would be one of other bytes.
+        // Not signed, because proxies change it. A range of a compressed answer would be a range of other bytes.
         request.headers["Accept-Encoding"] = "identity"
         let response = try await host.http.send(request)
         guard statuses.contains(response.status) else { throw failure(response) }
@@ -35,7 +35,7 @@ struct S3Connection: Sendable {
 
     /// Sends a request whose answer is a document.
     ///
-    /// - Throws: The error in the document, too: a long request is answered with status 200 before its end is known.
+    /// - Throws: Also the error in a document: S3 answers a long request with status 200 before the outcome is known.
     func document(_ name: String, of request: HTTPRequest) async throws(PluginError) -> XMLElement {
         let response = try await send(request, accepting: [200])
         let document: XMLElement
@@ -46,7 +46,7 @@ struct S3Connection: Sendable {
             throw violation("the answer is not XML\(position): \(error.message)", response)
         }
         if document.name == "Error" {
-            // The simplest of servers say so, whatever happened.
+            // The simplest servers answer so, whatever happened.
             guard document["Code"]?.text.isEmpty == false else {
                 throw violation("the answer is an error without a code", response)
             }
@@ -58,7 +58,7 @@ struct S3Connection: Sendable {
         return document
     }
 
-    /// The error for an answer that no such server gives.
+    /// The error for an answer that breaks the protocol.
     func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
         PluginError(.protocolViolation, message, domain: "s3", detail: Int32(response.status))
     }
@@ -82,11 +82,11 @@ struct S3Connection: Sendable {
         for name in ["Region", "Endpoint", "BucketName"] {
             if let text = document[name]?.text, !text.isEmpty { words += "; \(name) \(text)" }
         }
-        // Without its body, which looks like a page.
+        // Leave out the body, which looks like a web page.
         let bare = HTTPResponse(status: max(400, response.status), headers: response.headers)
         var failure = bare.failure(vendor: "s3", words: String(words.prefix(300)), now: host.clock.now)
         failure.detail = Int32(response.status)
-        // Refused for a reason of its own, and not for its signature.
+        // A 403 with any other code refuses the request itself, not its signature.
         let denied: PluginStatus? = response.status == 403 && !code.isEmpty ? .denied : nil
         guard let status = Self.statuses[code] ?? denied else { return failure }
         return PluginError(

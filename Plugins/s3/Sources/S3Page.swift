@@ -14,15 +14,15 @@ struct S3Page {
     }
 
     let objects: [Object]
-    /// Whether objects follow.
+    /// Whether more objects follow.
     let isTruncated: Bool
 
-    /// The name of the document.
+    /// The name of the document's root element.
     static let name = "ListBucketResult"
 
     /// Reads the document, which says whether keys are encoded: a server may leave them as they are.
     ///
-    /// - Throws: `protocolViolation` if an object lacks what a file needs, or the document does not say whether it is all.
+    /// - Throws: `protocolViolation` if an object lacks what a file needs, or if the document does not say whether more follow.
     init(_ document: XMLElement) throws(PluginError) {
         switch document["IsTruncated"]?.text {
         case "true": isTruncated = true

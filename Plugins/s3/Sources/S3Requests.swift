@@ -10,7 +10,7 @@ struct S3Requests {
     /// The URL of the bucket.
     private let root: HTTPURL
 
-    /// The header with the digest of a file's content, which goes wherever the file is copied.
+    /// The header with the digest of a file's content, which S3 copies along with the file.
     static let digestField = "x-amz-meta-sha256"
 
     init(endpoint: HTTPURL, bucket: String, isVirtualHost: Bool) throws(PluginError) {
@@ -35,9 +35,9 @@ struct S3Requests {
         return request
     }
 
-    /// A request for a page of a list, whose keys are encoded: XML cannot hold every character.
+    /// A request for a page of a list with encoded keys, because XML cannot express every character.
     func list(prefix: String, after: String, limit: Int) -> HTTPRequest {
-        // To some servers, what comes before the prefix is the end of the list.
+        // Some servers return an empty list if `start-after` sorts before the prefix.
         let isBefore = after.isEmpty || after.utf8.lexicographicallyPrecedes(prefix.utf8)
         let url = bucketURL.with("list-type", "2").with("encoding-type", "url").with("max-keys", "\(limit)")
         return HTTPRequest(
@@ -63,9 +63,9 @@ struct S3Requests {
         HTTPRequest(.put, url(path).with("partNumber", "\(number)").with("uploadId", id), body: content)
     }
 
-    /// A request that makes a file of parts.
+    /// A request that assembles a file from its parts.
     ///
-    /// - Parameter tags: The fields `ETag` that the parts were answered with, in order.
+    /// - Parameter tags: The `ETag` fields of the answers to the parts, in order.
     func completeUpload(_ upload: FileUploadRequest, id: String, tags: [String]) -> HTTPRequest {
         let parts = tags.enumerated().map { index, tag in
             "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(XMLElement.escaped(tag))</ETag></Part>"
@@ -108,7 +108,7 @@ struct S3Requests {
         Self.segments(of: path).reduce(root) { $0.appending($1) }
     }
 
-    /// The names in a path. Split by bytes, because a slash with an accent after it is another character.
+    /// The names in a path. Splits by bytes, because to Swift a slash with an accent after it is a different character.
     private static func segments(of path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }

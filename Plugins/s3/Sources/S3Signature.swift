@@ -8,7 +8,7 @@ internal import ConnectorManifest
 /// Signs requests with AWS Signature Version 4
 /// (docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
 ///
-/// The adapter knows no secret: it writes what is to be signed, and the host computes the signature as it sends the
+/// The adapter knows no secret: it writes the text to sign, and the host computes the signature as it sends the
 /// request.
 struct S3Signature {
     let region: String
@@ -16,7 +16,7 @@ struct S3Signature {
     let secretKey: SecretPlaceholder
     let sessionToken: SecretPlaceholder?
 
-    /// The request with its time, the digest of its body, and a signature of both and of all its headers.
+    /// The request with its time, the digest of its body, and a signature that covers both and all its headers.
     ///
     /// - Parameter now: The time; servers refuse one that differs from theirs by more than 15 minutes.
     func signed(_ request: HTTPRequest, at now: Timestamp) -> HTTPRequest {
@@ -60,20 +60,20 @@ struct S3Signature {
         now.description.prefix { $0 != "." }.filter { $0 != "-" && $0 != ":" } + "Z"
     }
 
-    /// The host as the client sends it: with the port, unless it is the scheme's own.
+    /// The host as the client sends it: with the port, unless it is the scheme's default.
     private static func host(_ url: HTTPURL) -> String {
         guard var parts = URLParts(url.origin) else { return "" }
         if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
         return String(parts.description.dropFirst(parts.scheme.count + 3))
     }
 
-    /// The items of a query in order; the URL has them encoded already.
+    /// The items of a query, sorted; the URL contains them already encoded.
     private static func query(_ text: Substring) -> String {
         QueryItems.encoded(text.dropFirst()).map { (String($0.name), String($0.value ?? "")) }
             .sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    /// A header's value without spaces at its ends, and with no two in a row.
+    /// A header's value without surrounding spaces, and with each run of spaces reduced to one.
     private static func trimmed(_ value: String) -> String {
         value.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     }

@@ -6,34 +6,34 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// An upload under way. The first part stays in memory until there is a second: then S3 is told of both.
+/// An upload under way. The first part stays in memory until there is a second; then S3 gets both.
 final class S3Upload: Sendable {
-    /// What the upload is for.
+    /// The request that began the upload.
     let request: FileUploadRequest
     private let requests: S3Requests
     private let connection: S3Connection
     private let state = Mutex(State())
 
     private struct State {
-        /// When a call was last about the upload, on the monotonic clock.
+        /// When a call last used the upload, in nanoseconds on the monotonic clock.
         var usedAt: UInt64 = 0
-        /// Whether a call is about it right now: parts come one after the other.
+        /// Whether a call is using it now: parts must arrive one at a time.
         var isBusy = false
         var size: UInt64 = 0
         var hash = SHA256()
-        /// Where the last part begins, and the hash of what is before it: the part may come again.
+        /// Where the last part begins, and the hash of everything before it: the part may arrive again.
         var last: (start: UInt64, hash: SHA256)?
         /// The only part so far.
         var first: [UInt8] = []
         /// S3's id, once there is a second part.
         var id: String?
-        /// The fields `ETag` of the parts that S3 has, in order.
+        /// The `ETag` fields of the parts that S3 has, in order.
         var tags: [String] = []
-        /// Whether the file is in its place.
+        /// Whether the file is in place.
         var isComplete = false
     }
 
-    /// The size of parts; S3 takes 5 MiB to 5 GiB.
+    /// The size of parts, in bytes; S3 takes 5 MiB to 5 GiB.
     static let partSize = FileEntry.partLimit
     /// The most parts of one file.
     private static let partLimit = 10_000
@@ -42,15 +42,15 @@ final class S3Upload: Sendable {
         (self.request, self.requests, self.connection) = (request, requests, connection)
     }
 
-    /// When a call was last about the upload, on the monotonic clock.
+    /// When a call last used the upload, in nanoseconds on the monotonic clock.
     var usedAt: UInt64 { state.withLock(\.usedAt) }
 
-    /// Notes that a call is about the upload.
+    /// Notes that a call uses the upload.
     func use(at now: UInt64) {
         state.withLock { $0.usedAt = now }
     }
 
-    /// Adds a part, or the last one again.
+    /// Adds a part, or repeats the last one.
     func add(_ content: [UInt8], at offset: UInt64) async throws(PluginError) {
         try begin()
         defer { end() }
@@ -80,7 +80,7 @@ final class S3Upload: Sendable {
         }
     }
 
-    /// Puts the file in its place, unless it is there.
+    /// Puts the file in place, unless it already is.
     func complete(size: UInt64, digest: String?) async throws(PluginError) {
         try begin()
         defer { end() }
@@ -107,7 +107,7 @@ final class S3Upload: Sendable {
                 }
             }
         } catch {
-            // Of a file that must be there with a tag, and is not there at all.
+            // The file must exist with a tag, but does not exist at all.
             guard case .tag = request.condition, error.status == .notFound, error.detail == 404 else { throw error }
             throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more", domain: "s3")
         }
@@ -120,7 +120,7 @@ final class S3Upload: Sendable {
         try await connection.send(requests.abortUpload(id, at: request.path), accepting: [204, 404])
     }
 
-    /// Sends a part that is not the first; before the second, the first.
+    /// Sends a part other than the first; sends the first one before the second.
     private func send(_ content: [UInt8], _ index: Int) async throws(PluginError) {
         let (known, first) = state.withLock { ($0.id, $0.first) }
         var id = known ?? ""

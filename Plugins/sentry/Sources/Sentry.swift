@@ -12,7 +12,7 @@ final class Sentry: CrashPlugin {
     private let events: SentryEvents
     private let limits: SentryRateLimits
     private let keyCheck = KeyCheck()
-    /// Whether the server last answered the empty envelope with nothing, as some do to events, too.
+    /// Whether the server's last answer to an empty envelope was empty; some servers also answer events so.
     private let answersNothing = Atomic(false)
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -76,7 +76,8 @@ final class Sentry: CrashPlugin {
         try limits.check()
         let answer = try await host.http.send(requests.envelope(item: event, id: id, sentAt: host.clock.now))
         limits.learn(from: answer)
-        // Whatever answers nothing to a wrong key, too, need not be a server for reports.
+        // An empty answer counts only from a server that refuses wrong keys: anything else that answers so need not be
+        // a server for reports.
         let isNothingEnough = answersNothing.load(ordering: .relaxed) && keyCheck.refusesWrongKeys
         let expected = isNothingEnough ? SentryRequests.acceptedSilently : SentryRequests.accepted
         _ = try expected.body(of: answer, failure: failure)

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 
 /// Encodes reports as Sentry's events (develop.sentry.dev/sdk/data-model/event-payloads), which list the root cause
-/// first and, in a stack, the outermost caller.
+/// first and, in a stack, the outermost caller first.
 struct SentryEvents {
     /// The name of this client in events.
     static let sdk: JSONValue = ["name": "connector-host", "version": "1.0.0"]

@@ -5,7 +5,7 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Tracks until when Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
+/// Tracks how long Sentry accepts no events (develop.sentry.dev/sdk/expected-features/rate-limiting).
 final class SentryRateLimits: Sendable {
     private let clock: any ClockService
     /// The end of the limit, in nanoseconds of the monotonic clock; 0 without a limit.
@@ -41,7 +41,7 @@ final class SentryRateLimits: Sendable {
         closedUntil.withLock { $0 = max($0, until) }
     }
 
-    /// The seconds that Sentry refuses events for; nil if it accepts them.
+    /// The seconds for which Sentry refuses events; nil if it accepts them.
     static func seconds(of response: HTTPResponse, now: Timestamp) -> UInt64? {
         if let header = response.headers["X-Sentry-Rate-Limits"] {
             return header.split(separator: ",").compactMap { seconds(inLimit: $0) }.max()

@@ -14,7 +14,7 @@ struct SentryRequests {
     /// The answer to an event: its id.
     static let accepted = VendorAnswer("sentry", [identified])
 
-    /// The answer to an event by servers that answer envelopes with nothing, such as Bugsink before 2.3.
+    /// The answer to an event from servers that answer envelopes with an empty body, such as Bugsink before 2.3.
     static let acceptedSilently = VendorAnswer("sentry", [identified, .empty])
 
     /// The answer to an envelope without items, which has no id: Relay sends `{}`, other servers an empty body.

@@ -37,7 +37,7 @@ actor SettingsDocument {
     /// - Parameters:
     ///   - edit: Computes the new values from the old ones, and the values to announce.
     ///   - announce: Announces the values once the change is on disk, and before the next change begins.
-    /// - Throws: `tooLarge` beyond the limits, and the storage's errors; nothing has changed then.
+    /// - Throws: `tooLarge` beyond the limits, and the storage's errors; in either case nothing has changed.
     func change(
         _ edit: @escaping @Sendable (_ old: JSONObject) -> (new: JSONObject, changes: JSONObject),
         announce: @escaping @Sendable (_ changes: JSONObject) -> Void

@@ -18,7 +18,7 @@ final class SQLite: DatabasePlugin {
         )
     }
 
-    /// Opens the file, or reads it again; makes it if it does not exist.
+    /// Opens the file, or reads it again; creates it if it does not exist.
     func open() async throws -> [Evidence] {
         try await file.open()
         return [.reachable("the file can be read and written, SQLite \(SQLiteConnection.libraryVersion)")]
@@ -77,7 +77,7 @@ final class SQLite: DatabasePlugin {
         }
     }
 
-    /// SQLite compares texts only up to a NUL in some places.
+    /// Checks for NUL: in some places, SQLite compares text only up to the first one.
     private static func name(_ text: String, _ what: String) throws(PluginError) -> String {
         guard !text.utf8.contains(0) else { throw PluginError(.invalid, "the \(what) has a NUL character") }
         return text

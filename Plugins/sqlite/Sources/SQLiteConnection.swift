@@ -4,18 +4,18 @@
 internal import CSQLite
 internal import ConnectorKit
 
-/// A connection to a file with records, for one thread at a time. It closes at the end of its life.
+/// A connection to a file with records, for one thread at a time. Releasing it closes it.
 ///
-/// The file is read as hostile: nothing that its schema holds runs.
+/// The file is treated as hostile: nothing in its schema runs.
 @safe final class SQLiteConnection {
     /// The version of the library, such as `3.40.1`.
     static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
-    /// How many steps of SQLite's virtual machine pass between two checks whether to continue: some 0.1 ms.
+    /// The steps of SQLite's virtual machine between two checks whether to continue: about 0.1 ms.
     private static let stepsBetweenQuestions: Int32 = 10_000
-    /// How often a lock is tried without a deadline, every 10 ms.
+    /// How often to try for a lock without a deadline, every 10 ms.
     private static let patience: Int32 = 1000
-    /// The bytes of a page.
+    /// The size of a page, in bytes.
     private static let pageSize: Int64 = 4096
 
     private let handle: OpaquePointer
@@ -24,12 +24,12 @@ internal import ConnectorKit
     /// The call that the current work is for.
     private var call: DiskCall
 
-    /// Opens a file that exists, and makes the table in an empty one.
+    /// Opens an existing file, and creates the table if the file is empty.
     ///
     /// - Parameters:
     ///   - path: A path without symbolic links.
-    ///   - maxBytes: The greatest size of the file; one that is larger takes no more.
-    ///   - call: The call that waits for it.
+    ///   - maxBytes: The greatest size of the file, in bytes; a larger file accepts no more data.
+    ///   - call: The call that opens the file.
     init(_ path: String, maxBytes: Int64, during call: DiskCall) throws(PluginError) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
@@ -56,7 +56,8 @@ internal import ConnectorKit
     }
 
     deinit {
-        // The last connection to a file deletes its write-ahead log by name, which is another file's by now.
+        // The last connection to a file deletes its write-ahead log by name. By now, the log with that name belongs to
+        // another file.
         if !isInPlace { unsafe connector_sqlite_leave_log(handle) }
         unsafe sqlite3_close_v2(handle)
     }
@@ -67,17 +68,17 @@ internal import ConnectorKit
         return identity == found
     }
 
-    /// From now on, works for a call.
+    /// Sets the call that the following work is for.
     func serve(_ call: DiskCall) {
         self.call = call
     }
 
-    /// Runs statements that are constants.
+    /// Runs constant statements, without parameters or results.
     func run(_ statements: String) throws(PluginError) {
         guard unsafe sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
-    /// Runs one statement with its parameters, and hands over each row of its result until the closure returns false.
+    /// Runs one statement with its parameters, and passes each row of its result to the closure until that returns false.
     func run(
         _ text: String,
         _ values: SQLiteValue...,
@@ -86,7 +87,7 @@ internal import ConnectorKit
         try run(text, values, row: row)
     }
 
-    /// Runs one statement with its parameters, and hands over each row of its result until the closure returns false.
+    /// Runs one statement with its parameters, and passes each row of its result to the closure until that returns false.
     func run(
         _ text: String,
         _ values: [SQLiteValue],
@@ -108,7 +109,7 @@ internal import ConnectorKit
         }
     }
 
-    /// Runs changes that take effect together, or not at all.
+    /// Runs changes that take effect all together or not at all.
     func transaction<Value>(_ body: () throws(PluginError) -> Value) throws(PluginError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(PluginError) {
@@ -116,7 +117,7 @@ internal import ConnectorKit
             try run("COMMIT")
             return value
         } catch {
-            // Some errors have ended the transaction already.
+            // Some errors end the transaction by themselves.
             if unsafe sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
             throw error
         }
@@ -125,25 +126,25 @@ internal import ConnectorKit
     /// How many rows the last statement inserted, changed or deleted.
     var changes: Int { unsafe Int(sqlite3_changes(handle)) }
 
-    /// The number of the row that was inserted last.
+    /// The row number of the last insert.
     var insertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// What went wrong last; a call that is over says so instead.
+    /// The error of the last step; if it failed because the call has ended, the reason for that.
     private var failure: PluginError {
         let code = unsafe sqlite3_extended_errcode(handle)
         if [SQLITE_INTERRUPT, SQLITE_BUSY].contains(code & 0xFF), let end = call.end { return end }
         return unsafe SQLiteFailure.error(code, String(cString: sqlite3_errmsg(handle)))
     }
 
-    /// SQLite asks it now and then; the connection lives as long as its handle.
+    /// SQLite's progress handler, called now and then; the connection outlives its handle.
     private static let mustStop: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
         guard let context = unsafe context else { return 0 }
         let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
         return connection.call.end == nil ? 0 : 1
     }
 
-    /// SQLite asks it where another process holds a lock. The lock is one on the file, which cannot be awaited with a
-    /// deadline, so it is tried again after a while.
+    /// SQLite's busy handler, called when another process holds a lock. A lock on a file cannot be awaited with a
+    /// deadline, so SQLite tries again after a pause.
     private static let waitForLock: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, attempt in
         guard let context = unsafe context, attempt < patience else { return 0 }
         let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()

@@ -4,16 +4,16 @@
 internal import CSQLite
 internal import ConnectorKit
 
-/// Puts SQLite's result codes (sqlite.org/rescode.html) into the vocabulary that all vendors share.
+/// Converts SQLite's result codes (sqlite.org/rescode.html) to the vocabulary that all vendors share.
 enum SQLiteFailure {
-    /// The file is no longer where it was opened; what SQLite would write would be lost.
+    /// The file is no longer where it was opened; anything that SQLite wrote would be lost.
     static let moved = PluginError(
         .unavailable,
         "the file was removed or replaced while it was open",
         domain: "sqlite"
     )
 
-    /// What the file holds was not written by this adapter.
+    /// The file contains something that this adapter did not write.
     static func damaged(_ what: String) -> PluginError {
         PluginError(
             .failed,
@@ -23,11 +23,11 @@ enum SQLiteFailure {
         )
     }
 
-    /// The error of a code.
+    /// The error for a code.
     ///
     /// - Parameters:
     ///   - code: The extended code.
-    ///   - words: SQLite's own.
+    ///   - words: SQLite's own message.
     static func error(_ code: Int32, _ words: String) -> PluginError {
         let primary = code & 0xFF
         if connector_sqlite_is_damage(code) || primary == SQLITE_CORRUPT || words.hasPrefix("malformed JSON") {

@@ -16,7 +16,7 @@ final class SQLiteFile: Sendable {
 
     /// - Parameters:
     ///   - path: Absolute, or relative to the working directory.
-    ///   - maxBytes: The greatest size of the file.
+    ///   - maxBytes: The greatest size of the file, in bytes.
     init(path: String, maxBytes: Int64, host: Host) {
         (self.path, self.maxBytes, self.host) = (path, maxBytes, host)
     }

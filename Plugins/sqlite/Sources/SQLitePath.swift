@@ -13,7 +13,7 @@ internal import ConnectorKit
 
 /// Checks where a file is before SQLite opens it.
 enum SQLitePath {
-    /// Makes the file if it does not exist, for this user alone.
+    /// Checks the place of the file, and creates it, for this user alone, if it does not exist.
     ///
     /// - Returns: The path without symbolic links.
     /// - Throws: A ``PluginError`` if another user could have written the file, or could replace it.
@@ -32,7 +32,7 @@ enum SQLitePath {
         return file
     }
 
-    /// The file's number on its device; nil if there is none.
+    /// The file's device and inode number; nil if there is no file.
     static func identity(of path: String) -> (device: UInt64, number: UInt64)? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
@@ -81,8 +81,8 @@ enum SQLitePath {
         }
     }
 
-    /// Makes an empty file, which is no other user's, and which SQLite has not locked: closing a file gives up the
-    /// process's locks on it.
+    /// Creates an empty file. Never opens an existing one, which may be another user's or locked by SQLite: closing a
+    /// file gives up the process's locks on it.
     private static func make(_ file: String) throws(PluginError) {
         let descriptor = unsafe open(file, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -92,7 +92,7 @@ enum SQLitePath {
         }
     }
 
-    /// What is at a path; nil if nothing is. Never opens a file.
+    /// The status of what is at a path; nil if nothing is there. Never opens a file.
     private static func status(of path: String) throws(PluginError) -> stat? {
         var status = stat()
         if unsafe lstat(path, &status) == 0 { return status }

@@ -4,19 +4,19 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// A query as one statement of SQL, whose text contains only the shape of the query.
+/// A query as one SQL statement, whose text contains only the shape of the query.
 ///
-/// A member that a record lacks is null. Numbers are less than texts, and null is less than both; `lt`, `le`, `gt` and
-/// `ge` compare numbers with numbers, and texts with texts by their code points. Records that are equal in the order are
-/// in the order of their ids.
+/// A member that a record lacks is null. Numbers are less than texts, and null is less than both; `lt`, `le`, `gt` and `ge` compare numbers
+/// with numbers, and texts with texts by their code points. SQLite's JSON functions decode a text only up to a NUL character in it, so
+/// comparisons see no more of one. Records that compare equal are ordered by their ids.
 struct SQLiteQuery: Sendable {
     /// The statement; its columns are version, id, data, and the members to order by.
     private(set) var text = ""
     /// Its parameters.
     private(set) var values: [SQLiteValue] = []
-    /// The most records of a page.
+    /// The most records on a page.
     let limit: Int
-    /// How many members there are to order by.
+    /// The number of members to order by.
     let sortCount: Int
 
     private static let filterLimit = 64
@@ -27,7 +27,7 @@ struct SQLiteQuery: Sendable {
 
     /// Writes the statement.
     ///
-    /// - Throws: A ``PluginError`` for a cursor that is not of this query, and for a comparison that has no meaning.
+    /// - Throws: A ``PluginError`` for a cursor of another query, and for a comparison that has no meaning.
     init(_ query: DatabaseQuery, in collection: String) throws(PluginError) {
         guard query.filters.count <= Self.filterLimit, query.sort.count <= Self.sortLimit else {
             throw PluginError(
@@ -49,7 +49,7 @@ struct SQLiteQuery: Sendable {
         text += ")"
         if let cursor = query.cursor { try add(cursor: cursor, keys, query.sort) }
         let order = zip(keys, query.sort).map { "\($0)\($1.isDescending ? " DESC" : "")" } + ["id"]
-        // One more record tells whether there is another page.
+        // One extra record tells whether there is another page.
         text += " ORDER BY \(order.joined(separator: ", ")) LIMIT ?"
         values.append(.integer(Int64(limit) + 1))
     }
@@ -62,7 +62,7 @@ struct SQLiteQuery: Sendable {
     }
 
     private mutating func add(_ filter: DatabaseQuery.Filter) throws(PluginError) {
-        // SQLite's JSON functions end texts at it.
+        // SQLite's JSON functions cut text off at a NUL.
         let texts = [filter.field] + ([filter.value] + (filter.value.array ?? [])).compactMap(\.string)
         guard !texts.contains(where: { $0.utf8.contains(0) }) else {
             throw PluginError(.unsupported, "texts with the character NUL are not compared", domain: "sqlite")
@@ -92,7 +92,7 @@ struct SQLiteQuery: Sendable {
         }
     }
 
-    /// Asks whether a member has one of some values, which go to SQLite as one JSON array.
+    /// Requires that a member has one of some values, or none of them; the values go to SQLite as one JSON array.
     private mutating func add(_ field: String, among elements: [JSONValue], isNot: Bool = false) {
         text += isNot ? " AND NOT (" : " AND ("
         text += """
@@ -107,7 +107,7 @@ struct SQLiteQuery: Sendable {
         text += ")"
     }
 
-    /// Leaves out everything up to the last record of the previous page.
+    /// Skips everything up to and including the last record of the previous page.
     private mutating func add(
         cursor: String,
         _ keys: [String],

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The operations on the records of a file. Every value goes to SQLite as a parameter.
 struct SQLiteRecords {
-    /// A page ends after so many bytes of records, even where its limit allows more records.
+    /// The bytes of records after which a page ends, even if its limit allows more records.
     private static let pageBytes = 4 << 20
 
     let connection: SQLiteConnection
@@ -56,7 +56,7 @@ struct SQLiteRecords {
         return found
     }
 
-    /// Replaces a record by what a closure makes of it.
+    /// Replaces a record with what a closure makes of it.
     ///
     /// - Parameter version: The version that the record must still have; nil for any.
     func change(
@@ -114,7 +114,7 @@ struct SQLiteRecords {
         return DatabasePage(records: records, cursor: cursor)
     }
 
-    /// A record that exists, of a version.
+    /// Reads a record that must exist and have the version.
     private func expected(_ id: String, in collection: String, version: Int64?) throws(PluginError) -> DatabaseRecord {
         let found = try get(id, in: collection)
         guard let version, found.version != "\(version)" else { return found }

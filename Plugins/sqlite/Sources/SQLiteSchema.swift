@@ -3,24 +3,24 @@
 
 internal import ConnectorKit
 
-/// The table of records, and how a file shows that it has it.
+/// The table of records, and the marks of a file that contains it.
 enum SQLiteSchema {
     /// "CNDB", which `PRAGMA application_id` reports for our files.
     private static let application: Int64 = 0x434E_4442
     /// The version of the table.
     private static let version: Int64 = 1
 
-    /// A record's version is the number of its row. Every change makes a new row, and a number is never used twice.
+    /// A record's version is its row number. Every change makes a new row, and a number is never used twice.
     private static let table = """
         CREATE TABLE records(version INTEGER PRIMARY KEY AUTOINCREMENT, collection TEXT NOT NULL, id TEXT NOT NULL, \
         data TEXT NOT NULL, UNIQUE(collection, id))
         """
 
-    /// Makes the table in an empty file, and checks it in any other, which is not changed.
+    /// Creates the table in an empty file. Checks it in any other file, without changing the file.
     static func prepare(_ connection: SQLiteConnection) throws(PluginError) {
         if try isEmpty(connection) {
             try connection.transaction { () throws(PluginError) in
-                // Another process may have made it meanwhile.
+                // Another process may have created the table meanwhile.
                 guard try isEmpty(connection) else { return }
                 try connection.run("\(table); PRAGMA application_id = \(application); PRAGMA user_version = \(version)")
             }

@@ -11,7 +11,7 @@ enum SQLiteValue: Sendable {
     case real(Double)
     case text(String)
 
-    /// Gives the value to a statement, which copies it; false if it cannot hold it.
+    /// Binds the value to a statement, which copies it; false if the statement cannot take it.
     @unsafe func bind(to statement: OpaquePointer, at index: Int32) -> Bool {
         let code =
             switch self {
@@ -33,7 +33,7 @@ enum SQLiteValue: Sendable {
 }
 
 extension SQLiteValue {
-    /// A value of a cursor; nil for what none holds.
+    /// Reads a value of a cursor; nil for a value that no cursor contains.
     init?(json: JSONValue) {
         switch json {
         case .null: self = .null
@@ -55,7 +55,7 @@ extension SQLiteValue {
     }
 }
 
-/// A row of a result, valid while it is handed over.
+/// A row of a result, valid only while the closure that receives it runs.
 @safe struct SQLiteRow {
     private let statement: OpaquePointer
 
@@ -74,7 +74,7 @@ extension SQLiteValue {
 
     /// The bytes of a text; none for null.
     func bytes(_ column: Int32) -> [UInt8] {
-        // The address first: it may convert the value, and with it the count.
+        // Get the address first: doing so may convert the value, which changes the count.
         let start = unsafe sqlite3_column_blob(statement, column)
         let count = unsafe start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))

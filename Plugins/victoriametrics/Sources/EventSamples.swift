@@ -6,13 +6,13 @@ internal import ConnectorManifest
 
 /// Turns events into samples, in the lines of `/api/v1/import`.
 ///
-/// An event is a sample 1 of `event_count`, labelled with its name and type, at its time. Every number among its properties
-/// or traits is a sample of `event_value` with the label `property`, which has dots between nested names. Texts, such as
-/// the user, are left out: as labels they would make as many time series.
+/// An event is a sample of value 1 of `event_count`, labelled with its name and type, at its time. Every number among its properties or
+/// traits is a sample of `event_value` with the label `property`, which has dots between nested names. Texts, such as the user, are left
+/// out: as a label, each would make a time series of its own.
 struct EventSamples {
     /// The longest name of an event or a property, in bytes; servers cut off longer labels, which would merge series.
     static let nameLimit = 1024
-    /// VictoriaMetrics answers 204 to samples further in the future too, but ignores them.
+    /// How far in the future an event may be. VictoriaMetrics answers 204 to later samples too, but ignores them.
     private static let futureSeconds: UInt64 = 2 * 86_400
 
     /// The time of an event without a timestamp.

@@ -19,8 +19,8 @@ struct VictoriaMetrics: AnalyticsPlugin {
         )
     }
 
-    /// Imports nothing, which proves that the server takes samples; `/health` would need no credentials. If the server
-    /// refuses the same without credentials, they are proved.
+    /// Sends an empty import, which proves that the server takes samples; `/health` would need no credentials. If the
+    /// server refuses the same import without credentials, they are proved.
     func open() async throws -> [Evidence] {
         try await `import`([])
         return await credentials.evidence(

@@ -6,7 +6,7 @@ internal import ConnectorManifest
 
 /// The requests to VictoriaMetrics.
 struct VictoriaMetricsRequests {
-    /// Limits well within the servers' default of 10 MB for a line.
+    /// Limits well within the servers' default of 10 MB per line.
     static let limits = BatchDelivery(itemBytes: 1 << 20, batchBytes: 4 << 20, batchCount: 5000)
 
     /// VictoriaMetrics answers 204 once it has the samples.
@@ -15,7 +15,7 @@ struct VictoriaMetricsRequests {
     let endpoint: HTTPURL
     let job: String?
 
-    /// An import of samples, one time series to a line.
+    /// An import of samples, one time series per line.
     func `import`(_ lines: [[UInt8]]) -> HTTPRequest {
         let url = endpoint.appending(path: "/api/v1/import").with("extra_label", job.map { "job=\($0)" })
         var body: [UInt8] = []

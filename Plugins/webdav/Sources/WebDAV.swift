@@ -7,9 +7,10 @@ internal import Synchronization
 
 /// Keeps files in a collection of a WebDAV server (RFC 4918).
 ///
-/// WebDAV cannot put a file in parts, so a small one is collected in memory, and a larger one is the body of one request, which lasts
-/// as long as the upload. It is put beside the files, under a name of its own, and moved to its place: others see the old file or the new one, even if the server writes in place. What the
-/// server does not keep of a file, its digest above all, is in a ``WebDAVStamp``.
+/// WebDAV cannot put a file in parts, so a small file is collected in memory, and a larger one is the body of one request, which lasts as
+/// long as the upload. The content is put beside the files, under a temporary name, and then moved to its place: readers see the old file
+/// or the new one, even if the server writes in place. What the server does not keep about a file, above all its digest, is in a
+/// ``WebDAVStamp``.
 final class WebDAV: FilesPlugin {
     private let requests: WebDAVRequests
     private let connection: WebDAVConnection
@@ -20,9 +21,12 @@ final class WebDAV: FilesPlugin {
     /// The stamp of a file under a temporary name, and the size that it must have; nil if that is unknown.
     private typealias Made = (stamp: WebDAVStamp, size: UInt64?)
 
-    /// The most bytes of all uploads under way.
+    /// The most uploads at once; each large one holds a connection.
+    private static let uploadLimit = 256
+    /// The most bytes that all uploads under way keep in memory.
     private static let memoryLimit = 256 << 20
-    /// How long an upload may be idle before it is dropped: its caller may have given up unheard.
+    /// How long an upload may be idle, in nanoseconds, before a new upload displaces it: its caller may have given up
+    /// without aborting it.
     private static let patience: UInt64 = 3_600_000_000_000
 
     init(configuration: PluginConfiguration, host: Host) throws {
@@ -38,8 +42,8 @@ final class WebDAV: FilesPlugin {
         connection = WebDAVConnection(host: host, requests: requests)
     }
 
-    /// Reads the collection. Credentials are proved only by a server that refuses a request without them. That
-    /// request cannot fail the opening.
+    /// Reads the collection. Credentials are proved only if the server refuses the same request without them; a failure
+    /// of that request does not fail the opening.
     func open() async throws -> [Evidence] {
         guard try await connection.find("")?.isCollection == true else {
             throw PluginError(
@@ -87,13 +91,13 @@ final class WebDAV: FilesPlugin {
         switch response.status {
         case 404: throw Self.missing(path)
         case 416:
-            // That the part is behind the end says nothing of the version.
+            // That the part lies past the end says nothing about the version.
             if let tag, try await file(path).tag != tag { throw Self.changed(path) }
             return []
         default: break
         }
         guard let found = EntityTag.tag(response.headers["ETag"]) else {
-            // That is not a file: a server may answer with a page about a collection.
+            // This may not be a file: a server may answer with a page about a collection.
             _ = try await file(path).entry()
             throw connection.violation("the answer has no ETag; the server must give entity tags", response)
         }
@@ -105,9 +109,15 @@ final class WebDAV: FilesPlugin {
         try Self.check(request)
         let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
         let upload = WebDAVUpload(request, requests, connection, at: now)
-        let forgotten = uploads.withLock { uploads in
+        let forgotten = try uploads.withLock { uploads throws(PluginError) in
             let forgotten = uploads.filter { $0.value.usedAt + Self.patience <= now }
             for id in forgotten.keys { uploads[id] = nil }
+            guard uploads.count < Self.uploadLimit else {
+                throw PluginError(
+                    .rateLimited,
+                    "\(Self.uploadLimit) uploads are under way; complete or abort one first"
+                )
+            }
             uploads[id] = upload
             return forgotten.values
         }
@@ -153,7 +163,8 @@ final class WebDAV: FilesPlugin {
         await uploads.withLock { $0.removeValue(forKey: upload) }?.abort()
     }
 
-    /// Removes a file. The collections that are empty then stay: to remove one would remove what was just put there.
+    /// Removes a file. Collections that this leaves empty stay: removing one could remove a file that was just put
+    /// there.
     func remove(_ path: String) async throws {
         try WebDAVRequests.checkName(path)
         guard let found = try await connection.find(path), !found.isCollection else { return }
@@ -180,7 +191,7 @@ final class WebDAV: FilesPlugin {
 
     // MARK: Placing
 
-    /// Makes a file under a temporary name, adds its stamp, and gives it its name.
+    /// Makes a file under a temporary name, adds its stamp, and moves it to its place.
     private func throughTemporary(
         _ temporary: String,
         _ request: FileUploadRequest,
@@ -197,8 +208,8 @@ final class WebDAV: FilesPlugin {
                 return try await file(request.path).entry()
             }
         } catch {
-            // A task of its own, because this one may have been cancelled.
-            await Task { [connection, requests] in
+            // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+            await Task.detached { [connection, requests] in
                 _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
             }.value
             throw error
@@ -207,8 +218,8 @@ final class WebDAV: FilesPlugin {
 
     /// The tag of a file under its temporary name.
     ///
-    /// - Throws: `protocolViolation` if the file has another size: PHP behind FastCGI takes a chunked body for an empty
-    ///   one, and answers 201.
+    /// - Throws: `protocolViolation` if the file has another size: PHP behind FastCGI mistakes a chunked body for an
+    ///   empty one, and answers 201.
     private func tag(of temporary: String, size: UInt64?) async throws(PluginError) -> String {
         guard let found = try await connection.find(temporary) else {
             throw PluginError(
@@ -234,7 +245,7 @@ final class WebDAV: FilesPlugin {
 
     /// Checks the condition of a request, and that no collection would be replaced.
     ///
-    /// - Returns: What is there.
+    /// - Returns: The resource at the path; nil if there is none.
     @discardableResult
     private func checkPlace(_ request: FileUploadRequest) async throws(PluginError) -> WebDAVResource? {
         let found = try await connection.find(request.path)
@@ -249,13 +260,14 @@ final class WebDAV: FilesPlugin {
         return found
     }
 
-    /// Moves a file to its place, if the condition is still met.
+    /// Moves a file to its place if the condition is still met.
     private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
-        // Again, since sending the content may have taken long; not every server checks tags with a move.
+        // Check again, because sending the content may have taken long, and not every server checks tags in a move.
         let found = try await checkPlace(request)
         var status = try await move(temporary, request, if: found?.condition)
         if status == 412, case .tag = request.condition {
-            // Go's servers, such as rclone, know only locks in `If`, and refuse every tag: the check alone counts then.
+            // Servers in Go, such as rclone, know only locks in `If`, and refuse every tag. For them, the check alone
+            // counts.
             try await checkPlace(request)
             status = try await move(temporary, request, if: nil)
         }
@@ -285,7 +297,7 @@ final class WebDAV: FilesPlugin {
     private static func check(_ request: FileUploadRequest) throws(PluginError) {
         try WebDAVRequests.checkName(request.path)
         if case .tag(let tag) = request.condition { _ = try checked(tag) }
-        // In a header, it would read as a placeholder.
+        // In a header, braces would be read as a placeholder.
         guard request.contentType?.contains("{{") != true else {
             throw PluginError(.invalid, "the content type has \"{{\", which no media type has", domain: "webdav")
         }

@@ -4,7 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Sends requests, reads what a server says of files, and converts refusals to errors.
+/// Sends requests, reads what a server says about files, and converts refusals to errors.
 struct WebDAVConnection: Sendable {
     private let host: Host
     private let requests: WebDAVRequests
@@ -15,7 +15,7 @@ struct WebDAVConnection: Sendable {
 
     /// Sends a request.
     ///
-    /// - Throws: The error that any status but those accepted means.
+    /// - Throws: The error for any status that is not accepted.
     @discardableResult
     func send(
         _ request: HTTPRequest,
@@ -31,7 +31,8 @@ struct WebDAVConnection: Sendable {
         try await host.http.stream(request, body: body, silence: nil).response(limit: 1 << 20)
     }
 
-    /// Sends a request that makes a file; if the collections above it are missing, makes them, and sends it once more.
+    /// Sends a request that makes a file. If collections above it are missing, creates them and sends the request once
+    /// more.
     @discardableResult
     func sendMakingParents(
         _ request: HTTPRequest,
@@ -41,20 +42,20 @@ struct WebDAVConnection: Sendable {
         let response = try await host.http.send(request)
         if statuses.contains(response.status) { return response }
         let parents = WebDAVRequests.segments(of: path).dropLast()
-        // What RFC 4918 asks for, what some servers say instead, and what nginx says.
+        // The status that RFC 4918 requires, the one that some servers send instead, and nginx's.
         guard response.status == 409 || response.status == 404 || response.status == 500 && !parents.isEmpty else {
             throw failure(response)
         }
         var parent = ""
         for name in parents {
             parent += parent.isEmpty ? name : "/\(name)"
-            // 405 means that something is there.
+            // 405 means that something already exists there.
             try await send(requests.makeCollection(parent), accepting: [201, 405])
         }
         return try await send(request, accepting: statuses)
     }
 
-    /// What is at a path; nil if nothing is.
+    /// The resource at a path; nil if there is none.
     func find(_ path: String) async throws(PluginError) -> WebDAVResource? {
         let response = try await host.http.send(requests.find(path, depth: 0))
         switch response.status {
@@ -62,8 +63,8 @@ struct WebDAVConnection: Sendable {
         case 404: return nil
         default: break
         }
-        // Apache redirects who leaves out the slash at the end of a collection, to what answers a GET: a page, or a
-        // refusal. Whatever else comes, the first answer counts.
+        // Some servers answer a request for a collection without the slash at its end as they answer a GET: with a page or
+        // a refusal. So ask again with the slash; unless that finds a collection, the first answer counts.
         guard (200..<400).contains(response.status) || response.status == 403 || response.status == 405,
             !path.isEmpty,
             let again = try? await host.http.send(requests.find(path, depth: 0, isCollection: true)),
@@ -74,7 +75,7 @@ struct WebDAVConnection: Sendable {
         return found
     }
 
-    /// What a `multistatus` says of a path.
+    /// What a `multistatus` says about a path.
     private func resource(_ path: String, in response: HTTPResponse) throws(PluginError) -> WebDAVResource {
         let names = WebDAVRequests.segments(of: path)
         guard let found = try resources(in: response).first(where: { Self.isSame($0.path, names) }) else {
@@ -83,7 +84,7 @@ struct WebDAVConnection: Sendable {
         return found
     }
 
-    /// The members of a collection, in no order; none if there is no collection.
+    /// The members of a collection, in no particular order; empty if there is no collection.
     func members(of path: String) async throws(PluginError) -> [WebDAVResource] {
         let response = try await send(requests.find(path, depth: 1), accepting: [207, 404])
         guard response.status == 207 else { return [] }
@@ -94,7 +95,7 @@ struct WebDAVConnection: Sendable {
         }
     }
 
-    /// Stores a stamp. A server that keeps no properties of others refuses: then the digest is unknown.
+    /// Stores a stamp. A server that keeps no foreign properties refuses it, and the digest stays unknown.
     func set(_ stamp: WebDAVStamp, of path: String) async throws(PluginError) {
         let refusals = [403, 404, 405, 409, 415, 422, 424, 501, 507]
         let response = try await send(requests.setStamp(stamp, of: path), accepting: [207] + refusals)
@@ -122,19 +123,19 @@ struct WebDAVConnection: Sendable {
 
     // MARK: Errors
 
-    /// The error for an answer that no WebDAV server gives.
+    /// The error for an answer that breaks the protocol.
     func violation(_ message: String, _ response: HTTPResponse) -> PluginError {
         PluginError(.protocolViolation, message, domain: "webdav", detail: Int32(response.status))
     }
 
-    /// The error that a status means.
+    /// The error for a status.
     func failure(_ response: HTTPResponse) -> PluginError {
         guard response.status >= 400 else {
             return response.isPage || response.status >= 300
                 ? response.failure(vendor: "webdav", now: host.clock.now)
                 : violation("WebDAV does not answer HTTP \(response.status) here: \(response.excerpt)", response)
         }
-        // Servers explain refusals in XML, in text, or by a page, which is the server's own here.
+        // Servers explain refusals in XML, as text, or with a page, which here is the server's own and not a proxy's.
         let words = response.isPage ? (try? XMLElement(parsing: response.body))?["message"]?.text : response.excerpt
         let bare = HTTPResponse(status: response.status, headers: response.headers.withoutContentType)
         var failure = bare.failure(vendor: "webdav", words: words, now: host.clock.now)

@@ -4,10 +4,10 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// Finds the files of one page: a walk through the collections in the order of the paths' bytes.
+/// Finds the files of one page by walking the collections in the order of the paths' bytes.
 ///
-/// WebDAV has no pages, and a server need not list all that is below a collection at once (RFC 4918, section 9.1). So each
-/// collection that can hold some of the page is listed by a request of its own.
+/// WebDAV has no pages, and a server need not list everything below a collection at once (RFC 4918, section 9.1). So each collection that
+/// may contain files of the page is listed by its own request.
 struct WebDAVListing {
     private let connection: WebDAVConnection
     private let selection: FileSelection
@@ -20,7 +20,7 @@ struct WebDAVListing {
         self.limit = limit
     }
 
-    /// Walks until the page is full, and one file more is found.
+    /// Walks until the page is full and one more file is found.
     mutating func page() async throws(PluginError) -> FilePage {
         try await visit("")
         return FilePage(files: Array(files.prefix(limit)), hasMore: files.count > limit)
@@ -32,7 +32,7 @@ struct WebDAVListing {
         for member in try await connection.members(of: collection) {
             let path = member.path
             guard path != WebDAVRequests.uploadsName, (try? FilePathRule.check(path)) != nil else { continue }
-            // The paths in a collection continue with a slash.
+            // The paths below a collection continue with a slash.
             if member.isCollection {
                 if selection.mayInclude(below: path + "/") { members.append((path + "/", member)) }
             } else if selection.includes(path) {
@@ -42,7 +42,7 @@ struct WebDAVListing {
         members.sort { $0.order.utf8.lexicographicallyPrecedes($1.order.utf8) }
         for (order, member) in members {
             guard files.count <= limit else { return }
-            // A server that names a file twice names it once here.
+            // Count a file once, even if the server names it twice.
             if member.isCollection {
                 try await visit(member.path)
             } else if files.last?.path.utf8.elementsEqual(order.utf8) != true {

@@ -7,9 +7,10 @@ internal import Synchronization
 
 /// Lets one task at a time put something at a path.
 ///
-/// A server may remove what is at a path just before it moves a file there: of two moves at once, one would then fail.
+/// A server may remove what is at a path just before it moves a file there: of two simultaneous moves, one would then
+/// fail.
 final class WebDAVPlaces: Sendable {
-    /// What the last task at each path sends when it has left.
+    /// The signal that the last task at each path sends when it leaves.
     private let last = Mutex<[String: OneShot<Void>]>([:])
 
     /// Runs work once no other work is under way at the path.
@@ -27,7 +28,7 @@ final class WebDAVPlaces: Sendable {
             return try await body()
         }
         guard await before.waitUnlessCancelled() != nil else {
-            // Whoever comes after waits for those before, too.
+            // Later tasks must still wait for the earlier ones.
             Task { [self] in
                 await before.wait()
                 leave(path, left)

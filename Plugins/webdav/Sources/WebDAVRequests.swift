@@ -12,7 +12,7 @@ struct WebDAVRequests {
     let username: String?
     private let authorization: String?
 
-    /// The name of the collection with what has no place yet. No file can be put there.
+    /// The name of the collection for content that is not in place yet. No file can be put there.
     static let uploadsName = ".connector-uploads"
 
     init(endpoint: HTTPURL, username: String?, password: SecretPlaceholder?) {
@@ -23,10 +23,10 @@ struct WebDAVRequests {
         }
     }
 
-    /// The path of the collection in URLs, without a slash at its end.
+    /// The path of the collection in URLs, without a trailing slash.
     var path: String { String(endpoint.description.dropFirst(endpoint.origin.count)) }
 
-    /// Checks that a path is not that of an upload.
+    /// Throws if a path belongs to the collection of uploads.
     static func checkName(_ path: String) throws(PluginError) {
         guard segments(of: path).first != uploadsName else {
             throw PluginError(
@@ -37,7 +37,7 @@ struct WebDAVRequests {
         }
     }
 
-    /// The names in a path. Split by bytes, because a slash with an accent after it is another character.
+    /// The names in a path. Splits by bytes, because to Swift a slash with an accent after it is a different character.
     static func segments(of path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -46,7 +46,8 @@ struct WebDAVRequests {
 
     /// A request for the properties of a path, and of the members of a collection if the depth is 1.
     ///
-    /// - Parameter isCollection: Whether the path is asked for as that of a collection, even if the depth is 0.
+    /// - Parameter isCollection: Whether to ask for the path as a collection, with a trailing slash, even if the depth
+    ///   is 0.
     func find(
         _ path: String,
         depth: Int,
@@ -62,11 +63,12 @@ struct WebDAVRequests {
         return request.with(xml: #"<propfind xmlns="DAV:"><prop>\#(properties)\#(file)</prop></propfind>"#)
     }
 
-    /// A request for a part of a file. Without `If-Match`, which no weak tag meets (RFC 9110, section 13.1.1): the answer has the tag.
+    /// A request for a part of a file. It omits `If-Match`, which no weak tag satisfies (RFC 9110, section 13.1.1); the caller checks the
+    /// answer's tag.
     func get(_ path: String, from offset: UInt64, count: Int) -> HTTPRequest {
         var request = request(.get, path)
         request.headers["Range"] = "bytes=\(offset)-\(offset + UInt64(count) - 1)"
-        // A range of what a server has compressed would be one of other bytes.
+        // A range of a compressed answer would be a range of other bytes.
         request.headers["Accept-Encoding"] = "identity"
         return request
     }
@@ -93,7 +95,7 @@ struct WebDAVRequests {
         request(.delete, path)
     }
 
-    /// A request that copies a file to a path where nothing is.
+    /// A request that copies a file to an unused path.
     func copy(_ source: String, to destination: String) -> HTTPRequest {
         var request = request(.copy, source)
         request.headers["Destination"] = url(destination).description
@@ -101,9 +103,9 @@ struct WebDAVRequests {
         return request
     }
 
-    /// A request that moves a file to its place, if a condition is met.
+    /// A request that moves a file to its place if a condition is met.
     ///
-    /// - Parameter tag: The tag that the server has to have there still; nil for any.
+    /// - Parameter tag: The tag that the file there must still have; nil for any.
     func move(_ source: String, to upload: FileUploadRequest, if tag: String?) -> HTTPRequest {
         let destination = url(upload.path).description
         var request = request(.move, source)

@@ -4,25 +4,27 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 
-/// What a server says of one file or collection.
+/// What a server says about one file or collection.
 struct WebDAVResource {
     /// The path below the endpoint; empty for the endpoint itself.
     let path: String
     let isCollection: Bool
-    /// The content's version, without the strength of the server's tag, which changes; nil if the server gives none.
+    /// The content's version: the server's tag without its mark of weakness, which may change; nil if the server gives
+    /// none.
     let tag: String?
     /// The server's tag as it is now, for conditions.
     let condition: String?
-    /// How many bytes the content has; nil if the server does not say it.
+    /// The size of the content in bytes; nil if the server does not say.
     let size: UInt64?
     private let modified: Timestamp?
     private let contentType: String?
-    /// The stamp, if it is of the present content.
+    /// The stamp, if it belongs to the current content.
     private let stamp: WebDAVStamp?
 
-    /// Reads a `response` of a `multistatus`; nil for what is not below the endpoint, and for what is not there.
+    /// Reads a `response` of a `multistatus`; nil for a resource that is not below the endpoint, or that does not
+    /// exist.
     ///
-    /// - Parameter base: The path of the endpoint in URLs, without a slash at its end.
+    /// - Parameter base: The path of the endpoint in URLs, without a trailing slash.
     init?(_ response: XMLElement, below base: String) {
         guard let path = Self.path(response["href"]?.text ?? "", below: base) else { return nil }
         let properties = response.all("propstat").first { propstat in
@@ -45,7 +47,7 @@ struct WebDAVResource {
             .flatMap { WebDAVStamp($0.text) }.flatMap { EntityTag.opaque($0.tag) == tag ? $0 : nil }
     }
 
-    /// What head answers.
+    /// The answer to `head`.
     ///
     /// - Throws: `protocolViolation` if the server does not say what `files/1` needs.
     func entry() throws(PluginError) -> FileEntry {
@@ -71,7 +73,7 @@ struct WebDAVResource {
         )
     }
 
-    /// The media type that was put; otherwise what the server takes it for.
+    /// The media type that was put, or else the server's own.
     var knownContentType: String? { stamp?.contentType ?? contentType }
 
     /// The digest of the content; nil if unknown.
@@ -85,7 +87,8 @@ struct WebDAVResource {
             as: UTF8.self
         )
         let rest = href.hasPrefix("/") ? href : URLParts(href)?.rest ?? ""
-        // Compared decoded, because servers encode other characters than we do; by bytes, because names are bytes.
+        // Compare decoded paths, because servers encode other characters than this adapter, and by bytes, because names
+        // are bytes.
         guard let path = PercentCoding.text(rest.prefix { $0 != "?" && $0 != "#" }), path.utf8.first == slash,
             let base = PercentCoding.text(base)
         else { return nil }

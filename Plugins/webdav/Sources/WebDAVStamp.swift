@@ -3,10 +3,11 @@
 
 internal import ConnectorManifest
 
-/// What the server need not keep of a file, in a property of the adapter's own (RFC 4918, section 4.2): JSON text.
+/// The facts about a file that a server need not keep, as JSON text in a property of the adapter's own (RFC 4918,
+/// section 4.2).
 ///
-/// It names the tag of the content that it is of: another program may put other content at the path, and the property
-/// stays.
+/// It names the tag of the content that it describes, because the property stays when another program puts other
+/// content at the path.
 struct WebDAVStamp: Hashable {
     /// The tag of the content.
     var tag = ""

@@ -5,9 +5,9 @@ internal import ConnectorBase
 internal import ConnectorKit
 internal import Synchronization
 
-/// A request whose body comes from several calls, a part at a time.
+/// A request whose body comes from several calls, one part at a time.
 final class WebDAVTransfer: Sendable {
-    /// A part, and what is told once the request has taken it.
+    /// A part, and the signal that the request has taken it.
     private typealias Offer = (content: [UInt8], taken: OneShot<Void>)
 
     private let connection: WebDAVConnection
@@ -27,8 +27,7 @@ final class WebDAVTransfer: Sendable {
     init(_ request: HTTPRequest, _ connection: WebDAVConnection) {
         self.connection = connection
         (offers, sink) = AsyncStream.makeStream(of: Offer.self)
-        // Detached: the request outlasts the call that begins it.
-        let task = Task.detached { [self] in
+        let task = Task { [self] in
             do throws(PluginError) {
                 let upload = HTTPUpload { [self] () throws(PluginError) in try await next() }
                 end(.success(try await connection.stream(request, upload)))
@@ -41,7 +40,8 @@ final class WebDAVTransfer: Sendable {
 
     /// Sends a part, once the request has room for it.
     ///
-    /// - Throws: Why the request has ended before its body, or `cancelled`. Then the body lacks a part, and the transfer is over.
+    /// - Throws: The reason that the request ended before its body, or `cancelled`. In either case the body lacks a part, and the transfer
+    ///   is over.
     func send(_ content: [UInt8]) async throws(PluginError) {
         let taken = OneShot<Void>()
         state.withLock { $0.offered = taken }
@@ -84,7 +84,7 @@ final class WebDAVTransfer: Sendable {
             offer.taken.send()
             return offer.content
         }
-        // Otherwise the server would keep what has come as the whole file.
+        // Otherwise the server would keep what it has received as the whole file.
         guard !Task.isCancelled, !state.withLock(\.isCancelled) else {
             throw PluginError(.cancelled, "the upload was given up", domain: "webdav")
         }

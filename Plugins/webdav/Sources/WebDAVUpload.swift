@@ -6,37 +6,37 @@ internal import ConnectorKit
 internal import ConnectorManifest
 internal import Synchronization
 
-/// An upload under way. A small file stays in memory until it completes; the server gets a larger one as it comes.
+/// An upload under way. A small file stays in memory until it completes; the server gets a larger one part by part.
 final class WebDAVUpload: Sendable {
-    /// What the upload is for.
+    /// The request that began the upload.
     let request: FileUploadRequest
-    /// The path of the content until it has its place.
+    /// The path of the content until it is in place.
     let temporary = "\(WebDAVRequests.uploadsName)/\(RandomIdentifier.uuid())"
     private let requests: WebDAVRequests
     private let connection: WebDAVConnection
     private let state: Mutex<State>
 
     private struct State {
-        /// When a call was last about the upload, on the monotonic clock.
+        /// When a call last used the upload, in nanoseconds on the monotonic clock.
         var usedAt: UInt64
-        /// Whether a call is about it right now: parts come one after the other.
+        /// Whether a call is using it now: parts must arrive one at a time.
         var isBusy = false
-        /// The bytes before the last part, and their hash.
+        /// The number of bytes before the last part, and their hash.
         var size: UInt64 = 0
         var hash = SHA256()
-        /// The last part, which may come again.
+        /// The last part, which may arrive again.
         var last: [UInt8] = []
-        /// The content before the last part, if the server has not got it.
+        /// The content before the last part, unless the server has it.
         var content: [UInt8] = []
-        /// What the server gets, once there is too much to keep.
+        /// The transfer to the server, once there is too much to keep.
         var transfer: WebDAVTransfer?
     }
 
-    /// The size of parts.
+    /// The size of parts, in bytes.
     static let partSize = 1 << 20
-    /// The most bytes that are kept before the server gets them.
+    /// The most bytes to keep before the server gets them.
     static let memoryLimit = 8 << 20
-    /// The largest file.
+    /// The size of the largest file, in bytes.
     static let sizeLimit: UInt64 = 1 << 40
 
     init(_ request: FileUploadRequest, _ requests: WebDAVRequests, _ connection: WebDAVConnection, at now: UInt64) {
@@ -44,16 +44,16 @@ final class WebDAVUpload: Sendable {
         state = Mutex(State(usedAt: now))
     }
 
-    /// When a call was last about the upload, on the monotonic clock.
+    /// When a call last used the upload, in nanoseconds on the monotonic clock.
     var usedAt: UInt64 { state.withLock(\.usedAt) }
 
-    /// Whether the server has nothing of the content yet.
+    /// Whether the server has none of the content yet.
     var isInMemory: Bool { state.withLock { $0.transfer == nil } }
 
-    /// How many bytes it keeps in memory.
+    /// The number of bytes that it keeps in memory.
     var memory: Int { state.withLock { $0.content.count + $0.last.count } }
 
-    /// Adds a part, or the last one again.
+    /// Adds a part, or repeats the last one.
     func add(_ part: [UInt8], at offset: UInt64, now: UInt64) async throws(PluginError) {
         try begin(at: now)
         defer { end() }
@@ -84,7 +84,7 @@ final class WebDAVUpload: Sendable {
 
     /// The digest of the content.
     ///
-    /// - Throws: `invalid` if the content has another size or digest than it must have.
+    /// - Throws: `invalid` if the content does not have the given size and digest.
     func checkedDigest(size: UInt64, digest: String?) throws(PluginError) -> String {
         let (found, count) = state.withLock { state in
             var hash = state.hash
@@ -100,7 +100,7 @@ final class WebDAVUpload: Sendable {
         return found
     }
 
-    /// Puts the content to the temporary path; between ``begin(at:)`` and ``end()``.
+    /// Puts the content at the temporary path. Call it between ``begin(at:)`` and ``end()``.
     func putContent() async throws(PluginError) {
         let (transfer, content, last) = state.withLock { ($0.transfer, $0.content, $0.last) }
         guard let transfer else {
@@ -113,14 +113,14 @@ final class WebDAVUpload: Sendable {
         guard [201, 204].contains(response.status) else { throw connection.failure(response) }
     }
 
-    /// Ends the upload without a file, and removes what the server has of it.
+    /// Ends the upload without a file, and removes its content from the server.
     func abort() async {
         guard let transfer = state.withLock({ $0.transfer.take() }) else { return }
         transfer.cancel()
         _ = try? await connection.send(requests.delete(temporary), accepting: 200...599)
     }
 
-    /// Keeps a part, in memory or on the server, that will not come again.
+    /// Keeps a part that will not arrive again, in memory or on the server.
     private func keep(_ part: [UInt8]) async throws(PluginError) {
         if let transfer = state.withLock(\.transfer) { return try await transfer.send(part) }
         let content = state.withLock(\.content) + part
@@ -132,9 +132,9 @@ final class WebDAVUpload: Sendable {
         try await transfer.send(content)
     }
 
-    /// Begins a call about the upload.
+    /// Begins a call that uses the upload.
     ///
-    /// - Throws: `invalid` if another one has not ended.
+    /// - Throws: `invalid` if another call has not ended.
     func begin(at now: UInt64) throws(PluginError) {
         let isFree = state.withLock { state in
             defer { (state.isBusy, state.usedAt) = (true, now) }
@@ -145,7 +145,7 @@ final class WebDAVUpload: Sendable {
         }
     }
 
-    /// Ends a call about the upload.
+    /// Ends a call that uses the upload.
     func end() {
         state.withLock { $0.isBusy = false }
     }

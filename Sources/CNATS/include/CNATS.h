@@ -12,20 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The version of libnats that is asked for, at least, as (major << 16) | (minor << 8) | patch. */
+/** The oldest version of libnats that is accepted, as (major << 16) | (minor << 8) | patch. */
 #define CNATS_VERSION 0x030400
 
 /** A connection to one server of a cluster, replaced by one to another server when it is lost. */
 struct cnats_connection;
 
-/** A message; valid during the call that hands it over. */
+/** A message; valid during the call that delivers it. */
 struct cnats_message;
 
 /** How to connect. Texts that are not needed are null. */
 struct cnats_options {
-    /** One or more, separated by commas: `nats://a:4222,nats://b:4222`. */
+    /** One or more, separated by commas: `nats://a:4222,nats://b:4222`. Those after the 64th are ignored. */
     const char *_Nonnull url;
-    /** The name that the server shows. */
+    /** The name under which the server lists the connection. */
     const char *_Nonnull name;
     /** The path of a file with the user's JWT and seed. */
     const char *_Nullable credentials;
@@ -33,7 +33,7 @@ struct cnats_options {
     /** A name and its password; both or neither. */
     const char *_Nullable user;
     const char *_Nullable password;
-    /** The path of a file with the authorities' certificates. */
+    /** The path of a file with the certificates of the authorities to trust. */
     const char *_Nullable authorities;
     /** Whether the connection must be encrypted. */
     bool is_encrypted;
@@ -51,21 +51,21 @@ struct cnats_headers {
     const char *_Nullable failure;
 };
 
-/** Takes a message, on a thread of the connection's. It must not block. */
+/** Takes a message, on a thread of the connection. It must not block. */
 typedef void (*cnats_handler)(void *_Nullable context, struct cnats_message *_Nonnull message);
 
 /** Reports that a connection is closed for good: cnats_close() was called, or the servers have refused the credentials twice.
- * On a thread of the library's; it must neither block nor call cnats_close(). */
+ * Runs on a thread of the library; it must neither block nor call cnats_close(). */
 typedef void (*cnats_end)(void *_Nullable context);
 
-/** Opens the library, once for the process, on any thread. Returns null, or says why it cannot be used; the text lives as
- * long as the process. */
+/** Opens the library, once per process, on any thread. Returns null, or why it cannot be used; the text lives as long as the
+ * process. */
 const char *_Nullable cnats_load(void);
 
 /** Connects, and subscribes to everything below `inbox`. Blocks.
  *
- * @param context Handed to both functions until cnats_close() has returned.
- * @param reason Says why it failed, cut at `size`.
+ * @param context Passed to both functions until cnats_close() has returned.
+ * @param reason Receives why it failed, cut at `size`.
  * @return Null if it failed. */
 struct cnats_connection *_Nullable cnats_connect(
     const struct cnats_options *_Nonnull options, const char *_Nonnull inbox, cnats_handler _Nonnull handler,
@@ -85,9 +85,9 @@ void cnats_close(struct cnats_connection *_Nonnull connection);
 /** The size of the largest message that the server takes, its headers included; 0 if it is not known. */
 int64_t cnats_max_payload(struct cnats_connection *_Nonnull connection);
 
-/** Whether the server has denied a request for lack of a permission since the last call.
+/** Whether the server has denied a request for lack of permission since the last call.
  *
- * @param text The server's words about the last one, cut at `size`. */
+ * @param text Receives the server's words about the last one, cut at `size`. */
 bool cnats_take_denial(struct cnats_connection *_Nonnull connection, char *_Nonnull text, size_t size);
 
 /** What a status means; static. */
@@ -96,7 +96,7 @@ const char *_Nonnull cnats_text(int32_t status);
 /** Whether a status says that a message is larger than the server takes. */
 bool cnats_is_too_large(int32_t status);
 
-/** The parts of a message; borrowed. Null if it has none. */
+/** The parts of a message; borrowed. Null if the message lacks the part. */
 const char *_Nullable cnats_subject(const struct cnats_message *_Nonnull message);
 const char *_Nullable cnats_reply(const struct cnats_message *_Nonnull message);
 const void *_Nullable cnats_data(const struct cnats_message *_Nonnull message);

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * runner.h: the system calls of a host and its runner that Swift's modules leave out, or that take macros.
+ * runner.h: the system calls of a host and its runner that Swift's modules leave out, or that need macros.
  *
  * Each function returns 0 or a count, or a negative errno. All of them are for Linux; elsewhere they return -ENOSYS.
  */
@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-/** The descriptor that a runner finds its socket at; the one after it is its own program, which it closes. */
+/** The descriptor at which a runner finds its socket; the next one is its own program, which it closes. */
 #define RUNNER_SOCKET 3
 
-/** The descriptor that it writes the number of its successor to, or closes. */
+/** The descriptor to which it writes the number of its successor, or which it closes. */
 #define RUNNER_SUCCESSOR 5
 
 /**
- * Starts a runner: a program that is open already, with one end of a socket, with a pipe as its output and its errors, with
- * nothing as its input, and with no other descriptor but the one below. `arguments` follow the program's name; they end with a null.
+ * Starts a runner: an already open program, with one end of a socket, a pipe as its standard output and standard error, nothing as
+ * its standard input, and no other descriptor but the one below. `arguments` follow the program's name, and end with a null.
  *
- * The child may hand over to another one, a child of this process in namespaces of its own: it writes that one's number into
- * RUNNER_SUCCESSOR and exits, or closes it. This waits until it has done either, which is before any code of a plugin is there; after
- * `milliseconds` it kills both, and returns -ETIMEDOUT.
+ * The child may hand over to a successor, which is a child of this process in namespaces of its own: it writes the successor's
+ * number into RUNNER_SUCCESSOR and exits; otherwise it closes that. This function waits until it has done either, which is before
+ * any plugin code is loaded; after `milliseconds` it kills both, and returns -ETIMEDOUT.
  *
  * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.
  */
@@ -31,42 +31,42 @@ int32_t runner_spawn(
     int32_t *_Nonnull pidfd
 );
 
-/** Lets the calling process end with its parent, unless that has ended already: then -ESRCH. */
+/** Makes the calling process end with its parent; -ESRCH if that has already ended. */
 int32_t runner_die_with(int32_t parent);
 
-/** Names the calling thread, in `top`: at most 15 bytes. */
+/** Names the calling thread, as in `top`: at most 15 bytes. */
 void runner_set_name(const char *_Nonnull name);
 
 /** Makes a pair of connected stream sockets, both closed on exec. */
 int32_t runner_socket_pair(int32_t *_Nonnull first, int32_t *_Nonnull second);
 
 /**
- * Sends bytes, and with the first of them a descriptor unless it is -1. Never raises SIGPIPE. Returns the count that was sent;
+ * Sends bytes, and with the first of them a descriptor unless it is -1. Never raises SIGPIPE. Returns how many bytes were sent;
  * -EAGAIN if `waits` is 0 and the socket is full.
  */
 int64_t runner_send(int32_t socket, const void *_Nonnull bytes, uint64_t length, int32_t descriptor, int32_t waits);
 
-/** Receives bytes, 0 at the end, and a descriptor if one came with them, else -1: closed on exec. */
+/** Receives bytes, 0 at the end, and a descriptor, closed on exec, if one came with them; else it is -1. */
 int64_t runner_receive(int32_t socket, void *_Nonnull bytes, uint64_t capacity, int32_t *_Nonnull descriptor, int32_t waits);
 
 /**
- * How a child ended: 0 in `status` and `signal` if it has not yet. Reaps it. `signal` is 0 for one that exited. Returns 1 if it
- * has ended, 0 if not; -ECHILD if it has been reaped elsewhere.
+ * Reaps a child that has ended. Returns 1 if it has, with its exit status in `status`, or the signal that ended it in `signal`, and
+ * 0 in the other; 0 if it has not ended yet, with 0 in both; -ECHILD if it was reaped elsewhere.
  */
 int32_t runner_reap(int32_t pidfd, int32_t *_Nonnull status, int32_t *_Nonnull signal);
 
-/** Kills a child, by its pidfd, never by a number that may be another's by now. */
+/** Kills a child by its pidfd, never by a process number, which may belong to another process by now. */
 int32_t runner_kill(int32_t pidfd);
 
 /**
- * Makes memory to share: allocated, so that no touch of it is SIGBUS, and sealed, so that neither side can change its size.
+ * Makes memory to share: allocated, so that touching it never raises SIGBUS, and sealed, so that neither side can change its size.
  * Returns its descriptor.
  */
 int32_t runner_memory(uint64_t size);
 
 /**
- * Sleeps while a word of shared memory has a value, until another thread of either process wakes the word, or the time is over:
- * UINT64_MAX nanoseconds for ever. May return early. Returns 0, or -ENOSYS or -EPERM where there is no futex.
+ * Sleeps while a word of shared memory has a value, until a thread of either process wakes the word, or the time is over; with
+ * UINT64_MAX nanoseconds, forever. May return early. Returns 0, or -ENOSYS or -EPERM where there is no futex.
  */
 int32_t runner_wait(const void *_Nonnull word, uint32_t value, uint64_t nanoseconds);
 
@@ -76,7 +76,7 @@ int32_t runner_wake(const void *_Nonnull word);
 /** How many processors this process may run on; at least 1. */
 int32_t runner_processors(void);
 
-/** Tells the processor that this thread waits for another one's store. */
+/** Tells the processor that this thread waits for another thread's store. */
 static inline void runner_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -86,15 +86,15 @@ static inline void runner_pause(void) {
 }
 
 /**
- * Makes a descriptor by which a thread waits until the other end of a socket is closed, and, if `reads` is not 0, until something has
- * arrived. The thread does not keep the socket open meanwhile: if the process closes it, the other side learns of it at once.
+ * Makes a descriptor by which a thread waits until the other end of a socket is closed, and, if `reads` is not 0, until something
+ * has arrived. A waiting thread does not keep the socket open: if the process closes it, the other side learns of it at once.
  */
 int32_t runner_watch(int32_t socket, int32_t reads);
 
-/** Waits for what runner_watch is for. Returns 0, or -EBADF if the descriptor has been closed. */
+/** Waits for what runner_watch watches for. Returns 0, or -EBADF if the descriptor has been closed. */
 int32_t runner_await(int32_t watch);
 
-/** Maps memory that another process shares, if it has this size and is sealed against another one; null otherwise. */
+/** Maps memory that another process shares; null unless it has this size and is sealed against resizing. */
 void *_Nullable runner_map(int32_t descriptor, uint64_t size);
 
 #endif

@@ -5,9 +5,9 @@
 public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.
     ///
-    /// It covers the whole call: the wait for a turn on a `serial` gate, and all the adapter's work, including retries.
-    /// Calls by name end then whatever the plugin does. Typed and prepared calls, and operations that the manifest calls
-    /// prompt, run on the caller's own thread: a function that blocks is not interrupted there.
+    /// It covers the whole call: the wait for a turn on a `serial` gate, and all the adapter's work, including retries. Calls by name end
+    /// at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest marks as prompt, run on the
+    /// caller's own thread: a function that blocks there is not interrupted.
     public var timeout: Duration {
         get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
         set { timeoutNanoseconds = newValue.nanoseconds }
@@ -15,10 +15,11 @@ public struct CallOptions: Sendable {
     /// Receives the progress of an asynchronous operation, on a thread of the plugin.
     public var onProgress: (@Sendable (JSONValue) -> Void)?
 
-    /// The timeout, converted once when it is set: dividing a `Duration`'s attoseconds takes as long as a call.
+    /// The timeout in nanoseconds, converted when it is set: dividing a `Duration`'s attoseconds takes as long as a
+    /// call.
     package var timeoutNanoseconds: UInt64 = 30_000_000_000
 
-    /// Thirty seconds, without progress.
+    /// Creates options with a timeout of 30 seconds and no progress.
     public init() {}
 
     /// - Parameters:

@@ -9,9 +9,9 @@ public protocol OperationCaller: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation's name.
-    ///   - arguments: The arguments by parameter.
+    ///   - arguments: The arguments by parameter name.
     ///   - options: The timeout of the call.
     /// - Returns: The result; null if there is none.
-    /// - Throws: Why the call failed.
+    /// - Throws: The error of the failed call.
     func call(_ operation: String, _ arguments: JSONObject, options: CallOptions) async throws -> JSONValue
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError {
-    /// A kind of failure, whose text reports and `--json` output carry.
+    /// A kind of failure. Reports and `--json` output carry its text.
     ///
     /// A struct, so that kinds can be added without breaking a `switch` elsewhere.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -31,9 +31,9 @@ extension ConnectorError.Code {
 
 /// Failures of plugins before any of their code runs.
 extension ConnectorError.Code {
-    /// The file is not an ELF image.
+    /// The file is not an image in the system's format: ELF or, on macOS, Mach-O.
     public static let notELF = Self(rawValue: "not-elf")
-    /// The file ends before its headers say it does.
+    /// The file ends before the size that its headers state.
     public static let truncated = Self(rawValue: "truncated")
     /// The image was built for another processor or word size.
     public static let wrongArchitecture = Self(rawValue: "wrong-architecture")
@@ -45,7 +45,7 @@ extension ConnectorError.Code {
     public static let missingSymbol = Self(rawValue: "missing-symbol")
     /// A dependency exists but is too old.
     public static let missingSymbolVersion = Self(rawValue: "missing-symbol-version")
-    /// The image carries no manifest and has none beside it.
+    /// The image carries no manifest, and there is none beside it.
     public static let noManifest = Self(rawValue: "no-manifest")
     /// The manifest breaks its rules.
     public static let invalidManifest = Self(rawValue: "invalid-manifest")
@@ -63,7 +63,7 @@ extension ConnectorError.Code {
     public static let ambiguousPlugin = Self(rawValue: "ambiguous-plugin")
     /// No usable plugin has the id that a connector names.
     public static let unknownPlugin = Self(rawValue: "unknown-plugin")
-    /// The lock beside the configuration does not have the plugin's bytes.
+    /// The lock beside the configuration does not list the plugin's bytes.
     public static let notLocked = Self(rawValue: "not-locked")
     /// The signature beside a plugin's file does not match its bytes.
     public static let badSignature = Self(rawValue: "bad-signature")
@@ -73,7 +73,7 @@ extension ConnectorError.Code {
 extension ConnectorError.Code {
     /// A key that the format does not know.
     public static let unknownKey = Self(rawValue: "unknown-key")
-    /// A value whose type is not the one that the format or the plugin requires.
+    /// A value of another type than the format or the plugin requires.
     public static let wrongType = Self(rawValue: "wrong-type")
     /// A value outside the allowed range.
     public static let invalidValue = Self(rawValue: "invalid-value")

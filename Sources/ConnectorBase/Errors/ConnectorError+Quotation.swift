@@ -7,7 +7,7 @@ extension ConnectorError {
 
     /// Adds the text around the position to the cause if the text is a single line, in which a column is hard to find.
     ///
-    /// The manifest that `CONNECTOR_MANIFEST` embeds is such a text, since the preprocessor joins its lines.
+    /// A manifest embedded by `CONNECTOR_MANIFEST` is such a text, because the preprocessor joins its lines.
     package mutating func quoteLine(of text: [UInt8]) {
         guard let position, position.line == 1, !text.contains(UInt8(ascii: "\n")), text.count > Self.reach else {
             return

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConnectorError.Code {
-    /// Maps every failure status of `connector/error.h` that a plugin may return to its code.
+    /// The code for every failure status of `connector/error.h` that a plugin may return.
     ///
     /// The numbers are part of the ABI; a test compares them with the header, which this module does not import.
     private static let statuses: [(status: Int32, code: Self)] = [
@@ -10,6 +10,9 @@ extension ConnectorError.Code {
         (7, .rateLimited), (8, .unavailable), (9, .timedOut), (10, .cancelled), (11, .denied), (12, .tooLarge),
         (13, .protocolViolation), (14, .notOpen),
     ]
+
+    /// The codes of the failures that a plugin's function may return.
+    package static var returnable: [Self] { statuses.map(\.code) }
 
     /// The code of a status of the ABI; nil for any other number.
     package init?(abiStatus status: Int32) {

@@ -70,7 +70,7 @@ public struct ConnectorError: Error, Sendable {
         set { fields.outcomes = newValue }
     }
 
-    /// Whether the call has reached no instance, so that another one may be called without calling twice.
+    /// Whether the call reached no instance, so that calling another instance cannot make the call twice.
     package var wasNotTaken: Bool {
         get { fields.wasNotTaken }
         set { fields.wasNotTaken = newValue }
@@ -141,7 +141,7 @@ public struct ConnectorError: Error, Sendable {
     public struct SourceLocation: Sendable, Hashable {
         /// The module and file.
         public var fileID: String
-        /// The line, from 1.
+        /// The line, counted from 1.
         public var line: Int
     }
 }

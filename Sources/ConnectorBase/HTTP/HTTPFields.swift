@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields of a request or response in their order; a name may occur more than once.
+/// The header fields of a request or response, in order; a name may occur more than once.
 ///
 /// Plugins, the host and the simulators share this type, so a field is copied only where it crosses the ABI or the
 /// network.
 public struct HTTPFields: Sendable, Hashable {
-    /// The fields in their order.
+    /// The fields, in order.
     public var fields: [HTTPField]
 
     /// Creates header fields in the given order.
@@ -19,12 +19,12 @@ public struct HTTPFields: Sendable, Hashable {
         fields.append(HTTPField(name: name, value: value))
     }
 
-    /// Removes every field of a name.
+    /// Removes every field with a name.
     public mutating func remove(_ name: String) {
         fields.removeAll { $0.isNamed(name) }
     }
 
-    /// The value of the first field of a name; setting replaces all of them, setting nil removes them.
+    /// The value of the first field with a name; setting replaces all such fields, setting nil removes them.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -42,7 +42,7 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPFields: Sequence {
-    /// Iterates over the fields in their order.
+    /// Iterates over the fields in order.
     public func makeIterator() -> IndexingIterator<[HTTPField]> {
         fields.makeIterator()
     }

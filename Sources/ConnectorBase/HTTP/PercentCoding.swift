@@ -11,14 +11,14 @@ package enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes a text strictly; nil if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8.
+    /// Decodes text strictly; nil if a `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8.
     ///
     /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func text(_ encoded: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         bytes(encoded, plusIsSpace: plusIsSpace, keepsStrays: false).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Decodes a text leniently: keeps a stray `%`, and repairs invalid UTF-8.
+    /// Decodes text leniently: keeps a stray `%`, and repairs invalid UTF-8.
     ///
     /// - Parameter plusIsSpace: True in queries and forms, where `+` stands for a space.
     package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
@@ -46,7 +46,7 @@ package enum PercentCoding {
 }
 
 extension [UInt8] {
-    /// Adds a byte as it is if it is unreserved, and otherwise as `%XX`.
+    /// Adds an unreserved byte as it is, and any other as `%XX`.
     package mutating func append(percentEncoding byte: UInt8) {
         if byte.isUnreserved { append(byte) } else { append(percentEscaping: byte) }
     }
@@ -58,7 +58,7 @@ extension [UInt8] {
         append(hexadecimalDigit: byte & 15)
     }
 
-    /// Adds one digit in upper case, as RFC 3986 asks of producers.
+    /// Adds one digit in upper case, as RFC 3986 recommends for producers.
     package mutating func append(hexadecimalDigit value: UInt8) {
         append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
     }

@@ -49,7 +49,7 @@ package struct QueryItems: Sendable, Equatable {
         }
     }
 
-    /// Splits a text at every `&`, and each part at its first `=`; the value is nil without one.
+    /// Splits text at every `&`, and each part at its first `=`; without `=`, the value is nil.
     package static func encoded(_ text: some StringProtocol) -> [(name: Substring, value: Substring?)] {
         Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { part in
             let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request has no response.
+/// The reason that a request has no response.
 package struct RequestFailure: Sendable, Hashable {
-    /// The kind of failure, one that a status of the ABI has.
+    /// The kind of failure; a code that has a status in the ABI.
     package var code: ConnectorError.Code
     /// One sentence for a person, without secrets.
     package var message: String
@@ -17,14 +17,14 @@ package struct RequestFailure: Sendable, Hashable {
         self.isRetryable = isRetryable
     }
 
-    /// The failure of a request that a recording does not have.
+    /// The failure of a request that a recording does not contain.
     ///
-    /// - Parameter reason: What was asked, and what comes nearest.
+    /// - Parameter reason: The request, and the nearest recorded one.
     package static func unanswered(_ reason: String) -> RequestFailure {
         RequestFailure(.failed, reason, isRetryable: false)
     }
 
-    /// The JSON form of a file of answers.
+    /// The JSON form in a file of answers.
     package var json: JSONValue {
         ["code": .string(code.rawValue), "message": .string(message), "retryable": .bool(isRetryable)]
     }
@@ -39,10 +39,11 @@ package struct RequestFailure: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-    /// The field that marks what stands for a failure.
+    /// The header field that marks a response as a stand-in for a failure.
     private static let failureField = "Connector-Host-Failure"
 
-    /// What a simulator sends to make the request fail in the host, which passes on no status then.
+    /// Creates the response with which a simulator makes a request fail in the host, so that the plugin sees no HTTP
+    /// status.
     package init(failing failure: RequestFailure) {
         let body: JSONValue = ["error": .string(failure.message)]
         self.init(
@@ -55,7 +56,7 @@ extension HTTPResponse {
         )
     }
 
-    /// The failure that the response of a simulator stands for; nil for every other response.
+    /// The failure that a simulator's response stands for; nil for every other response.
     package var failure: RequestFailure? {
         headers[Self.failureField]
             .flatMap { try? JSONValue(parsing: Array(PercentCoding.decode($0).utf8)) }

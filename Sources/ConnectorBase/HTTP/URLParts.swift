@@ -7,7 +7,7 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
     public var scheme: String
     /// The user information before `@`, still percent-encoded; nil if absent.
     public var user: String?
-    /// A name or address in lower case, without the brackets of IPv6.
+    /// The name or address in lower case, without the brackets of an IPv6 address.
     public var host: String
     /// The port, if the URL gives one.
     public var port: UInt16?
@@ -72,7 +72,7 @@ public struct URLParts: Sendable, Hashable, CustomStringConvertible {
         return port.map { "\(host):\($0)" } ?? host
     }
 
-    /// A host as URLs have it: an IPv6 address in brackets.
+    /// A host as URLs write it: an IPv6 address in brackets.
     package static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
     /// The URL as text.

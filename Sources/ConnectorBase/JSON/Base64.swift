@@ -21,7 +21,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text; nil unless it is padded Base64.
+    /// Decodes text; nil unless it is padded Base64.
     package static func decode(_ text: String) -> [UInt8]? {
         let letters = Array(text.utf8)
         guard letters.count.isMultiple(of: 4) else { return nil }
@@ -42,7 +42,7 @@ package enum Base64 {
         return bytes
     }
 
-    /// The six bits that a letter encodes; nil for any other byte, padding included.
+    /// The six bits that a character encodes; nil for any other byte, padding included.
     @inlinable
     package static func value(of letter: UInt8) -> UInt8? {
         switch letter {

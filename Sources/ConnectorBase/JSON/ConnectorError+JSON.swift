@@ -23,7 +23,7 @@ extension ConnectorError {
 }
 
 extension CallOutcome {
-    /// The leaf as `{"path": …}`, with an `error` if it did not take the call.
+    /// The leaf as `{"path": …}`, plus `error` if it did not take the call.
     public var json: JSONValue {
         var object: JSONObject = ["path": .string(connector)]
         object["error"] = error.map(\.json)

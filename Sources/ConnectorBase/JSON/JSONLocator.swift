@@ -3,8 +3,8 @@
 
 /// Finds the positions of values in a JSON text by reading the text a second time, once for all of them.
 ///
-/// Only errors need positions, so parsing does not record them. Locating any number of errors costs one more pass. A
-/// text that does not parse has positions too, as far as its structure can be guessed.
+/// Only errors need positions, so parsing does not record them. Locating any number of errors costs one more pass. Text
+/// that does not parse has positions too, as far as its structure can be guessed.
 package struct JSONLocator: Sendable {
     /// The part of a member to locate.
     package enum Part: Sendable {

@@ -3,8 +3,8 @@
 
 /// The members of a JSON object, in the order they were written.
 ///
-/// Look-up is linear, because objects in manifests, configurations and events have few members. Names that are only
-/// equivalent in Unicode are two names (RFC 8259, section 8.3).
+/// Look-up is linear, because objects in manifests, configurations and events have few members. Names that are merely
+/// equivalent in Unicode are different names (RFC 8259, section 8.3).
 public struct JSONObject: Sendable {
     /// One member.
     public struct Member: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// The members in their order.
+    /// The members, in order.
     public private(set) var members: [Member] = []
 
     /// Creates an empty object.
@@ -43,7 +43,7 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
-    /// The value of a name; setting nil removes the member.
+    /// The value of the member with a name; setting nil removes it.
     public subscript(name: String) -> JSONValue? {
         get { members.first { ExactText.isSame($0.name, name) }?.value }
         set {
@@ -57,13 +57,13 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// The names in their order.
+    /// The names, in order.
     public var names: [String] { members.map(\.name) }
 
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The values by name, if there are too many for a linear look-up of each; nil for few.
+    /// The values by name, if there are too many for linear look-ups; nil otherwise.
     var index: [ExactText: JSONValue]? {
         guard members.count > MemberPlaces.linearLimit else { return nil }
         return Dictionary(members.map { (ExactText($0.name), $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -95,7 +95,7 @@ extension JSONObject: Hashable {
 
     /// Hashes without regard to order.
     public func hash(into hasher: inout Hasher) {
-        // A set of the members would hash each of them twice, and what is nested in them over and over.
+        // A `Set` of the members would hash each of them twice, and nested values again at every level.
         hasher.combine(members.reduce(0) { $0 ^ $1.hashValue })
     }
 }

@@ -3,7 +3,7 @@
 
 /// The ranges of the objects in a JSON array's text, and of their members, found without creating values.
 ///
-/// Used for texts that are mostly passed on. It accepts only texts that ``JSONParser`` accepts, and checks UTF-8 and
+/// Serves texts that are mostly passed on. It accepts only texts that ``JSONParser`` accepts, and checks UTF-8 and
 /// duplicate names. It gives up on rare forms, such as an escaped name or an exponent; the caller then falls back to
 /// the parser.
 package struct JSONObjectSlices: Sendable {
@@ -57,7 +57,7 @@ package struct JSONObjectSlices: Sendable {
     }
 }
 
-/// Scans a JSON text in plain form. A function that returns false has met another form, and leaves the index undefined.
+/// Scans a JSON text in plain form. A function that meets another form returns false, and leaves the index undefined.
 private struct JSONScan {
     /// The deepest nesting to scan; anything deeper is left to the parser.
     private static let depthLimit = 64

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONPath {
-    /// The path of the value that encloses a position in a text that does not parse; nil if that is the root.
+    /// The path of the value that encloses a position in a text that does not parse; nil if that is the root. It omits
+    /// array indices.
     ///
-    /// Names the field that contains a syntax error, so that its author need not count lines.
+    /// Names the field that contains a syntax error, so that the file's author need not count lines.
     package init?(around position: FilePosition, in text: [UInt8]) {
         var line = 1
         var column = 1

@@ -12,7 +12,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     /// The steps from the root.
     package var steps: [Step] = []
 
-    /// Which of the texts that one reader reads contains the value: its index in ``JSONReader/texts``.
+    /// The text that contains the value, as an index in ``JSONReader/texts``.
     package var text = 0
 
     /// The root.
@@ -46,7 +46,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
         return path
     }
 
-    /// JavaScript notation: `connectors[0].config.endpoint`; `.` for the root. Long names are cut.
+    /// The path in JavaScript notation: `connectors[0].config.endpoint`; `.` for the root. Long names are cut.
     public var description: String {
         let text = steps.reduce(into: "") { text, step in
             switch step {

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a JSON value, as RFC 6901 writes it: `/main/temp`, or `/list/0`; empty for the value itself.
+/// A place in a JSON value in the notation of RFC 6901: `/main/temp` or `/list/0`; empty for the value itself.
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The pointer as written.
     package let description: String

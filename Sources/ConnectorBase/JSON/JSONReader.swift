@@ -5,8 +5,8 @@
 ///
 /// The manifest and the configuration both use it, so each reports all its problems in one pass.
 package struct JSONReader: Sendable {
-    /// The texts, for positions: the main one, then those that it includes. A path says which one it leads through. The problems
-    /// of an empty text have no position.
+    /// The texts that positions refer to: the main one, then those that it includes. Each path names its text. Problems in an empty text
+    /// have no position.
     package private(set) var texts: [JSONText]
     /// The problems found so far, in the order of the text's structure.
     package var problems: [ConnectorError] = []
@@ -25,12 +25,12 @@ package struct JSONReader: Sendable {
     /// The most characters of a message or a remedy.
     package static let lengthLimit = 600
 
-    /// Creates a reader of one text, without problems.
+    /// Creates a reader of one text, with no problems yet.
     package init(text: [UInt8], file: String) {
         self.init([JSONText(text, file: file)])
     }
 
-    /// Creates a reader of several texts, without problems.
+    /// Creates a reader of several texts, with no problems yet.
     ///
     /// - Parameter texts: At least one; the first is the main one.
     package init(_ texts: [JSONText]) {
@@ -49,7 +49,7 @@ package struct JSONReader: Sendable {
     package mutating func position(of path: JSONPath, _ part: JSONLocator.Part = .value) -> FilePosition? {
         let text = texts[path.text]
         guard !text.bytes.isEmpty else { return nil }
-        // Taken out meanwhile, so that it is not copied.
+        // Take it out of the dictionary meanwhile, so that changing it makes no copy.
         var locator = locators.removeValue(forKey: path.text) ?? JSONLocator(text.bytes)
         defer { locators[path.text] = locator }
         return locator.position(of: path, part, file: text.file)

@@ -9,9 +9,9 @@ package struct JSONSerializer {
     package let isPretty: Bool
     private var level = 0
 
-    /// Starts an empty text.
+    /// Starts with an empty text.
     ///
-    /// - Parameter capacity: The bytes that the text will need, as far as that is known.
+    /// - Parameter capacity: The expected length of the text in bytes, if known.
     package init(isPretty: Bool, capacity: Int = 0) {
         self.isPretty = isPretty
         bytes.reserveCapacity(capacity)

@@ -3,12 +3,12 @@
 
 /// A JSON text, and the file it was read from.
 package struct JSONText: Sendable, Hashable {
-    /// UTF-8; empty for values that were made without a text.
+    /// The text in UTF-8; empty for values created without one.
     package let bytes: [UInt8]
     /// The file that positions name; empty if there is none.
     package let file: String
 
-    /// Stores its arguments.
+    /// Creates a text.
     package init(_ bytes: [UInt8], file: String) {
         self.bytes = bytes
         self.file = file

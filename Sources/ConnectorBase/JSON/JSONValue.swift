@@ -18,12 +18,12 @@ public enum JSONValue: Sendable, Hashable {
     case string(String)
     /// A sequence of values.
     case array([JSONValue])
-    /// Members by name, in their order.
+    /// Members by name, in order.
     case object(JSONObject)
 }
 
 extension JSONValue {
-    /// Compares the kinds and the values, texts by their code points.
+    /// Compares the kinds and the values; strings by their code points.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -37,7 +37,7 @@ extension JSONValue {
         }
     }
 
-    /// Hashes the kind and the value, a text by its code points.
+    /// Hashes the kind and the value; a string by its code points.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rank)
         switch self {

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that its copies share: however many members it has, a copy counts one reference.
+/// A value that its copies share: copying it costs one reference count, however many members it has.
 ///
-/// For values that are read and passed on far more often than changed. A change makes another allocation, with a copy of everything.
+/// For values that are read and passed on far more often than changed. A change copies the whole value to a new allocation.
 @usableFromInline
 package struct Shared<Value: Sendable>: Sendable {
     @usableFromInline
@@ -27,7 +27,7 @@ package struct Shared<Value: Sendable>: Sendable {
         set { box = Box(newValue) }
     }
 
-    /// Whether both are copies of one, neither changed since. Two that are not may still be equal.
+    /// Whether both are copies of one value, and neither has changed since. If false, the values may still be equal.
     @inlinable
     package func isCopy(of other: Self) -> Bool { box === other.box }
 }

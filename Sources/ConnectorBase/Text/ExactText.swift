@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that equals only texts of the same code points.
+/// A text that equals only texts with the same code points.
 ///
-/// A `String` also equals those that are merely equivalent in Unicode: an `é` of one code point and one of two.
+/// A `String` also equals texts that are merely equivalent in Unicode, such as `é` as one code point and as two.
 package struct ExactText: Sendable, Hashable {
     /// The text.
     package let text: String
@@ -25,13 +25,13 @@ package struct ExactText: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No UTF-8 contains it: texts that are hashed one after the other stay apart.
+        // UTF-8 never contains this byte, so it separates texts that are hashed one after the other.
         hasher.combine(UInt8.max)
     }
 }
 
 extension ExactText: Comparable {
-    /// The order of bytes, in which servers list names.
+    /// Orders by bytes, as servers list names.
     package static func < (left: Self, right: Self) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the bytes of a text that JSON must escape, eight at a time: most of an event is text.
+/// Finds the bytes of a text that JSON must escape, eight bytes at a time: most of an event is text.
 ///
 /// A word holds eight bytes. Subtracting a constant from every byte sets the top bit of each byte that was smaller,
 /// unless that bit was already set. A borrow can mark a byte wrongly, but only one above a byte that is marked

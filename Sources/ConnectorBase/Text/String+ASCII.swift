@@ -1,21 +1,21 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts in which some ASCII characters have a meaning, as shells, file systems and dynamic linkers read them: by bytes.
+/// Matches ASCII by bytes, as shells, file systems and dynamic linkers do.
 ///
-/// To `contains`, `hasPrefix` and `split`, a character and a combining mark after it are one other character.
+/// `contains`, `hasPrefix` and `split` see a character with a combining mark after it as a different character.
 extension StringProtocol {
-    /// Whether a text of ASCII occurs.
+    /// Whether it contains an ASCII text.
     package func contains(ascii text: StaticString) -> Bool {
         utf8.firstRange(of: "\(text)".utf8) != nil
     }
 
-    /// Whether it begins with a text of ASCII.
+    /// Whether it begins with an ASCII text.
     package func starts(ascii text: String) -> Bool {
         utf8.starts(with: text.utf8)
     }
 
-    /// Whether it is a text of ASCII, ignoring the case of ASCII letters.
+    /// Whether it equals an ASCII text, ignoring the case of ASCII letters.
     package func isEqual(asciiIgnoringCase text: String) -> Bool {
         utf8.count == text.utf8.count && zip(utf8, text.utf8).allSatisfy { $0.lowercased == $1.lowercased }
     }

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The most known names to compare a wrong one with; each comparison takes up to a few microseconds.
+/// The most known names to compare a wrong name with; each comparison takes up to a few microseconds.
 private let comparisonLimit = 400
 
-/// A suggestion for an unknown name: the closest known name, or all of them.
+/// A suggestion for an unknown name: the closest known name, or else all known names if there are at most 12.
 package func suggestion(for name: String, among known: some Sequence<String>) -> String? {
     var few: [String]? = []
     var closest: (name: String, distance: Int)?
@@ -30,7 +30,7 @@ package func isMisspelling(_ name: String, of known: String) -> Bool {
 /// Whether two names are short enough to compare, and close enough in length for one to be a misspelling of the other.
 private func isComparable(_ first: String, _ second: String) -> Bool {
     let (first, second) = (first.utf8.count, second.utf8.count)
-    // Allows for letters beyond ASCII, which take up to four bytes.
+    // The difference allows for letters beyond ASCII, which take up to four bytes.
     return first <= 64 && second <= 64 && abs(first - second) <= 12
 }
 

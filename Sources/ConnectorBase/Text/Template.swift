@@ -12,7 +12,7 @@ package struct Template: Sendable, Hashable {
     /// The parts, in order.
     package private(set) var parts: [Part] = []
 
-    /// The error of a malformed text.
+    /// The error for a malformed text.
     package struct ParseError: Error {
         /// What is wrong, and what to write instead.
         package var message: String

@@ -10,15 +10,15 @@ package struct Backoff: Sendable, Hashable {
     /// The ratio of each wait to the one before. Any value is safe: NaN or a value that overflows yields the maximum.
     package var factor: Double
 
-    /// Doubles the wait each time by default.
+    /// Creates a backoff that doubles the wait each time by default.
     package init(initial: Duration, maximum: Duration, factor: Double = 2) {
         self.initial = initial
         self.maximum = maximum
         self.factor = factor
     }
 
-    /// The wait after a number of consecutive failures, at least one. A caller that wants jitter draws from zero to
-    /// this.
+    /// The wait after a number of consecutive failures; fewer than one count as one. For jitter, draw a wait between
+    /// zero and this.
     package func bound(after failures: Int) -> Duration {
         guard initial > .zero else { return .zero }
         let steps = max(failures, 1) - 1

@@ -4,17 +4,17 @@
 /// A day and a time of day in UTC, in the proleptic Gregorian calendar.
 package struct CalendarTime {
     package var year: Int
-    /// 1 to 12
+    /// The month, 1 to 12.
     package var month: Int
-    /// 1 to 31
+    /// The day of the month, 1 to 31.
     package var day: Int
     package var hour = 0
     package var minute = 0
-    /// 0 to 60, because leap seconds are written that way.
+    /// The second, 0 to 60: a leap second is written as 60.
     package var second = 0
     package var nanosecond = 0
 
-    /// Midnight of a day.
+    /// Midnight at the start of a day.
     package init(year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
@@ -44,7 +44,7 @@ package struct CalendarTime {
         self.nanosecond = nanosecond
     }
 
-    /// Whether each field is in its range; the day is not checked against the length of the month.
+    /// Whether each field is within its range; the day is not checked against the length of the month.
     package var isPlausible: Bool {
         (1...12).contains(month) && (1...31).contains(day) && hour < 24 && minute < 60 && second <= 60
     }

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// An element of an XML document, with the names of elements resolved and attributes left out.
+/// An element of an XML document, with its name resolved to a namespace and its attributes left out.
 package struct XMLElement: Sendable, Hashable {
     /// The name of the namespace; empty if the element is in none.
     package var namespace: String
@@ -9,7 +9,7 @@ package struct XMLElement: Sendable, Hashable {
     package var name: String
     /// The text in the element, without that of its children.
     package var text: String
-    /// The elements in the element, in their order.
+    /// The elements directly inside it, in order.
     package var children: [XMLElement]
 
     /// Creates an element.
@@ -27,17 +27,17 @@ package struct XMLElement: Sendable, Hashable {
         self = try XMLParser.parse(bytes)
     }
 
-    /// The first child of a name, in any namespace.
+    /// The first child with a name, in any namespace.
     package subscript(name: String) -> XMLElement? {
         children.first { $0.name == name }
     }
 
-    /// The children of a name, in any namespace.
+    /// The children with a name, in any namespace.
     package func all(_ name: String) -> [XMLElement] {
         children.filter { $0.name == name }
     }
 
-    /// A text as it is written in an element or an attribute: markup escaped, and what XML cannot hold replaced.
+    /// Text as written in an element or an attribute: markup is escaped, and characters that XML forbids become U+FFFD.
     package static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -10,16 +10,16 @@ struct XMLParser {
     static let depthLimit = 64
     /// The most elements of a document.
     static let elementLimit = 1 << 18
-    /// The most namespaces of an element and those that it is in: one that declares any copies them all.
+    /// The most namespaces in scope at one element: an element that declares any copies them all.
     static let namespaceLimit = 256
 
-    /// An element whose end has not come yet.
+    /// An element whose end tag has not been read yet.
     private struct Open {
         /// The name as written.
         var name: ArraySlice<UInt8>
         var element: XMLElement
         var text: [UInt8] = []
-        /// The namespaces by prefix; the prefix of the default one is empty.
+        /// The namespaces in scope, by prefix; the default namespace has an empty prefix.
         var namespaces: [String: String]
     }
 
@@ -184,7 +184,7 @@ struct XMLParser {
                 continue
             }
             let start = rest.startIndex - 1
-            // The longest is that of a character, &#x10FFFF; and some zeros.
+            // The longest reference is that of a character: &#x10FFFF; with leading zeros.
             guard let end = rest.prefix(16).firstIndex(of: UInt8(ascii: ";")) else {
                 throw error("a & begins no reference", at: start)
             }

@@ -7,7 +7,10 @@ extension AnalyticsEvent {
     /// The greatest length of a `messageId`, in bytes.
     public static let messageIdLimit = 200
 
-    /// Reads an event and checks the members that its type needs. Members outside the specification are dropped.
+    /// Reads an event and checks the members that its type needs. Members outside the model are dropped.
+    ///
+    /// Segment's `integrations` is one of them, except that an event that excludes a destination is refused: dropping that
+    /// choice would send the event to a vendor that must not get it.
     ///
     /// - Parameters:
     ///   - json: The event, which must be an object.
@@ -34,6 +37,13 @@ extension AnalyticsEvent {
         properties = try reader.object("properties")
         traits = try reader.object("traits")
         context = try reader.object("context")
+        if let excluded = try reader.object("integrations").members.first(where: { $0.value == false }) {
+            throw ConnectorError(
+                .invalid,
+                "\(path).integrations excludes \"\(excluded.name)\", but the policy of the connector decides who gets the event",
+                fix: "send the event to the path of each connector that may have it, or group those in a composite"
+            )
+        }
         try check(path)
     }
 

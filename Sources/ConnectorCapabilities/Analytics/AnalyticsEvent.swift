@@ -7,7 +7,8 @@ public import ConnectorBase
 public struct AnalyticsEvent: Sendable, Hashable {
     /// The event's type: one of the specification's calls.
     public var type: Kind
-    /// The vendor's key to recognise duplicates; it stays the same in every delivery attempt, so the event counts once.
+    /// The key by which the vendor recognises duplicates; it stays the same in every delivery attempt, so the event
+    /// counts once.
     public var messageId: String
     /// When the event happened; nil means the time of delivery.
     public var timestamp: Timestamp?
@@ -59,7 +60,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
         context = JSONObject()
     }
 
-    /// Creates a `track` of an action of a user.
+    /// Creates a `track` of a user's action.
     public static func track(
         _ event: String,
         _ properties: JSONObject = JSONObject(),

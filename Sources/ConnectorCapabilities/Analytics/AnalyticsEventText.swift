@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// An event as the JSON text in which it arrived, checked like an ``AnalyticsEvent``, for vendors that take the text
+/// An event as the JSON text that arrived, checked like an ``AnalyticsEvent``, for vendors that take the text
 /// unchanged.
 ///
 /// The text names its type, its `messageId` and its time, and has no member outside the specification.
@@ -33,7 +33,7 @@ public struct AnalyticsEventText: Sendable {
         return events
     }
 
-    /// The event's text, with a member of its context filled in if the event has none of that name.
+    /// The event's text, with a member added to its context unless the context has one of that name.
     ///
     /// - Parameter value: The JSON text of the value.
     public func utf8(filling name: StaticString, with value: StaticString) -> [UInt8] {
@@ -147,7 +147,7 @@ public struct AnalyticsEventText: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a text.
+    /// Appends text.
     fileprivate mutating func append(_ text: StaticString) {
         unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

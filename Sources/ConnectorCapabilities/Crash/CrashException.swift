@@ -3,13 +3,13 @@
 
 public import ConnectorBase
 
-/// One exception of a chain of causes.
+/// One exception in a chain of causes.
 public struct CrashException: Sendable, Hashable {
     /// The kind of exception, such as the name of its type.
     public var type: String
     /// The exception's message.
     public var message: String?
-    /// The stack: first the function that threw, last the outermost caller.
+    /// The stack, from the function that threw to the outermost caller.
     public var frames: [CrashFrame]
 
     /// Creates an exception.

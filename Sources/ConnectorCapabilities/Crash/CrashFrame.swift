@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// One function call of a stack.
+/// One function call on a stack.
 public struct CrashFrame: Sendable, Hashable {
     /// The function's name.
     public var function: String?
@@ -11,9 +11,9 @@ public struct CrashFrame: Sendable, Hashable {
     public var module: String?
     /// The source file.
     public var file: String?
-    /// Counted from 1.
+    /// The line, counted from 1.
     public var line: Int?
-    /// Counted from 1.
+    /// The column, counted from 1.
     public var column: Int?
     /// The address of the instruction, as `0x…`.
     public var address: String?

@@ -10,7 +10,7 @@ extension CrashReport {
         case exception
         /// A message.
         case message
-        /// Either of them.
+        /// Either one.
         case any
     }
 

@@ -13,7 +13,7 @@ public struct CrashReport: Sendable, Hashable {
     public var level: Level
     /// A description of the failure; required without exceptions.
     public var message: String?
-    /// The chain of exceptions: first the outermost, each followed by its cause, last the root cause.
+    /// The chain of exceptions, from the outermost to the root cause: each is followed by its cause.
     public var exceptions: [CrashException]
     /// Whether the application survived the exception.
     public var isHandled: Bool

@@ -25,7 +25,7 @@ public struct DatabasePage: Sendable, Hashable {
         cursor = try reader.string("cursor")
     }
 
-    /// The records as values of the application's own type, in their order: see ``JSONValue/decode(as:)``.
+    /// The records as values of the application's own type, in order: see ``JSONValue/decode(as:)``.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` for the first record that does not fit the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(ConnectorError) -> [Value] {

@@ -19,14 +19,32 @@ extension DatabaseQuery {
             filters += try Self.filters(member.name, member.value, path: "\(path).where.\(member.name)")
         }
         sort = try reader.strings("sort").map { text in
-            text.hasPrefix("-") ? Order(String(text.dropFirst()), descending: true) : Order(text)
+            let isDescending = text.starts(ascii: "-")
+            return Order(isDescending ? String(text.unicodeScalars.dropFirst()) : text, descending: isDescending)
         }
         if filters.contains(where: { $0.field.isEmpty }) || sort.contains(where: { $0.field.isEmpty }) {
             throw ConnectorError(.invalid, "\(path) names a member without a name")
         }
     }
 
-    /// The JSON form that operations take.
+    /// Checks that ``json`` holds the whole query.
+    ///
+    /// - Throws: `invalid` for a second filter with the same field and comparison, and for an ascending order by a field that begins
+    ///   with `-`.
+    package func check() throws(ConnectorError) {
+        var found: [ExactText: Set<Comparison>] = [:]
+        for filter in filters where !found[ExactText(filter.field), default: []].insert(filter.comparison).inserted {
+            throw ConnectorError(
+                .invalid,
+                "the query compares \"\(filter.field.excerpt)\" with \"\(filter.comparison.rawValue)\" twice"
+            )
+        }
+        for order in sort where !order.isDescending && order.field.starts(ascii: "-") {
+            throw ConnectorError(.invalid, "the query cannot sort by \"\(order.field.excerpt)\" in ascending order")
+        }
+    }
+
+    /// The JSON form that operations take. It cannot hold a query that ``check()`` refuses.
     public var json: JSONValue {
         var object = JSONObject()
         var conditions = JSONObject()

@@ -13,7 +13,7 @@ public struct DatabaseQuery: Sendable, Hashable {
     public var filters: [Filter]
     /// The sort order, most significant member first; empty lets the vendor choose.
     public var sort: [Order]
-    /// The most records of a page, within ``limitRange``.
+    /// The most records on a page, within ``limitRange``.
     public var limit: Int
     /// The cursor of the previous page; nil for the first page.
     public var cursor: String?

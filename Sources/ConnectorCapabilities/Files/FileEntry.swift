@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// What a store knows of a file.
+/// What a store knows about a file.
 ///
 /// ```json
 /// {"path": "reports/2026.pdf", "size": 48211, "modified": "2026-01-31T09:30:00.000Z", "tag": "1a2b", "contentType": "application/pdf"}
@@ -15,12 +15,12 @@ public struct FileEntry: Sendable, Hashable {
     public var size: UInt64
     /// When the content was last put.
     public var modified: Timestamp
-    /// The content's version, opaque, never empty; another one after every change. What HTTP calls an entity tag.
+    /// The content's version: opaque, never empty, and different after every change. HTTP calls it an entity tag.
     public var tag: String
-    /// The media type, such as `text/plain`; nil if the store does not know it. Pages of lists may lack it.
+    /// The media type, such as `text/plain`; nil if the store does not know it. Pages of a list may omit it.
     public var contentType: String?
-    /// The SHA-256 of the content, 64 hexadecimal digits in lower case; nil if the store does not know it, as for
-    /// files that others put there. Pages of lists may lack it.
+    /// The SHA-256 of the content, as 64 lower-case hexadecimal digits; nil if the store does not know it, for example
+    /// because somebody else put the file there. Pages of a list may omit it.
     public var digest: String?
 
     /// The most bytes that one call reads or writes: 8 MiB.
@@ -45,7 +45,7 @@ public struct FileEntry: Sendable, Hashable {
 
     /// Reads an entry.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, for a path that breaks the rules, too.
+    /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, or quotes a path that breaks the rules.
     public init(json: JSONValue, path: String = "file") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         let name = try reader.requiredString("path")
@@ -66,7 +66,7 @@ public struct FileEntry: Sendable, Hashable {
         if let digest { try Self.checkDigest(digest) }
     }
 
-    /// Checks a digest: 64 hexadecimal digits in lower case.
+    /// Checks a digest: 64 lower-case hexadecimal digits.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that quotes its beginning.
     public static func checkDigest(_ digest: String) throws(ConnectorError) {

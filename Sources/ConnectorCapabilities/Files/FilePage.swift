@@ -11,7 +11,7 @@ public import ConnectorBase
 public struct FilePage: Sendable, Hashable {
     /// The files of the page.
     public var files: [FileEntry]
-    /// Whether files follow; list them with the last path of this page as `after`.
+    /// Whether more files follow; list them with the last path of this page as `after`.
     public var hasMore: Bool
 
     /// The allowed page sizes.
@@ -23,7 +23,7 @@ public struct FilePage: Sendable, Hashable {
         self.hasMore = hasMore
     }
 
-    /// Checks what is asked for.
+    /// Checks the arguments of a list.
     ///
     /// - Parameters:
     ///   - prefix: What the paths start with.
@@ -40,8 +40,8 @@ public struct FilePage: Sendable, Hashable {
 
     /// Reads a page.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, and for paths out of order: a list that
-    ///   continues from one of them would not end.
+    /// - Throws: A ``ConnectorError`` of code `invalid` that names the member, or for paths out of order or an empty
+    ///   page that is not the last: a list that continued from such a page might never end.
     public init(json: JSONValue, path: String = "page") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         files = try reader.models("files") { json, path throws(ConnectorError) in

@@ -3,10 +3,10 @@
 
 public import ConnectorBase
 
-/// The rules of paths in `files/1`: the same for every store, so that a file can move from one to another.
+/// The rules for paths in `files/1`: the same for every store, so that a file can move from one to another.
 ///
-/// A path is 1 to 1024 bytes of UTF-8 without control characters: segments of 1 to 255 bytes with `/` between them, none
-/// of which is `.` or `..`. It begins and ends with no `/`. Paths are compared, and ordered, by their bytes.
+/// A path is 1 to 1024 bytes of UTF-8 without control characters: segments of 1 to 255 bytes with `/` between them. No segment is `.` or
+/// `..`, and the path neither begins nor ends with `/`. Paths are compared, and ordered, by their bytes.
 public enum FilePathRule {
     /// The longest path, in bytes.
     public static let pathLimit = 1024
@@ -41,7 +41,8 @@ public enum FilePathRule {
         }
     }
 
-    /// Checks what paths start with, or come after: any text of a path's length, even an empty one.
+    /// Checks a prefix of paths, or the path that a page begins after: at most ``pathLimit`` bytes without control
+    /// characters, maybe empty.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that quotes the text.
     public static func checkText(_ text: String, _ name: String) throws(ConnectorError) {

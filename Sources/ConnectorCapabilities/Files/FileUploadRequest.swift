@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// A request to begin an upload: where its content will be, and what of.
+/// A request to begin an upload: the path and media type of the file, and the condition for the put.
 ///
 /// ```json
 /// {"path": "reports/2026.pdf", "contentType": "application/pdf", "ifAbsent": true}
@@ -11,9 +11,9 @@ public import ConnectorBase
 public struct FileUploadRequest: Sendable, Hashable {
     /// The path: see ``FilePathRule``.
     public var path: String
-    /// The media type, 1 to 255 printable characters of ASCII; nil if unknown.
+    /// The media type, at most 255 printable ASCII characters; nil if unknown.
     public var contentType: String?
-    /// What must be true of the path when the upload completes.
+    /// The condition that the path must meet when the upload completes.
     public var condition: FileCondition
 
     /// Creates a request.
@@ -25,8 +25,8 @@ public struct FileUploadRequest: Sendable, Hashable {
 
     /// Reads a request.
     ///
-    /// - Throws: A ``ConnectorError`` of code `invalid` for a path that breaks the rules, for any unknown member, and for
-    ///   two conditions.
+    /// - Throws: A ``ConnectorError`` of code `invalid` for a path or media type that breaks the rules, for any unknown member, and for two
+    ///   conditions at once.
     public init(json: JSONValue, path: String = "file") throws(ConnectorError) {
         let reader = try ModelReader(json, path)
         try reader.checkNames(Self.members.map(\.name))
@@ -50,7 +50,7 @@ public struct FileUploadRequest: Sendable, Hashable {
         }
     }
 
-    /// Whether a text may be a media type: a header's value, with something on both sides of a slash.
+    /// Whether text may be a media type: printable ASCII with something on both sides of a slash.
     private static func isContentType(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1)
         return parts.count == 2 && text.utf8.count <= 255 && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
@@ -68,7 +68,7 @@ public struct FileUploadRequest: Sendable, Hashable {
         return .object(object)
     }
 
-    /// The members of a request, those that people fill in first.
+    /// The members of a request, most commonly used first.
     static let members = [
         ModelMember("path", "where the file will be", isRequired: true, example: "reports/2026.pdf"),
         ModelMember("contentType", "the media type", example: "application/pdf"),

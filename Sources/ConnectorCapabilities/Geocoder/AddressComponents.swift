@@ -21,10 +21,10 @@ public struct AddressComponents: Sendable, Hashable {
     public var postalCode: String?
     /// The country's name.
     public var country: String?
-    /// The country as two letters of ISO 3166-1, in upper case.
+    /// The country's two-letter ISO 3166-1 code, in upper case.
     public var countryCode: String?
 
-    /// Creates an address without parts.
+    /// Creates an address with no parts set.
     public init() {}
 
     /// Reads the parts.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GeocodeRequest {
-    /// The members of a request, those that people fill in first.
+    /// The members of a request, most commonly used first.
     static let members = [
         ModelMember("query", "the place, in free text; this or address", example: "Bundesplatz 3, Bern"),
         ModelMember("address", "the place, in parts", .json, example: #"{"city": "Bern"}"#, insteadOf: "query"),
@@ -13,7 +13,7 @@ extension GeocodeRequest {
 }
 
 extension ReverseRequest {
-    /// The members of a request, those that people fill in first.
+    /// The members of a request, most commonly used first.
     static let members = [
         ModelMember("latitude", "degrees north, -90 to 90", .number, isRequired: true, example: "46.9466"),
         ModelMember("longitude", "degrees east, -180 to 180", .number, isRequired: true, example: "7.4446"),

@@ -14,7 +14,7 @@ public struct GeocodeRequest: Sendable, Hashable {
     public var limit: Int
     /// The language of the answer as a BCP 47 tag: `de`, `pt-BR`; nil lets the vendor choose.
     public var language: String?
-    /// The countries to search, as upper-case ISO 3166-1 codes of two letters; empty means everywhere.
+    /// The countries to search, as upper-case two-letter ISO 3166-1 codes; empty means everywhere.
     public var countries: [String]
 
     /// The place to look for.

@@ -3,9 +3,9 @@
 
 package import ConnectorBase
 
-/// The JSON Schema and the sample of a model, from its members.
+/// Derives the JSON Schema and a sample of a model from its members.
 extension ModelMember {
-    /// The JSON Schema (draft 2020-12) of a model with the members.
+    /// The JSON Schema (draft 2020-12) of a model with these members.
     package static func schema(of members: [ModelMember]) -> JSONValue {
         var schema: JSONObject = [
             "type": "object", "properties": .object(JSONObject(members.map { ($0.name, $0.schema) })),
@@ -15,7 +15,7 @@ extension ModelMember {
         return .object(schema)
     }
 
-    /// An object with the members that have an example, without those that stand in place of others.
+    /// A sample object: the members that have an example, without the alternatives to other members.
     package static func sample(of members: [ModelMember]) -> JSONValue {
         let shown = members.filter { $0.alternative == nil }
         return .object(JSONObject(shown.compactMap { member in member.sample.map { (member.name, $0) } }))

@@ -13,9 +13,9 @@ package struct ModelMember: Sendable, Hashable {
     package let isRequired: Bool
     /// The meaning of the member, in a few words.
     package let help: String
-    /// An example value; empty if the kind is example enough.
+    /// An example value; empty if the kind needs no example.
     package let example: String
-    /// The member that this one may stand in place of; nil if it excludes none.
+    /// The member that this one may replace; nil if none.
     package let alternative: String?
 
     /// The type of a member's value.

@@ -53,7 +53,7 @@ public struct SensorRange: Sendable, Hashable {
         return .object(object)
     }
 
-    /// The members of a request, those that people fill in first.
+    /// The members of a request, most commonly used first.
     static let members = [
         ModelMember("sensor", "the sensor's name", isRequired: true, example: "load.1m"),
         ModelMember("from", "the first moment; the oldest by default", example: "2026-01-31T09:00:00Z"),

@@ -11,9 +11,9 @@ public import ConnectorBase
 public struct SensorReading: Sendable, Hashable {
     /// The sensor's permanent name, unique within its connector, 1 to 128 bytes.
     public var sensor: String
-    /// The measured number; nil if the sensor could not be read, which is of ``Quality/bad`` quality.
+    /// The measured number; nil if the sensor could not be read, and then the quality is ``Quality/bad``.
     public var value: Double?
-    /// The unit as a code of UCUM (ucum.org): `Cel`, `By`, `%`; `1` for a plain number. Never empty.
+    /// The unit as a UCUM code (ucum.org): `Cel`, `By`, `%`; `1` for a plain number. Never empty.
     public var unit: String
     /// When it was measured.
     public var time: Timestamp
@@ -30,7 +30,7 @@ public struct SensorReading: Sendable, Hashable {
         case bad
     }
 
-    /// The name of the event with new readings; its payload is their array.
+    /// The name of the event that carries new readings; its payload is an array of them.
     public static let event = "sensor-readings"
 
     /// Creates a reading.
@@ -38,11 +38,11 @@ public struct SensorReading: Sendable, Hashable {
     /// - Parameters:
     ///   - sensor: 1 to 128 bytes.
     ///   - value: A finite number; nil if the sensor could not be read, and then the quality is bad.
-    ///   - unit: A code of UCUM.
+    ///   - unit: A UCUM code.
     ///   - time: When it was measured.
     ///   - quality: How far to trust the value.
-    /// - Throws: A ``ConnectorError`` of code `invalid` for a reading without a unit, with an invalid sensor name, or
-    ///   whose value and quality contradict each other.
+    /// - Throws: A ``ConnectorError`` of code `invalid` if the reading has no unit or an invalid sensor name, or if its
+    ///   value and quality contradict each other.
     public init(
         _ sensor: String,
         _ value: Double?,
@@ -118,7 +118,7 @@ public struct SensorReading: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// A number, written as an integer if it is one.
+    /// Creates a number, as an integer if it is whole.
     fileprivate init(number: Double) {
         self = JSONValue.number(number).integer.map { .integer($0) } ?? .number(number)
     }

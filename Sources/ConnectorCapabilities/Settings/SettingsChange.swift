@@ -54,7 +54,7 @@ public struct SettingsChange: Sendable, Hashable {
     /// The JSON form that operations take, and events carry.
     public var json: JSONValue { .object(values) }
 
-    /// Checks a key: 1 to ``keyLimit`` letters and digits of ASCII, `.`, `_` and `-`.
+    /// Checks a key: 1 to ``keyLimit`` ASCII letters, digits, `.`, `_` and `-`.
     ///
     /// - Throws: A ``ConnectorError`` of code `invalid` that names the key.
     public static func checkKey(_ key: String) throws(ConnectorError) {

@@ -42,7 +42,8 @@ extension Connector {
 }
 
 extension Connector {
-    /// Whether two leaves are written alike, but for what ``LeafPlan`` has: then there is no need to make fields and compare them.
+    /// Whether two leaves are written alike, apart from what ``LeafPlan`` has: then there is no need to make fields and
+    /// compare them.
     func isWritten(like other: Connector) -> Bool {
         guard case .leaf(let one) = kind, case .leaf(let two) = other.kind else { return false }
         return one.plugin == two.plugin && isRequired == other.isRequired && after == other.after
@@ -54,7 +55,7 @@ extension Connector {
 }
 
 extension LeafPlan {
-    /// Whether an instance gets the same.
+    /// Whether an instance would be the same under both plans.
     func givesInstances(like other: LeafPlan) -> Bool {
         members.isCopy(of: other.members)
             || manifest.version == other.manifest.version && config == other.config && secrets == other.secrets
@@ -87,17 +88,17 @@ struct InstanceFields {
     /// Each setting with its value.
     private(set) var fields: [(name: String, value: Value)] = []
 
-    /// A setting as it is compared. Less of it may be shown: the text is made only of settings that differ.
+    /// A setting in the form that is compared. What is shown may be less: only settings that differ get a text.
     enum Value: Equatable {
         case text(String)
         case json(JSONValue)
         case secret(Secret)
 
-        /// The text for readers.
+        /// The text to show.
         ///
         /// - Parameters:
-        ///   - shown: Makes a value fit to be shown.
-        ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
+        ///   - shown: Makes the part of a value that may be shown.
+        ///   - fingerprint: Makes a text that differs from secret to secret, and reveals nothing else about it.
         func text(shown: (JSONValue) -> String, fingerprint: (String) -> String) -> String {
             switch self {
             case .text(let text): text

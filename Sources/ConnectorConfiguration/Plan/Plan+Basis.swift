@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorServices
 
 extension Plan {
-    /// What a plan was made from, as digests. A plan is applied only while all of it is the same.
+    /// What a plan was made from, as digests. A plan is applied only while all of them are the same.
     ///
     /// Values of variables and secrets are digests with a key that only the host has: a restarted host refuses the plan, too.
     public struct Basis: Sendable, Hashable {

@@ -9,9 +9,9 @@ extension Plan {
     /// Compares the configuration that runs with another one.
     ///
     /// - Parameters:
-    ///   - running: What runs, with the leaves as they run.
-    ///   - next: What would run.
-    ///   - fingerprint: Makes a text that differs with a secret, without telling anything else of it.
+    ///   - running: The configuration that runs, with the leaves as they run.
+    ///   - next: The configuration that would run.
+    ///   - fingerprint: Makes a text that differs from secret to secret, and reveals nothing else about it.
     package init(from running: PlanSide, to next: PlanSide, fingerprint: @escaping (String) -> String) {
         self.init(running: running.digest, target: next.digest)
         let (old, new) = (running.resolved.configuration, next.resolved.configuration)
@@ -69,7 +69,7 @@ extension Plan {
 
     private static func isExclusive(_ old: Connector, _ new: Connector, _ running: PlanSide, _ next: PlanSide) -> Bool {
         let (old, new) = (running.leaf(old.path)?.manifest, next.leaf(new.path)?.manifest)
-        // Another plugin holds something else.
+        // Another plugin does not hold what this one holds.
         return old?.id == new?.id && (old?.isExclusive ?? false || new?.isExclusive ?? false)
     }
 
@@ -86,7 +86,8 @@ extension Plan {
             ].compactMap { name, from, to in from == to ? nil : Field(name: name, from: from, to: to) }
     }
 
-    /// What differs between the locks beside two files: that there is one, and what it has of each plugin for this platform.
+    /// The differences between the locks beside two files: whether there is one, and its entries of each plugin for
+    /// this platform.
     private static func locks(_ old: PluginLock?, _ new: PluginLock?) -> [Field] {
         guard old != new else { return [] }
         guard let old, let new else {
@@ -131,7 +132,7 @@ private struct FieldComparison {
         return (gate, instance)
     }
 
-    /// Whether two leaves have the same settings: nearly all of a file do, and their texts need not be made.
+    /// Whether two leaves have the same settings: nearly all leaves of a file do, and their texts need not be made.
     private func isSame(_ old: Connector, _ new: Connector) -> Bool {
         guard old.isWritten(like: new), let earlier = running.leaf(old.path), let leaf = next.leaf(new.path) else {
             return false
@@ -162,7 +163,7 @@ private struct FieldComparison {
                 from: before[name]?.map(oldText).joined(separator: "; "),
                 to: after[name]?.map(newText).joined(separator: "; ")
             )
-            // The user of a URL, or the end of a long text.
+            // They differ in what is not shown: the user of a URL, or the end of a long text.
             if field.from == field.to { field.to = field.to.map { "\($0) (another value, which is not shown)" } }
             return field
         }
@@ -173,7 +174,7 @@ extension Configuration {
     /// The connectors that are part of the tree, parents first.
     package var enabledConnectors: [Connector] { connectors.enabledSelvesAndDescendants }
 
-    /// The old paths of connectors that have moved, by their new ones: as `was` says, also of a composite above.
+    /// The old paths of connectors that have moved, by their new ones: as `was` says, there or at a composite above.
     ///
     /// - Parameters:
     ///   - known: The connectors that run.

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line of a plan as people read it, like one of a difference.
+/// A line of a plan for people, like a line of a diff.
 package struct PlanLine: Sendable, Hashable {
     /// What a line says.
     package enum Kind: Sendable, Hashable {
@@ -15,7 +15,7 @@ package struct PlanLine: Sendable, Hashable {
         case change
         /// A setting that only a restart changes.
         case restart
-        /// More about the line before.
+        /// More about the previous line.
         case detail
     }
 
@@ -44,7 +44,7 @@ package struct PlanLine: Sendable, Hashable {
 extension Plan {
     /// The lines that people read: what needs a restart, settings, then each connector with its details.
     ///
-    /// - Parameter arrow: What separates an old value from a new one.
+    /// - Parameter arrow: The text between an old value and a new one.
     package func lines(arrow: String = "→") -> [PlanLine] {
         restarts.map { name in
             PlanLine(kind: .restart, path: "", text: "\(name): cannot change while the host runs; restart it")

@@ -30,7 +30,8 @@ package struct PlanSide: Sendable {
 package struct PlannedImage: Sendable, Hashable {
     /// The file.
     package var path: String
-    /// What distinguishes its bytes from those of another image, as shown: the beginning of their digest, or of another mark.
+    /// The mark that distinguishes its bytes from those of another image, as shown: the beginning of their digest, or
+    /// of another mark.
     package var mark: String
     /// Whether the process has loaded these bytes.
     package var isLoaded: Bool

@@ -3,11 +3,11 @@
 
 public import ConnectorBase
 
-/// What came of an act: a sentence for the operator, and where to go next.
+/// The outcome of an act: a sentence for the operator, and where to go next.
 ///
-/// A literal is the sentence of an act that succeeded.
+/// A string literal makes the outcome of an act that succeeded, with that sentence.
 public struct ActOutcome: Sendable, Hashable, ExpressibleByStringInterpolation {
-    /// The sentence for the operator, also on failure.
+    /// The sentence for the operator, on success and on failure.
     public var sentence: String
     /// The route to open next; nil to stay.
     public var route: Route?
@@ -28,6 +28,13 @@ public struct ActOutcome: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Creates the outcome of an act that succeeded.
     public init(stringLiteral sentence: String) { self.init(sentence) }
+
+    /// The outcome of an act that was refused because of what happens now.
+    static func refusal(_ sentence: String) -> ActOutcome {
+        var outcome = ActOutcome(sentence)
+        (outcome.isFailure, outcome.code) = (true, .conflict)
+        return outcome
+    }
 
     /// The outcome of an act that failed.
     ///

@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// Quotes command lines for a shell.
 package enum CommandLineText {
-    /// The command line, with each word quoted that a shell would interpret.
+    /// The command line; words that a shell would interpret, and empty ones, are quoted.
     package static func command(_ words: [String]) -> String {
         words.map(quoted).joined(separator: " ")
     }

@@ -1,11 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the application bound to an act: it gets a form's values, or none.
+/// The closure that the application bound to an act; it gets the values of the form, or none for a button.
 typealias ActHandler = @Sendable (FormValues) async throws -> ActOutcome
 
 extension ConsoleAct {
-    /// Creates an act of the application, which a handler of the scene at a route performs.
+    /// Creates an act of the application, performed by a handler of the scene at a route.
     init(application id: String, at route: Route, _ label: String, title: String?, question: String?) {
         self.init(
             Verb(rawValue: label),

@@ -6,24 +6,25 @@ public import ConnectorHost
 
 /// An act on the host or of the application, as a value: its title, the question to confirm it, and the equivalent command line.
 ///
-/// What an application's act does is a closure that ``SceneContext/act(_:_:title:question:perform:)`` binds. It is not part of the
-/// value: the ``Console`` finds it again by building the scene that offers the act, so an act that is no longer offered is refused.
+/// The closure that performs an application's act is bound by ``SceneContext/act(_:_:title:question:perform:)`` and is not part
+/// of the value. The ``Console`` builds the scene that offers the act to find the closure again, so it refuses an act that is no
+/// longer offered.
 public struct ConsoleAct: Sendable, Hashable, Identifiable {
-    /// The kind of action.
+    /// The kind of act.
     public let verb: Verb
-    /// The target of the action.
+    /// The target of the act.
     public let subject: Subject
     /// The title shown to the operator.
     public let title: String
-    /// The question that confirms an action that loses data; nil if it loses nothing.
+    /// The question that confirms an act that loses data; nil if it loses nothing.
     public var question: String?
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
-    /// The title of the menu that it is in; empty for a button of its own.
+    /// The title of the menu that contains it; empty for a button of its own.
     public var menu = ""
     /// The character that triggers it while its scene is shown, before any other meaning of the key; nil for none.
     public var shortcut: Character?
-    /// Whether it is pending or has failed; loaded if neither. Set by the console.
+    /// Pending or failed, or loaded if it is neither. Set by the console.
     public internal(set) var state = ViewState.loaded
 
     /// A kind of act.
@@ -31,7 +32,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         /// The word shown to the operator.
         public let rawValue: String
 
-        /// Creates a verb; a host knows only those below, and an application names its own.
+        /// Creates a verb for an application's act; a host performs only the verbs below.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -48,13 +49,13 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         public static let drop = Verb(rawValue: "drop")
         /// Calls an operation, or sends an event.
         public static let call = Verb(rawValue: "call")
-        /// Makes the plan of a reload again.
+        /// Makes a new plan of a reload.
         public static let plan = Verb(rawValue: "plan")
-        /// Does what a plan says, unless something has changed since it was made.
+        /// Applies a plan, unless something has changed since it was made.
         public static let apply = Verb(rawValue: "apply")
     }
 
-    /// The target of an act: a gate, dead letters, an operation, or what an application bound to its name.
+    /// The target of an act: a gate, dead letters, a plan, an operation, or a closure that the application bound to a name.
     public struct Subject: Sendable, Hashable {
         /// The kind of target, with its identifiers.
         package let kind: Kind
@@ -81,12 +82,12 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         /// Every dead letter.
         public static let letters = Subject(kind: .letters)
 
-        /// The plan of a reload that was made from something; nil for the next one.
+        /// The plan of a reload, identified by its basis; nil for the next plan.
         public static func plan(_ basis: Plan.Basis?) -> Subject { Subject(kind: .plan(basis)) }
 
         /// An operation of a connector, with its arguments.
         ///
-        /// - Parameter isDelivered: Whether the outbox stores and delivers the event, instead of a direct call.
+        /// - Parameter isDelivered: Whether the call is an event that the outbox stores and delivers, not a direct call.
         public static func operation(
             _ name: String,
             of path: String,
@@ -103,7 +104,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
         case .gate(let path): "\(verb.rawValue) gate \(path)"
         case .letter(let id, let connector): "\(verb.rawValue) letter \(id) \(connector ?? "")"
         case .letters: "\(verb.rawValue) letters"
-        // Another plan is another act, so that a button does what was shown beside it.
+        // Each plan has an act of its own, so that a button applies the plan shown beside it.
         case .plan(let basis): "\(verb.rawValue) plan \(basis.map { UInt(bitPattern: $0.hashValue) } ?? 0)"
         case .operation(let name, let path, _, _): "\(verb.rawValue) \(name) of \(path)"
         case .application(let name, let route, _): "\(name) at \(route)"
@@ -117,7 +118,7 @@ public struct ConsoleAct: Sendable, Hashable, Identifiable {
     ///
     /// - Parameters:
     ///   - title: The title shown to the operator, such as "retry geocoder/google".
-    ///   - question: The question that confirms an action that loses data.
+    ///   - question: The question that confirms an act that loses data.
     ///   - commandLine: The equivalent command line.
     public init(
         _ verb: Verb,

@@ -3,15 +3,15 @@
 
 public import ConnectorBase
 
-/// The texts entered into a form, by field. Those of required fields, numbers, JSON and choices have been checked.
+/// The texts entered into a form, by field. Required fields, numbers, JSON and choices have been validated.
 public struct FormValues: Sendable, Hashable {
-    /// The texts that are not empty, by field.
+    /// The nonempty texts, by field.
     public let texts: [String: String]
 
-    /// No values, as of a button.
+    /// No values, as for a button.
     public static let none = FormValues([:])
 
-    /// Creates values from texts; empty ones are not values.
+    /// Creates values from texts, ignoring empty ones.
     public init(_ texts: [String: String]) { self.texts = texts.filter { !$0.value.isEmpty } }
 
     /// The text of a field; empty for none.

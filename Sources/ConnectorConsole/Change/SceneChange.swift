@@ -7,8 +7,8 @@ package enum SceneChange: Sendable, Hashable {
     case everything(Scene)
     /// The scene's acts or its command line changed.
     case acts([ConsoleAct], commandLine: String?)
-    /// A component's title, columns, numbers or state changed. Changes of its rows follow.
-    case frame(component: Int, title: String, columns: [Component.Column], series: [Component.Series], ViewState)
+    /// Something other than a component's rows changed; this is the component without rows. Changes of its rows follow.
+    case frame(component: Int, Component)
     /// A row's contents changed.
     case update(component: Int, row: Int, Row)
     /// Rows were removed; the indices are those before this change.
@@ -20,8 +20,8 @@ package enum SceneChange: Sendable, Hashable {
 extension Scene {
     /// The changes that turn another scene into this one; none if the two are equal.
     ///
-    /// Linear in the number of rows. Rows with the same id are compared; all rows from the first to the last that was added or
-    /// removed are replaced.
+    /// Takes time linear in the number of rows. Rows at the start and at the end whose ids match are compared one by one; the rows
+    /// between them are replaced.
     package func changes(from old: Scene) -> [SceneChange] {
         let isComparable =
             route == old.route && title == old.title && mounted == old.mounted
@@ -35,20 +35,7 @@ extension Scene {
             changes.append(.acts(acts, commandLine: commandLine))
         }
         for (index, (new, old)) in zip(components, old.components).enumerated() {
-            let isFramed =
-                new.title == old.title && new.columns == old.columns && new.series == old.series
-                && new.state == old.state
-            if !isFramed {
-                changes.append(
-                    .frame(
-                        component: index,
-                        title: new.title,
-                        columns: new.columns,
-                        series: new.series,
-                        new.state
-                    )
-                )
-            }
+            if new.frame != old.frame { changes.append(.frame(component: index, new.frame)) }
             changes += Self.changes(to: new.rows, from: old.rows, of: index)
         }
         return changes
@@ -67,7 +54,7 @@ extension Scene {
         }
         let removed = first..<(old.count - last)
         let inserted = first..<(new.count - last)
-        // A log that scrolls: the oldest lines are removed, new ones appended, and the rest kept.
+        // A log has scrolled: the oldest lines are gone, new ones are appended, and the rest stay.
         if last == 0, first == 0, let kept = old.firstIndex(where: { $0.id == new.first?.id }), kept > 0 {
             return [.remove(component: component, rows: 0..<kept)]
                 + Self.changes(to: new, from: Array(old[kept...]), of: component)
@@ -82,22 +69,29 @@ extension Scene {
         return changes
     }
 
-    /// Applies a change made by ``changes(from:)`` from a scene equal to this one.
+    /// Applies a change that ``changes(from:)`` found relative to a scene equal to this one.
     package mutating func apply(_ change: SceneChange) {
         switch change {
         case .everything(let scene): self = scene
         case .acts(let acts, let commandLine):
             self.acts = acts
             self.commandLine = commandLine
-        case .frame(let component, let title, let columns, let series, let state):
-            components[component].state = state
-            components[component].title = title
-            components[component].columns = columns
-            components[component].series = series
+        case .frame(let component, var frame):
+            frame.rows = components[component].rows
+            components[component] = frame
         case .update(let component, let row, let value): components[component].rows[row] = value
         case .remove(let component, let rows): components[component].rows.removeSubrange(rows)
         case .insert(let component, let index, let rows):
             components[component].rows.insert(contentsOf: rows, at: index)
         }
+    }
+}
+
+extension Component {
+    /// The component without its rows.
+    fileprivate var frame: Component {
+        var frame = self
+        frame.rows = []
+        return frame
     }
 }

@@ -3,8 +3,8 @@
 
 /// A part of a scene: a tree, a table, a chart, or a kind that an application registered.
 ///
-/// Every component consists of rows of cells and, optionally, series of numbers. So every platform can draw any component,
-/// even of an unknown kind, and the difference between two components is a list of rows.
+/// Every component consists of rows of cells and, optionally, series of numbers. Any platform can therefore draw any component,
+/// even of an unknown kind, and two components differ only in their rows and numbers.
 public struct Component: Sendable, Hashable, Identifiable {
     /// Unique in the scene, and stable for as long as the component is shown.
     public internal(set) var id: String
@@ -26,7 +26,7 @@ public struct Component: Sendable, Hashable, Identifiable {
     public var unit = ""
     /// The form; the rows show its fields.
     public var form: SceneForm?
-    /// Whether it has what it shows.
+    /// Whether its contents are loaded, loading, empty, failed or pending.
     public var state = ViewState.loaded
     /// The scenes mounted in it, which take its place: see ``SceneContext/slot(_:title:_:selected:)``.
     var slot: MountedSlot?
@@ -52,7 +52,7 @@ public struct Component: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// A number of a chart for people, with its unit: `1.25`, `38 ms`, `12 k`.
+    /// A chart's number in readable form, with its unit: `1.25`, `38 ms`, `12 k`.
     package func number(_ value: Double) -> String {
         guard value.isFinite else { return "?" }
         // Clamped, so that the text fits an axis and the conversion to Int cannot trap.
@@ -91,9 +91,9 @@ public struct Component: Sendable, Hashable, Identifiable {
 
     /// Numbers over time.
     public struct Series: Sendable, Hashable {
-        /// What they count.
+        /// What the numbers measure.
         public var name: String
-        /// The style, which conveys what they mean.
+        /// The style, which conveys what the numbers mean.
         public var style: StyleName
         /// The numbers, oldest first.
         public var values: [Double]
@@ -108,7 +108,7 @@ public struct Component: Sendable, Hashable, Identifiable {
 
     /// A way to draw rows.
     public struct Shape: Sendable, Hashable {
-        /// The name, also as the class of a page's element.
+        /// The name, which is also the class of its element on a web page.
         public let name: String
 
         /// Rows nested by depth.

@@ -13,7 +13,7 @@ public struct Row: Sendable, Hashable, Identifiable {
     public var link: Route?
     /// The actions on the subject of the row.
     public var acts: [ConsoleAct] = []
-    /// The equivalent command line; nil if there is none other than the scene's.
+    /// The equivalent command line; nil if only the scene has one.
     public var commandLine: String?
 
     /// Creates a row.
@@ -24,7 +24,7 @@ public struct Row: Sendable, Hashable, Identifiable {
         self.link = link
     }
 
-    /// The acts that are pending or have failed, in a line; empty if there are none.
+    /// The acts that are pending or have failed, in one line; empty if there are none.
     public var actText: StyledText {
         acts.lazy.map(\.state.text).filter { !$0.isEmpty }.reduce("") { $0.isEmpty ? $1 : $0 + "  " + $1 }
     }

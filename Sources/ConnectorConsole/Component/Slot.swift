@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in which scenes are mounted: a part of a platform's screen, or a component of a scene.
+/// A place where scenes are mounted: a part of a platform's screen, or a component of a scene.
 public struct Slot: Sendable, Hashable {
     /// The name, unique among the slots of the platform or the scene.
     public let name: String
@@ -25,7 +25,7 @@ public struct Slot: Sendable, Hashable {
         public static let stack = Arrangement(name: "stack")
         /// The selected scene, with links to the others.
         public static let tabs = Arrangement(name: "tabs")
-        /// No scene; their data are kept up to date for when the slot is shown.
+        /// No scene; the data of its scenes stay current for when the slot is shown.
         public static let hidden = Arrangement(name: "hidden")
     }
 
@@ -35,12 +35,12 @@ public struct Slot: Sendable, Hashable {
         public var title: String
         /// The route whose scene is mounted.
         public var route: Route
-        /// The route that selects it, such as one of the scene with the slot.
+        /// The route that selects it, such as a route of the scene that has the slot.
         public var link: Route
 
         /// Creates an entry.
         ///
-        /// - Parameter link: The route that selects it; nil for that of the mounted scene.
+        /// - Parameter link: The route that selects it; nil for the route of the mounted scene.
         public init(_ title: String, _ route: Route, link: Route? = nil) {
             self.title = title
             self.route = route
@@ -66,7 +66,7 @@ extension Slot: CaseIterable {
     public static let allCases = [navigation, main, side, status, overlay]
 }
 
-/// A slot with the scenes that are to be mounted in it.
+/// A slot with the scenes to mount in it.
 struct MountedSlot: Sendable, Hashable {
     /// The slot.
     var slot: Slot

@@ -107,7 +107,7 @@ public struct ChartModel: Sendable, Hashable {
         self.unit = unit
     }
 
-    /// The numbers reduced to at most `count`: each result is the maximum of those it replaces, so that no peak is lost.
+    /// The numbers reduced to at most `count`; each result is the maximum of those it replaces, so no peak is lost.
     package static func resampled(_ values: [Double], to count: Int) -> [Double] {
         guard count > 0 else { return [] }
         guard values.count > count else { return values }

@@ -4,10 +4,10 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// A console without a platform: takes snapshots of its model, makes scenes of them, and performs acts.
+/// A console without a platform: it takes snapshots of its model, makes scenes from them, and performs acts.
 ///
-/// Every platform is a loop around one: it shows scenes of the registry for snapshots, passes what the operator does to a
-/// ``Coordinator``, and the acts that this returns to ``perform(_:)``.
+/// Every platform is a loop around a console. The loop shows the registry's scenes of each snapshot, passes the operator's input
+/// to a ``Coordinator``, and passes the acts that the coordinator returns to ``perform(_:)``.
 ///
 /// ```swift
 /// let console = Console(SiteModel(sites), registry)
@@ -15,13 +15,13 @@ internal import Synchronization
 /// ```
 public final class Console: Sendable {
     private let base: ConsoleRegistry
-    /// Yields whenever a snapshot may show something else. For a single consumer; needs ``run()``.
+    /// Yields whenever a new snapshot may differ from the last. For a single consumer; needs ``run()``.
     public let changes: AsyncStream<Void>
     private let model: any ConsoleModel
     private let change: AsyncStream<Void>.Continuation
     private let records = Mutex(ActRecords())
 
-    /// Creates a console without a host: it shows the scenes of a registry.
+    /// Creates a console without a host, which shows the scenes of a registry.
     public convenience init(registry: ConsoleRegistry) { self.init(EmptyConsoleModel(), registry) }
 
     /// Creates the console of a model.
@@ -31,7 +31,7 @@ public final class Console: Sendable {
         (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The scenes and components, with those that the model has now.
+    /// The scenes and components, including the scenes that the model has now.
     public var registry: ConsoleRegistry {
         guard base.showsModelScenes else { return base }
         let roots = Set(base.scenes.map(\.root))
@@ -40,7 +40,7 @@ public final class Console: Sendable {
         return registry
     }
 
-    /// Runs the model, and passes on its changes, until the task is cancelled.
+    /// Runs the model and passes on its changes until the task is cancelled.
     public func run() async {
         await withTaskGroup { group in
             group.addTask { [model] in await model.run() }
@@ -50,14 +50,14 @@ public final class Console: Sendable {
         change.finish()
     }
 
-    /// The current state, for scenes at some routes and those in their slots.
+    /// The current state, for the scenes at some routes and the scenes in their slots.
     ///
-    /// - Parameter routes: The routes whose scenes are shown. What others show is not queried.
+    /// - Parameter routes: The routes whose scenes are shown. Data that only other scenes show are not queried.
     public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
         var routes = routes
         var snapshot = await take(routes)
         let registry = registry
-        // A scene in a slot may have slots of its own, which are only known once it is made.
+        // A scene in a slot may have slots of its own, which are known only once the scene is made.
         for _ in 0..<SlotBudget.depth {
             var missing: [Route] = []
             for route in routes where registry.descriptor(of: route)?.hasSlots ?? false {
@@ -78,7 +78,7 @@ public final class Console: Sendable {
         return snapshot
     }
 
-    /// Performs an act, and waits for its end. Cancelling the task cancels the act.
+    /// Performs an act and awaits its outcome. Cancelling the task cancels the act.
     public func perform(_ act: ConsoleAct) async -> ActOutcome {
         let running = begin(act)
         return await withTaskCancellationHandler {
@@ -88,13 +88,13 @@ public final class Console: Sendable {
         }
     }
 
-    /// Begins an act: snapshots show it as pending from now on, and afterwards its failure until it is performed again.
+    /// Begins an act. Snapshots show it as pending while it runs and, if it fails, show the failure until it is performed again.
     ///
-    /// - Returns: The task that performs it, off the caller's thread. An act of the application is refused while it runs.
+    /// - Returns: The task that performs it, off the caller's thread. An act of the application that still runs is refused.
     @discardableResult
     public func begin(_ act: ConsoleAct) -> Task<ActOutcome, Never> {
         guard records.withLock({ $0.begin(act) }) else {
-            return Task { ActOutcome("still running: \(act.title)") }
+            return Task { .refusal("still running: \(act.title)") }
         }
         change.yield()
         return Task.detached { [self] in

@@ -13,7 +13,7 @@ extension Coordinator {
 
         /// The operator opens a route.
         public static func move(_ route: Route) -> Event { Event(kind: .move(route)) }
-        /// The operator opens the place that a value names.
+        /// The operator opens the place that a value describes.
         public static func move(_ value: some RouteValue) -> Event { Event(kind: .move(Route(value))) }
         /// The operator moves this many tabs to the right.
         public static func turn(_ tabs: Int) -> Event { Event(kind: .turn(tabs)) }
@@ -35,7 +35,7 @@ extension Coordinator {
         public static let quit = Event(kind: .quit)
     }
 
-    /// Output for the platform to perform: one of the properties says what.
+    /// An action for the platform to perform.
     public struct Action: Sendable, Hashable {
         package let kind: Kind
 

@@ -3,7 +3,7 @@
 
 /// The operator's position in the console: tabs, each with a stack of routes, and at most one dialog in front.
 ///
-/// A state machine without I/O: a platform passes in events and performs the actions that it returns.
+/// A state machine without I/O: a platform passes in events and performs the actions that come back.
 ///
 /// ```
 /// key, click, URL ──► event ──► Coordinator ──► actions ──► platform ──► slots, console
@@ -22,9 +22,9 @@ public struct Coordinator: Sendable {
     public private(set) var dialog: Dialog?
     /// The act that is being performed; nil for none.
     public private(set) var pending: ConsoleAct?
-    /// The acts that wait for it to end, in the order in which they were requested.
+    /// The acts that wait for the pending one to end, in the order of their requests.
     public private(set) var waiting: [ConsoleAct] = []
-    /// How many acts were dropped, because too many waited, since the console last said so.
+    /// How many acts were dropped because too many were waiting, since the operator was last told.
     private var droppedCount = 0
     private var stacks: [String: [Route]]
     /// The roots of scenes without a tab, which are shown in the current one.
@@ -32,7 +32,7 @@ public struct Coordinator: Sendable {
 
     /// The deepest stack; beyond it the oldest routes above the root are dropped.
     private static let depth = 32
-    /// The most acts that wait.
+    /// The maximum number of acts that wait.
     static let waitingLimit = 64
 
     /// Starts at a route, or at the first tab if no tab has the route.
@@ -56,7 +56,7 @@ public struct Coordinator: Sendable {
         Set(registry.scenes.filter { !$0.hasTab }.map(\.root))
     }
 
-    /// Takes on the tabs of a registry whose scenes may have changed. If the selected tab is gone, the first one is selected.
+    /// Adopts the tabs of a registry whose scenes may have changed. If the selected tab is gone, the first one is selected.
     public mutating func follow(_ registry: ConsoleRegistry) {
         let roots = registry.tabs.map(\.root)
         others = Self.others(in: registry)
@@ -72,8 +72,11 @@ public struct Coordinator: Sendable {
     /// The current route.
     public var route: Route { stacks[tab]?.last ?? Route([tab]) }
 
-    /// The routes to go back through, root first.
+    /// The routes of the current tab, from its root to the current route.
     public var stack: [Route] { stacks[tab] ?? [] }
+
+    /// Whether going back, in this tab or another one, can lead to a route.
+    package func remembers(_ route: Route) -> Bool { stacks.values.contains { $0.contains(route) } }
 
     /// Handles an event.
     ///
@@ -115,7 +118,7 @@ public struct Coordinator: Sendable {
         }
     }
 
-    /// What the last message says about acts that were dropped, whose own messages did not stay.
+    /// The note on dropped acts, whose own messages were replaced at once; empty while acts still wait or if none were dropped.
     private mutating func droppedNote() -> String {
         guard waiting.isEmpty, droppedCount > 0 else { return "" }
         defer { droppedCount = 0 }
@@ -144,7 +147,7 @@ public struct Coordinator: Sendable {
         return [.tell("\(act.title) waits for \(pending.title)")]
     }
 
-    /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns.
+    /// Selects the tab if the route is a tab's root; otherwise pushes the route onto the current tab, so that going back returns here.
     private mutating func move(to route: Route) -> [Action] {
         guard tabs.contains(route.root) || others.contains(route.root) else {
             return [.tell("there is nothing at \(route)")]

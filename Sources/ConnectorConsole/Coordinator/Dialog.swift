@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A dialog in front of the scene, which receives every input until it is closed.
+/// A dialog in front of the scene; it receives all input until it is closed.
 public struct Dialog: Sendable, Hashable {
     package let kind: Kind
 

@@ -17,7 +17,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
     public let help: String
     /// An example value; empty for none.
     public let example: String
-    /// The text that it starts with.
+    /// The initial text.
     public let value: String
 
     /// The name.
@@ -27,7 +27,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
     ///
     /// - Parameters:
     ///   - label: The label beside it; nil for the name.
-    ///   - value: The text that it starts with.
+    ///   - value: The initial text.
     public init(
         _ name: String,
         label: String? = nil,
@@ -55,7 +55,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
         guard kind == .json || kind == .number else { return nil }
         do throws(ConnectorError) {
             let value = try JSONValue(parsing: text)
-            // A number too large for JSON is written as a text.
+            // A number too large for JSON is written as a string.
             guard kind == .number, value.number == nil, value.string == nil else { return nil }
             return "\(label) must be a number, not \(value.kind)"
         } catch {
@@ -63,7 +63,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// An error in its text, with the position.
+    /// The sentence for an error in its text, with the position.
     func sentence(on error: ConnectorError) -> String {
         let position = error.position.map { " at line \($0.line), column \($0.column)" } ?? ""
         return "\(label): \(error.message)\(position)"
@@ -71,7 +71,7 @@ public struct FormField: Sendable, Hashable, Identifiable {
 
     /// The kind of value that a field accepts.
     public struct Kind: Sendable, Hashable {
-        /// The name, also as the class of a page's element.
+        /// The name, which is also the class of its element on a web page.
         public let name: String
         /// The choices; an empty value chooses none.
         public let choices: [String]

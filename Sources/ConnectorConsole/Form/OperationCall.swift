@@ -4,7 +4,7 @@
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// The call of an operation that a form's values become, made from its signature and its capability's model.
+/// The call that a form's values make; its fields come from the operation's signature and its capability's model.
 ///
 /// The texts are parsed like the arguments of `connector-host call`.
 struct OperationCall: Sendable, Hashable {
@@ -14,7 +14,7 @@ struct OperationCall: Sendable, Hashable {
     let operation: String
     /// The fields; none if the operation takes no arguments.
     let fields: [FormField]
-    /// Whether the outbox stores and delivers the event, instead of a direct call.
+    /// Whether the call is an event that the outbox stores and delivers, not a direct call.
     let isDelivered: Bool
     private let loss: String?
     private let reader: ArgumentReader
@@ -31,7 +31,7 @@ struct OperationCall: Sendable, Hashable {
     /// Creates the form of an operation.
     ///
     /// - Parameters:
-    ///   - name: The operation's name in calls of this connector.
+    ///   - name: The name by which calls of this connector name the operation.
     ///   - commands: Builds the equivalent command line.
     init(
         _ operation: Operation,
@@ -64,7 +64,7 @@ struct OperationCall: Sendable, Hashable {
 
     /// The call with the entered values.
     ///
-    /// - Parameter texts: The fields' texts, by name; an empty text is not a value.
+    /// - Parameter texts: The fields' texts, by name; an empty text counts as no value.
     /// - Throws: A message for each invalid field.
     func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         var entries: [ArgumentReader.Entry] = []
@@ -93,7 +93,7 @@ struct OperationCall: Sendable, Hashable {
 
     private func arguments(_ entries: [ArgumentReader.Entry]) throws(ConnectorError) -> JSONObject {
         var arguments = try reader.arguments(entries)
-        // A model without any members is an empty object.
+        // If no member has a value, the model is an empty object.
         if let container = reader.container, !container.isOptional, arguments[container.name] == nil {
             arguments[container.name] = .object(JSONObject())
         }
@@ -116,7 +116,7 @@ struct OperationCall: Sendable, Hashable {
     private func problem(of field: FormField, _ entry: ArgumentReader.Entry, _ type: ValueType?) -> String? {
         if let problem = field.problem(with: entry.text) { return problem }
         do throws(ConnectorError) {
-            // The call checks whether a handle belongs to the gate.
+            // The call itself checks that a handle belongs to the gate.
             guard let type, type != .handle else { return nil }
             _ = try CallValue(try reader.value(of: entry), as: type, handles: nil)
             return nil

@@ -4,18 +4,18 @@
 internal import ConnectorBase
 package import ConnectorManifest
 
-/// A form of a scene: its fields, and the act that their values become.
+/// A form of a scene: its fields, and the act made from their values.
 ///
-/// `SceneContext.form` binds the form of an application to a closure; the host's own forms call operations. A platform shows the
-/// ``fields``, collects a text for each, and performs ``act(_:)``.
+/// `SceneContext.form` binds an application's form to a closure; the host's own forms call operations. A platform shows the
+/// ``fields``, collects a text for each, and performs the act that ``act(_:)`` returns.
 public struct SceneForm: Sendable, Hashable {
-    /// The label of the button that sends it.
+    /// The label of the button that submits it.
     public let button: String
     /// The fields; none if the act takes no values.
     public let fields: [FormField]
     private let source: Source
 
-    /// What the values become.
+    /// What the values are passed to.
     private enum Source: Sendable, Hashable {
         case operation(OperationCall)
         case application(ConsoleAct)
@@ -24,7 +24,7 @@ public struct SceneForm: Sendable, Hashable {
     /// Creates the form of an operation.
     ///
     /// - Parameters:
-    ///   - name: The operation's name in calls of this connector.
+    ///   - name: The name by which calls of this connector name the operation.
     ///   - commands: Builds the equivalent command line.
     package init(
         _ operation: Operation,
@@ -39,22 +39,22 @@ public struct SceneForm: Sendable, Hashable {
         source = .operation(call)
     }
 
-    /// Creates a form whose values an act of the application gets.
+    /// Creates a form that passes its values to an act of the application.
     init(_ act: ConsoleAct, fields: [FormField]) {
         button = act.verb.rawValue
         self.fields = fields
         source = .application(act)
     }
 
-    /// Whether a closure of the application gets the values.
+    /// Whether the values go to a closure of the application.
     package var isOfApplication: Bool { actID != nil }
 
-    /// The id of the act of an application; nil for the form of an operation, whose calls are shown by their scene.
+    /// The id of the application's act; nil for the form of an operation, whose scene shows its calls.
     var actID: String? { if case .application(let act) = source { act.id } else { nil } }
 
     /// The act with the entered values.
     ///
-    /// - Parameter texts: The fields' texts, by name; an empty text is not a value.
+    /// - Parameter texts: The fields' texts, by name; an empty text counts as no value.
     /// - Throws: A message for each invalid field.
     public func act(_ texts: [String: String]) throws(FormFault) -> ConsoleAct {
         switch source {
@@ -73,7 +73,7 @@ public struct SceneForm: Sendable, Hashable {
     }
 }
 
-/// The name of ``SceneForm`` in earlier versions, when every form called an operation.
+/// The name of ``SceneForm`` in versions where every form called an operation.
 @available(*, deprecated, renamed: "SceneForm")
 public typealias OperationForm = SceneForm
 
@@ -84,6 +84,6 @@ extension SceneForm {
     public var connector: String { call?.connector ?? "" }
     /// The operation that it calls; empty for a form of the application.
     public var operation: String { call?.operation ?? "" }
-    /// Whether the outbox stores and delivers the event, instead of a direct call.
+    /// Whether the call is an event that the outbox stores and delivers, not a direct call.
     public var isDelivered: Bool { call?.isDelivered ?? false }
 }

@@ -14,7 +14,7 @@ package struct CommandLines: Sendable, Hashable {
         self.isSimulated = isSimulated
     }
 
-    /// A command on the file.
+    /// A command that takes the file.
     package func command(_ words: String..., takesSimulation: Bool = false) -> String {
         let file = file.map { ["--config", $0] } ?? []
         let simulation = takesSimulation && isSimulated ? ["--simulate"] : []
@@ -30,7 +30,7 @@ package struct CommandLines: Sendable, Hashable {
         return CommandLineText.command(["connector-host", verb, path, operation] + words + options)
     }
 
-    /// A command on the outbox; nil with simulators, whose outbox lives in the memory of one process.
+    /// A command on the outbox; nil with simulators, because their outbox exists only in the memory of one process.
     package func outbox(_ words: String..., connector: String? = nil) -> String? {
         guard !isSimulated else { return nil }
         let options = (connector.map { ["--gate", $0] } ?? []) + (file.map { ["--config", $0] } ?? [])

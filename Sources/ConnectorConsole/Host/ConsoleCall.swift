@@ -4,9 +4,9 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// A call made from the console, and its result, truncated to a bounded size.
+/// A call made from the console with its result, truncated to a bounded size.
 package struct ConsoleCall: Sendable {
-    /// The requested action.
+    /// The act that requested the call.
     package let act: ConsoleAct
     /// When the call began.
     package let began: Timestamp
@@ -19,16 +19,16 @@ package struct ConsoleCall: Sendable {
     /// How many earlier lines of progress were dropped.
     package private(set) var droppedProgress = 0
 
-    /// The maximum number of lines kept of an answer, and of the progress.
+    /// The maximum number of lines kept of an answer, and of its progress.
     package static let lineLimit = 400
-    /// The maximum number of characters kept of a line.
+    /// The maximum number of characters kept of each line.
     package static let lengthLimit = 2000
 
     /// The result of a call.
     package enum Outcome: Sendable {
         /// The lines of the operation's answer, and how many further lines were omitted.
         case answer([String], omitted: Int)
-        /// The event is stored for `connectors`; `outcomes` are those of the connectors with direct delivery.
+        /// The event is stored for `connectors`; `outcomes` has one entry for each connector with direct delivery.
         case stored(id: String, connectors: [String], outcomes: [CallOutcome])
         /// The call failed.
         case failure(ConnectorError)

@@ -5,7 +5,8 @@ internal import ConnectorConfiguration
 internal import ConnectorHost
 
 extension ConsoleSnapshot {
-    /// The snapshot for those who may see and not act: without what others have called, what came of it, and the values of `config`.
+    /// The snapshot for an operator who may look but not act: without the calls of others and their results, and without the values
+    /// of `config`.
     package var forReaders: ConsoleSnapshot {
         var snapshot = self
         snapshot.calls = [:]

@@ -22,13 +22,13 @@ public struct ConsoleSnapshot: Sendable {
     package var load: [String: Load] = [:]
     /// The capabilities of the visible gates, by path.
     package var capabilities: [String: [Capability]] = [:]
-    /// The last calls of the visible operations, with arguments and answers: pages omit them for operators who may not act.
+    /// The last calls of the visible operations, with arguments and answers; pages omit them for operators who may not act.
     package var calls: [Route: ConsoleCall] = [:]
     /// The oldest waiting events, oldest first.
     package var waiting: [OutboxRecord] = []
     /// The oldest dead letters, oldest first.
     package var dead: [OutboxRecord] = []
-    /// Later pages of these two lists, by route.
+    /// Later pages of the waiting events and the dead letters, by route.
     package var later: [Route: [OutboxRecord]] = [:]
     /// The visible event, once for each connector that gets it.
     package var found: [OutboxRecord] = []
@@ -36,13 +36,13 @@ public struct ConsoleSnapshot: Sendable {
     package var plugins: [PluginSummary] = []
     /// The images in the process's memory, if a route shows plugins.
     package var images: [HeldImages] = []
-    /// What the components of plugin scenes show of answers, by gate and component.
+    /// The rows of the components of plugin scenes, by scene, gate and component.
     package var feeds: [String: PluginFeed] = [:]
     /// The host's configuration; nil if it is not known.
     package var configuration: Configuration?
     /// The configuration of each leaf, if a route shows the configuration.
     package var leaves: [ConfiguredLeaf] = []
-    /// What a reload would change, if a route shows it; nil while it is being found out.
+    /// What a reload would change, if a route shows it; nil while the plan is being made.
     package var plan: ShownPlan?
     /// The plans that were shown before, oldest first, if a route shows one.
     package var earlierPlans: [Plan] = []
@@ -53,9 +53,9 @@ public struct ConsoleSnapshot: Sendable {
     /// The error of a failed query; nil if none failed.
     package var failure: ConnectorError?
 
-    /// Whether there is a host whose readiness platforms show.
+    /// Whether there is a host, whose readiness platforms show.
     public internal(set) var hasHost = true
-    /// What the acts do that are pending or have failed, by their ids.
+    /// The states of the acts that are pending or have failed, by act id.
     package var acts: [String: ViewState] = [:]
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
@@ -74,7 +74,7 @@ public struct ConsoleSnapshot: Sendable {
         hasHost = false
     }
 
-    /// The value of a type, from the application's model for its scenes; nil if there is none.
+    /// The value of a type that the application's model provides for its scenes; nil if there is none.
     public subscript<Value: Sendable>(type: Value.Type) -> Value? {
         get { values[ObjectIdentifier(type)] as? Value }
         set { values[ObjectIdentifier(type)] = newValue }
@@ -85,7 +85,7 @@ public struct ConsoleSnapshot: Sendable {
         switch route.root {
         case Route.outbox.root, Route.dead.root, Route.plugins.root, Route.configuration.root, Route.plan.root:
             routes.contains(route)
-        // The operations of a gate are only queried for visible routes.
+        // The operations of a gate are queried only for visible routes.
         case Route.gates.root: route.parts.count < 3 || routes.contains(route)
         default: true
         }

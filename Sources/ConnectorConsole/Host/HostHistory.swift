@@ -28,11 +28,13 @@ package struct HostHistory: Sendable {
     /// Creates an empty history.
     package init() {}
 
-    /// When a connector entered its current state; nil if it was in it when recording began.
+    /// When a connector entered its current state; nil if it has not changed since recording began.
     package func since(_ path: String) -> Timestamp? { states[path]?.since }
 
-    /// Records the changes since the last report.
+    /// Records the changes since the last report, and forgets when connectors changed that a reload has removed.
     package mutating func note(_ report: Report, at time: Timestamp) {
+        let paths = Set(report.gates.map(\.path))
+        for path in states.keys where !paths.contains(path) { states[path] = nil }
         for gate in report.gates {
             guard let known = states[gate.path] else {
                 states[gate.path] = (gate.state, nil)

@@ -14,7 +14,7 @@ struct LaterRecords {
 
     private static let word = "after"
 
-    /// Parses a route; nil if it is not such a page.
+    /// Parses a route; nil if it does not lead to a later page.
     init?(_ route: Route) {
         guard route.parts.count == 3, route.parts[1] == Self.word, let cursor = RecordCursor(route.parts[2]) else {
             return nil

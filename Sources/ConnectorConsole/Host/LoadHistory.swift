@@ -3,10 +3,10 @@
 
 package import ConnectorHost
 
-/// The load of the connectors: the last hour by seconds, and the last day by minutes.
+/// The load of the connectors: the last hour by the second, and the last day by the minute.
 ///
-/// A connector without calls and without an outbox takes no memory. Any other takes at most 145 KB, less for each idle minute;
-/// at most 256 connectors are followed.
+/// A connector without calls and without an outbox takes no memory. Every other one takes at most 145 KB, less for each idle
+/// minute. At most 256 connectors are followed; one that a reload removes makes room for another.
 package struct LoadHistory: Sendable {
     private var loads: [String: Load] = [:]
     /// How many seconds have been sampled so far.
@@ -23,19 +23,21 @@ package struct LoadHistory: Sendable {
 
     /// Adds the load since the last sample.
     ///
-    /// A connector whose first call comes later starts with the idle time until then, so its charts reach back as far as those
-    /// of the others.
+    /// A connector whose first call comes later starts with idle samples for the time until then, so its charts reach back as
+    /// far as those of the others.
     ///
     /// - Parameters:
     ///   - durations: The durations of each connector's calls so far, by path.
-    ///   - elapsed: The seconds since the last sample, at least 1. A machine that slept or was busy takes fewer samples; each is
-    ///     then spread over the seconds that it covers, so the time axis stays correct.
+    ///   - elapsed: The seconds since the last sample, at least 1. A machine that was asleep or busy takes fewer samples; each
+    ///     is then spread over the seconds that it covers, so the time axis stays correct.
     package mutating func sample(
         _ report: Report,
         _ durations: [String: DurationHistogram],
         after elapsed: Int = 1
     ) {
         let elapsed = min(max(1, elapsed), Load.longest)
+        let paths = Set(report.gates.map(\.path))
+        for path in loads.keys where !paths.contains(path) { loads[path] = nil }
         for gate in report.gates where gate.calls != nil || gate.outbox != nil || loads[gate.path] != nil {
             guard loads[gate.path] != nil || loads.count < Self.connectorLimit else { continue }
             // Calls made before the first sample are not counted.
@@ -75,13 +77,13 @@ package struct Load: Sendable {
     /// The longest time kept, in seconds: a day.
     static let longest = 86_400
 
-    /// Starts counting now: earlier calls are not counted.
+    /// Starts counting now; earlier calls are not counted.
     init(_ gate: GateReport, _ durations: DurationHistogram?) {
         _ = second.take(gate, durations)
         _ = minute.take(gate, durations)
     }
 
-    /// Starts with this many idle seconds.
+    /// Starts with `count` idle seconds.
     init(idleFor count: Int) {
         for _ in 0..<min(count, 3600) { seconds.append(Sample()) }
         for _ in 0..<(count / 60) { minutes.append(Sample()) }
@@ -158,7 +160,7 @@ package struct Ring: Sendable {
         guard last.count == Self.size else { return }
         chunks.append(last.allSatisfy { $0 == Load.Sample() } ? nil : last)
         last = []
-        // One chunk more than the limit, since samples expire one by one.
+        // Keeps one chunk more than the limit needs, because samples expire one by one.
         if chunks.count > limit / Self.size { chunks.removeFirst() }
     }
 }

@@ -4,24 +4,24 @@
 package import ConnectorBase
 package import ConnectorManifest
 
-/// What a component of a plugin's scene shows: the texts of its rows, bounded, and whether they are there.
+/// The contents of a component of a plugin's scene: the texts of its rows, bounded in size, and whether they have arrived.
 package struct PluginFeed: Sendable {
-    /// Whether the rows are there.
+    /// Whether the rows have arrived.
     package var state: ViewState
     /// The cells of each row.
     package var rows: [[String]]
-    /// How many earlier rows were dropped.
+    /// The number of the first row of a log; it grows as earlier rows are dropped.
     package var dropped = 0
 
-    /// The greatest number of rows.
+    /// The maximum number of rows.
     package static let rowLimit = 200
-    /// The greatest number of characters of a cell.
+    /// The maximum number of characters of a cell.
     package static let cellLimit = 300
 
     /// Nothing yet.
     package static let loading = PluginFeed(state: .loading, rows: [])
 
-    /// The cells of an answer's or a payload's rows.
+    /// The cells of each row of an answer or a payload.
     package static func rows(of value: JSONValue, _ component: ManifestScene.Component) -> [[String]] {
         guard let found = value.member(component.rows) else { return [] }
         let rows = found.array?.suffix(rowLimit) ?? (found == .null ? [] : [found])
@@ -33,7 +33,7 @@ package struct PluginFeed: Sendable {
 }
 
 extension JSONValue {
-    /// The value that names of members lead to; nil if there is none.
+    /// The value at a path of member names; nil if there is none.
     fileprivate func member(_ names: [String]) -> JSONValue? {
         names.reduce(self) { value, name in value?.object?[name] }
     }

@@ -11,7 +11,7 @@ package struct PluginSummary: Sendable, Hashable {
     package var manifest: Manifest?
     /// Why the plugin cannot be used; nil if it can.
     package var problem: String?
-    /// The level of conformance that these bytes are certified to have, from 1 to 10; nil if they have no certificate.
+    /// The conformance level that this file's bytes are certified for, from 1 to 10; nil without a certificate.
     package var level: Int?
 
     /// Creates a summary.

@@ -3,9 +3,9 @@
 
 package import ConnectorHost
 
-/// What a reload would change, as of a moment.
+/// What a reload would change at a given moment.
 package struct ShownPlan: Sendable {
-    /// The plan, or every fault of the file.
+    /// The plan, or all faults of the file.
     package var result: Result<Plan, ConfigurationErrors>
     /// When it was made.
     package var madeAt: Timestamp

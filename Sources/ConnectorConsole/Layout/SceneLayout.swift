@@ -60,7 +60,7 @@ public struct SceneLayout: Sendable {
         let half = hasSide && scenes[.side] != nil ? width * 11 / 20 : width
         frames[.main] = Frame(column: 0, line: lines.lowerBound, width: half, height: lines.count)
         if half < width {
-            // A separator is between the two.
+            // A separator stands between the two slots.
             let column = half + 2
             frames[.side] = Frame(
                 column: column,

@@ -5,8 +5,8 @@ internal import ConnectorBase
 
 /// What a console shows and acts on: a host, a model of the application's own, or both.
 ///
-/// Every requirement has a default, so a model says only what it has. `HostConsoleModel` is that of a host; a model of the
-/// application passes on what it says, and adds values of its own:
+/// Every requirement but ``snapshot(for:)`` has a default. `HostConsoleModel` is the model of a host; an application's model may
+/// wrap it and add values of its own:
 ///
 /// ```swift
 /// struct SiteModel: ConsoleModel {
@@ -20,11 +20,11 @@ internal import ConnectorBase
 /// }
 /// ```
 public protocol ConsoleModel: Sendable {
-    /// Yields whenever the snapshot may have changed; pending changes are merged into one. For a single consumer. By default once a
-    /// second.
+    /// Yields whenever the snapshot may have changed; pending changes are merged into one. For a single consumer. By default it yields
+    /// once a second.
     var changes: AsyncStream<Void> { get }
 
-    /// Scenes that the model brings, such as those that plugins describe. They may change when the snapshot does.
+    /// The scenes that the model adds, such as those that plugins describe. They may change when the snapshot does.
     var scenes: [SceneDescriptor] { get }
 
     /// Keeps the model up to date until the task is cancelled. By default it does nothing.
@@ -32,12 +32,12 @@ public protocol ConsoleModel: Sendable {
 
     /// The current state.
     ///
-    /// - Parameter routes: The visible routes. What they do not show need not be queried.
+    /// - Parameter routes: The visible routes. Data that they do not show need not be queried.
     func snapshot(for routes: [Route]) async -> ConsoleSnapshot
 
-    /// Performs an act on the host. Those of the application never come here.
+    /// Performs an act on the host. Acts of the application are never passed to it.
     ///
-    /// - Returns: A sentence for the operator that describes the result, also on failure.
+    /// - Returns: The outcome, with a sentence for the operator on success and on failure.
     func perform(_ act: ConsoleAct) async -> ActOutcome
 }
 
@@ -65,6 +65,6 @@ public struct EmptyConsoleModel: ConsoleModel {
     /// Creates the model.
     public init() {}
 
-    /// A snapshot with the time alone.
+    /// A snapshot that contains only the time.
     public func snapshot(for routes: [Route]) async -> ConsoleSnapshot { ConsoleSnapshot() }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// The console's model of a host in the same process.
 ///
-/// An application that shows a host and data of its own has a model that passes on what this one says.
+/// An application that shows a host together with data of its own wraps this model in its own.
 public final class HostConsoleModel: ConsoleModel {
     private struct State {
         var history = HostHistory()
@@ -19,13 +19,13 @@ public final class HostConsoleModel: ConsoleModel {
         var droppedEvents = 0
         var plugins: [PluginSummary]?
         var leaves: [ConfiguredLeaf]?
-        /// The number of the configuration that the plugins and leaves are of.
+        /// The revision of the configuration that the plugins and leaves belong to.
         var revision: Int?
         var calls = CallHistory()
         var feeds = PluginFeeds()
         /// The scenes that the plugins of the configured gates describe.
         var scenes: [PluginScene] = []
-        /// The number of the configuration that these scenes are of.
+        /// The revision of the configuration that these scenes belong to.
         var scenesRevision: Int?
     }
 
@@ -41,7 +41,7 @@ public final class HostConsoleModel: ConsoleModel {
 
     /// The maximum number of plugin events kept.
     package static let eventLimit = 500
-    /// The minimum time between two reports that are recorded.
+    /// The minimum time between two recorded reports.
     private static let interval: Duration = .milliseconds(100)
 
     /// Creates a model, which follows the host while ``run()`` runs.
@@ -68,7 +68,7 @@ public final class HostConsoleModel: ConsoleModel {
         plans = ShownPlans(host, clock: clock) { change.yield() }
     }
 
-    /// The scenes that the plugins of the configured gates describe; others after a reload.
+    /// The scenes that the plugins of the configured gates describe; a reload may change them.
     public var scenes: [SceneDescriptor] { pluginScenes.map(\.descriptor) }
 
     private var pluginScenes: [PluginScene] {
@@ -80,7 +80,7 @@ public final class HostConsoleModel: ConsoleModel {
         }
         let scenes = PluginScene.scenes(of: leaves, besides: Set(ConsoleRegistry.standard.scenes.map(\.root)))
         return state.withLock { state in
-            // What was called for other scenes may have other columns.
+            // The answers to the calls of other scenes may have other columns.
             if state.scenes != scenes { state.feeds = PluginFeeds(after: state.feeds) }
             (state.scenes, state.scenesRevision) = (scenes, revision)
             return scenes
@@ -95,13 +95,13 @@ public final class HostConsoleModel: ConsoleModel {
                 for await report in host.reports {
                     state.withLock { [clock] in $0.history.note(report, at: clock.wallTime()) }
                     change.yield()
-                    // Bounds the cost when many gates keep changing; states that last 100 ms are never missed.
+                    // Bounds the cost when many gates keep changing; a state that lasts 100 ms is never missed.
                     guard (try? await Task.sleep(for: Self.interval)) != nil else { break }
                 }
             }
             group.addTask { [self] in for await event in events { note(event) } }
             group.addTask { [self] in
-                // Sleeps until absolute times, so a late sample neither delays the next one nor loses a second.
+                // Sleeps until an absolute time, so a late sample neither delays the next one nor loses a second.
                 let clock = ContinuousClock()
                 var sampled = clock.now
                 while (try? await clock.sleep(until: sampled + .seconds(1))) != nil {
@@ -139,7 +139,7 @@ public final class HostConsoleModel: ConsoleModel {
         snapshot.configuration = host.configuration
         let revision = host.configurationRevision
         state.withLock { state in
-            // A reload has brought another configuration, or other plugins.
+            // A reload may have changed the leaves and the plugins.
             if state.revision != revision { (state.leaves, state.plugins) = (nil, nil) }
             state.revision = revision
         }
@@ -155,9 +155,10 @@ public final class HostConsoleModel: ConsoleModel {
                 }
             case Route.outbox.root, Route.dead.root: await addRecords(to: &snapshot, for: route)
             case Route.plugins.root:
-                snapshot.plugins = await plugins()
+                snapshot.plugins = await found(\.plugins, of: revision, findPlugins)
                 snapshot.images = host.heldImages
-            case Route.configuration.root: snapshot.leaves = await leaves()
+            case Route.configuration.root:
+                snapshot.leaves = await found(\.leaves, of: revision) { [host] in host.resolved.configuredLeaves() }
             case Route.plan.root:
                 snapshot.plan = plans.plan(of: revision)
                 snapshot.earlierPlans = plans.earlier
@@ -168,7 +169,7 @@ public final class HostConsoleModel: ConsoleModel {
         return snapshot
     }
 
-    /// Begins the calls of a plugin's scene that are due.
+    /// Begins the calls that are due for a plugin's scene.
     private func callOperations(of scene: PluginScene) {
         let (calls, epoch) = state.withLock { [clock] in
             ($0.feeds.calls(for: scene, at: clock.now()), $0.feeds.epoch)
@@ -213,18 +214,19 @@ public final class HostConsoleModel: ConsoleModel {
         try await host.outboxRecords(RecordSelection(states: [state], limit: LaterRecords.limit, after: cursor))
     }
 
-    private func plugins() async -> [PluginSummary] {
-        if let plugins = state.withLock(\.plugins) { return plugins }
-        let plugins = await Task.detached { [findPlugins] in findPlugins() }.value
-        state.withLock { $0.plugins = plugins }
-        return plugins
-    }
-
-    private func leaves() async -> [ConfiguredLeaf] {
-        if let leaves = state.withLock(\.leaves) { return leaves }
-        let leaves = await Task.detached { [host] in host.resolved.configuredLeaves() }.value
-        state.withLock { $0.leaves = leaves }
-        return leaves
+    /// What a search finds, kept until a reload brings another configuration.
+    ///
+    /// - Parameter revision: The revision of the configuration that the search belongs to. What is found after the next reload is not
+    ///   kept.
+    private func found<Value: Sendable>(
+        _ member: any WritableKeyPath<State, Value?> & Sendable,
+        of revision: Int,
+        _ search: @escaping @Sendable () -> Value
+    ) async -> Value {
+        if let found = state.withLock({ $0[keyPath: member] }) { return found }
+        let found = await Task.detached { search() }.value
+        state.withLock { if $0.revision == revision { $0[keyPath: member] = found } }
+        return found
     }
 
     /// Performs an act on the host.
@@ -238,7 +240,7 @@ public final class HostConsoleModel: ConsoleModel {
 
     private func result(of act: ConsoleAct) async throws(ConnectorError) -> String {
         switch (act.verb, act.subject.kind) {
-        case (_, .application): return "cannot \(act.verb.rawValue) this"
+        case (_, .application): throw Self.impossible
         case (.retry, .gate(let path)): return Self.state(of: path, in: try await host.retry(path))
         case (.open, .gate(let path)): return Self.state(of: path, in: try await host.open(path))
         case (.close, .gate(let path)):
@@ -256,11 +258,15 @@ public final class HostConsoleModel: ConsoleModel {
                 if isDelivered { return .receipt(try await gate.send(name, arguments)) }
                 return .answer(try await gate.call(name, arguments, options: CallOptions(onProgress: progress)))
             }
-        default: return "cannot \(act.verb.rawValue) this"
+        default: throw Self.impossible
         }
     }
 
-    /// Does what a plan says that was shown; it is made again afterwards.
+    private static var impossible: ConnectorError {
+        ConnectorError(.unsupported, "a host cannot do this with what the act names")
+    }
+
+    /// Applies a plan that was shown; a new one is made afterwards.
     private func apply(_ basis: Plan.Basis) async throws(ConnectorError) -> String {
         let reload = await host.reload(ifStill: basis)
         plans.forget()

@@ -4,10 +4,10 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 
-/// The answers that the components of visible plugin scenes show, and when each is due again.
+/// The answers that the components of visible plugin scenes show, and when each call is due again.
 struct PluginFeeds: Sendable {
     private var entries: [String: Entry] = [:]
-    /// Distinguishes these feeds from those of the scenes that plugins had before a reload.
+    /// Distinguishes these feeds from those of the scenes before a reload.
     private(set) var epoch = 0
 
     private struct Entry: Sendable {
@@ -16,16 +16,16 @@ struct PluginFeeds: Sendable {
         var due: UInt64? = 0
     }
 
-    /// Begins without answers.
+    /// Starts without answers.
     init() {}
 
-    /// Begins without answers, after the feeds of other scenes.
+    /// Starts without answers, as the successor of the feeds of other scenes.
     init(after last: PluginFeeds) { epoch = last.epoch + 1 }
 
-    /// What the components show, by gate and component.
+    /// The contents of the components, by scene, gate and component.
     var feeds: [String: PluginFeed] { entries.mapValues(\.feed) }
 
-    /// The calls that are due; they count as running until ``end(_:_:at:)``.
+    /// The calls that are due; each counts as running until ``end(_:_:next:)``.
     mutating func calls(for scene: PluginScene, at now: UInt64) -> [(
         key: String, gate: String, ManifestScene.Component
     )] {
@@ -41,7 +41,7 @@ struct PluginFeeds: Sendable {
         return calls
     }
 
-    /// Notes the answer of a call, or its error. The rows of the last answer stay beside an error.
+    /// Records the answer of a call, or its error. An error leaves the rows of the last answer in place.
     mutating func end(_ key: String, _ result: Result<[[String]], ConnectorError>, next due: UInt64) {
         var entry = entries[key] ?? Entry()
         switch result {

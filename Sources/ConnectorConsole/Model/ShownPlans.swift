@@ -4,19 +4,19 @@
 internal import ConnectorHost
 internal import Synchronization
 
-/// Makes the plan that the console shows: once it is looked at, after a change of what runs, and when the operator asks.
+/// Makes the plan that the console shows. A change of what runs, or the operator, discards it; the next look makes a new one.
 final class ShownPlans: Sendable {
     private struct State {
         var shown: ShownPlan?
         /// The plans that were shown before, oldest first.
         var earlier: [Plan] = []
-        /// The revision of the configuration that ran when it was made.
+        /// The revision of the running configuration that the plan belongs to.
         var revision: Int?
-        /// Counts what makes a plan that is being made outdated.
+        /// Incremented by everything that makes a plan in the making outdated.
         var round = 0
         var isMaking = false
 
-        /// Shows nothing, until the plan was made again.
+        /// Discards the shown plan, so that none is shown until a new one is made.
         mutating func forget() {
             if case .success(let plan)? = shown?.result, plan.basis != nil {
                 earlier.append(plan)
@@ -38,7 +38,7 @@ final class ShownPlans: Sendable {
         (self.host, self.clock, self.onChange) = (host, clock, onChange)
     }
 
-    /// The plan for what runs; nil while it is being made, which begins then.
+    /// The plan for what runs; if there is none yet, returns nil and begins to make it.
     func plan(of revision: Int) -> ShownPlan? {
         let (shown, begins) = state.withLock { state in
             if state.revision != revision {
@@ -53,10 +53,10 @@ final class ShownPlans: Sendable {
         return shown
     }
 
-    /// The plans that were shown before, oldest first: a page may still have their buttons.
+    /// The plans that were shown before, oldest first; a page may still have their buttons.
     var earlier: [Plan] { state.withLock(\.earlier) }
 
-    /// Forgets the plan: it is made again when it is looked at.
+    /// Discards the plan; the next look makes a new one.
     func forget() {
         state.withLock { $0.forget() }
         onChange()

@@ -12,10 +12,10 @@ internal import ConnectorBase
 ///
 /// An application's own scenes have routes of their own, such as `Route(["calculator", "history"])`.
 public struct Route: Sendable, Hashable {
-    /// The parts of the path, decoded. The path of a gate is one part, and so is the name below it.
+    /// The decoded parts of the path. A gate's path is a single part, and so is the name of an operation below it.
     public let parts: [String]
 
-    /// Creates a route from its parts, without the empty ones.
+    /// Creates a route from its parts, dropping empty ones.
     public init(_ parts: [String]) {
         self.parts = parts.filter { !$0.isEmpty }
     }
@@ -53,7 +53,7 @@ extension Route: LosslessStringConvertible {
     /// The word between the path of a gate and the name of an operation.
     private static let operations = "operations"
 
-    /// Parses a path; nil if the text is not one.
+    /// Parses a path; nil if the text is not a valid one.
     public init?(_ text: String) {
         guard text.hasPrefix("/"), text != "/" else { return nil }
         let words = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

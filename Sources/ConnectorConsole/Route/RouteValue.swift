@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place of the application as a value of its own type, which a route carries.
+/// A place in the application, as a value of the application's own type that a route carries.
 ///
 /// ```swift
 /// enum SiteRoute: RouteValue {
@@ -17,12 +17,12 @@
 /// }
 /// ```
 ///
-/// It must survive the way through text, because a route is a URL in a browser. A route that contains another one prepends a part
-/// to the parts of that.
+/// It must survive conversion to text and back, because a route is a URL in a browser. A value that contains another one prepends
+/// a part to the parts of the inner value.
 public protocol RouteValue: Sendable, Hashable {
     /// The first part of its routes, which names the tab.
     static var root: String { get }
-    /// The parts after the root; none for the scene that the tab opens. Empty parts are lost.
+    /// The parts after the root; none for the scene that the tab opens. Empty parts are dropped.
     var parts: [String] { get }
 
     /// Creates a value from the parts after the root; nil if there is no such place.
@@ -33,7 +33,7 @@ extension Route {
     /// The route of a value.
     public init<Value: RouteValue>(_ value: Value) { self.init([Value.root] + value.parts) }
 
-    /// The value that the route carries; nil if it is none of this type.
+    /// The value that the route carries; nil if it carries none of this type.
     public func value<Value: RouteValue>(as type: Value.Type = Value.self) -> Value? {
         root == Value.root ? Value(parts: Array(parts.dropFirst())) : nil
     }

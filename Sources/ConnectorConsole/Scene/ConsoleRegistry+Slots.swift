@@ -3,7 +3,7 @@
 
 /// How much may still be mounted in the slots of a scene.
 struct SlotBudget {
-    /// The maximum number of scenes in each other.
+    /// The maximum depth of scenes within scenes.
     static let depth = 8
     /// The number of scenes that may still be mounted.
     var scenes = 64
@@ -11,7 +11,7 @@ struct SlotBudget {
 
 /// Mounts scenes in the slots of scenes.
 extension ConsoleRegistry {
-    /// The scene of a route, with the scenes of its slots.
+    /// The scene of a route, with the scenes in its slots.
     ///
     /// - Parameter outer: The routes of the scenes that contain it.
     func scene(for route: Route, of snapshot: ConsoleSnapshot, below outer: [Route], _ budget: inout SlotBudget)
@@ -25,7 +25,7 @@ extension ConsoleRegistry {
         return Scene(route, "Not found", [component("missing", notice)])
     }
 
-    /// The scene with the scenes of its slots in their places.
+    /// The scene, with each slot replaced by the scenes mounted in it.
     func mounted(_ scene: Scene, of snapshot: ConsoleSnapshot, below outer: [Route], _ budget: inout SlotBudget)
         -> Scene
     {
@@ -49,7 +49,7 @@ extension ConsoleRegistry {
         return mounted
     }
 
-    /// The scene of a route within others, unless they nest too deeply or one contains itself.
+    /// The scene of a route within others; a warning in its place if they nest too deeply or one contains itself.
     private func inner(
         _ route: Route,
         of snapshot: ConsoleSnapshot,
@@ -69,7 +69,7 @@ extension ConsoleRegistry {
         return Scene(route, "", [component("problem", NoticeModel(StyledText(problem, .warning)))])
     }
 
-    /// The components of a mounted scene, with buttons for its acts. Their ids are those of the scene below the slot's name.
+    /// The components of a mounted scene, with buttons for its acts. Their ids are prefixed with the slot's name and the route.
     private func components(of scene: Scene, in slot: Slot) -> [Component] {
         var components = scene.components
         if !scene.acts.isEmpty { components.insert(component("acts", ButtonsModel(scene.acts)), at: 0) }
@@ -94,7 +94,7 @@ extension MountedSlot {
         }
     }
 
-    /// The links to the entries that are not shown, and the title.
+    /// The component above the mounted scenes: the title, with links to the entries if the slot shows one at a time.
     fileprivate func head(_ title: String) -> [Component] {
         let current: Int
         switch slot.arrangement {

@@ -3,7 +3,7 @@
 
 /// The scenes that a console can show, and the components made from models.
 ///
-/// An application adds scenes and components, or replaces those of the host:
+/// An application adds scenes and components, or replaces the host's own:
 ///
 /// ```swift
 /// var registry = ConsoleRegistry.standard
@@ -16,10 +16,10 @@ public struct ConsoleRegistry: Sendable {
     /// The scenes, in the order of their tabs.
     public private(set) var scenes: [SceneDescriptor] = []
 
-    /// The scenes that have a tab, in their order.
+    /// The scenes that have a tab, in order.
     public var tabs: [SceneDescriptor] { scenes.filter(\.hasTab) }
 
-    /// Whether a console also shows the scenes that its model brings, such as those of plugins.
+    /// Whether a console also shows the scenes that its model adds, such as those of plugins.
     public var showsModelScenes = false
 
     /// Creates an empty registry.
@@ -53,7 +53,7 @@ public struct ConsoleRegistry: Sendable {
         return component
     }
 
-    /// A component of the kind that models of a type have, with a state instead of a model.
+    /// A component of the kind registered for a type of model, with a state in place of a model.
     func component<Model: Sendable>(_ id: String, title: String, _ type: Model.Type, _ state: ViewState) -> Component {
         let descriptor = components[ObjectIdentifier(type)] as? ComponentDescriptor<Model>
         return descriptor?.component(id, title: title, state)
@@ -75,7 +75,7 @@ public struct ConsoleRegistry: Sendable {
         return snapshot.stamped(mounted(scene, of: snapshot, below: [], &budget))
     }
 
-    /// The scene of a route without those of its slots, and the closures of its acts; nil if there is none.
+    /// The scene of a route, without the scenes in its slots, and the closures of its acts; nil if there is none.
     func build(_ route: Route, _ snapshot: ConsoleSnapshot) -> (scene: Scene, handlers: ActHandlers)? {
         let context = SceneContext(route: route, snapshot: snapshot, registry: self)
         guard let scene = descriptor(of: route)?.build(context) else { return nil }

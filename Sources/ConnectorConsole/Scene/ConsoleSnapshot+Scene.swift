@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ConsoleSnapshot {
-    /// A scene with the states of its acts.
+    /// The scene with the current states of its acts.
     func stamped(_ scene: Scene) -> Scene {
         guard !acts.isEmpty else { return scene }
         var scene = scene

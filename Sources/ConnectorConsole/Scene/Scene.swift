@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a console at a route, independent of any platform.
+/// The contents of a console at a route, independent of any platform.
 public struct Scene: Sendable, Hashable {
     /// The route.
     public let route: Route
@@ -9,15 +9,15 @@ public struct Scene: Sendable, Hashable {
     public let title: String
     /// The components, from the top.
     public var components: [Component]
-    /// The actions on the subject of the scene.
+    /// The acts on the subject of the scene.
     public var acts: [ConsoleAct] = []
-    /// The actions that it offered before. A page that is older than the scene may still show them, and whoever performs one is told
-    /// why it can no longer be done.
+    /// The acts that it offered earlier. A page that shows an older version of the scene may still have them, and an operator who
+    /// performs one is told why that is no longer possible.
     package var earlierActs: [ConsoleAct] = []
     /// The equivalent command line; nil if there is none.
     public var commandLine: String?
 
-    /// The routes of the scenes mounted in its slots, and in theirs, also hidden ones.
+    /// The routes of the scenes mounted in its slots, and in theirs, including hidden ones.
     public internal(set) var mounted: [Route] = []
 
     /// Creates a scene.
@@ -27,10 +27,10 @@ public struct Scene: Sendable, Hashable {
         self.components = components
     }
 
-    /// Every act that it offers: its own, and those of its rows.
+    /// Every act that it offers, including the acts of its rows.
     public var allActs: [ConsoleAct] { acts + components.flatMap { $0.rows.flatMap(\.acts) } }
 
-    /// The act with an id, also if only an earlier scene offered it; nil if there is none.
+    /// The act with an id, even if only an earlier version of the scene offered it; nil if there is none.
     public func act(_ id: String) -> ConsoleAct? {
         acts.first { $0.id == id } ?? components.lazy.flatMap(\.rows).flatMap(\.acts).first { $0.id == id }
             ?? earlierActs.first { $0.id == id }
@@ -39,7 +39,7 @@ public struct Scene: Sendable, Hashable {
     /// The component with an id; nil if there is none.
     public func component(_ id: String) -> Component? { components.first { $0.id == id } }
 
-    /// The scene with only the rows that contain a text, ignoring case; in a tree, also their ancestors.
+    /// The scene with only the rows that contain a text, ignoring case, and in a tree also their ancestors.
     ///
     /// - Parameter text: The text to search for; empty keeps everything.
     public func filtered(by text: String) -> Scene {

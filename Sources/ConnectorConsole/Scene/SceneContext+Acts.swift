@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SceneContext {
-    /// An act of the application, as a button of the scene or of a row.
+    /// An act of the application, for a button of the scene or of a row.
     ///
     /// ```swift
     /// row.acts = [context.act("remove \(site.id)", "remove", question: "Remove it?") { try await sites.remove(site.id) }]
@@ -11,10 +11,10 @@ extension SceneContext {
     /// - Parameters:
     ///   - id: Unique in the scene, and the same each time that the scene is made.
     ///   - label: The short label of the button.
-    ///   - title: What the operator reads while it runs and when it fails; nil for the label.
+    ///   - title: The text that the operator reads while it runs and when it fails; nil for the label.
     ///   - question: The question that confirms an act which loses data; nil if it loses nothing.
-    ///   - perform: Called off the drawing thread, at most once at a time; may take its time, and be cancelled. Returns a sentence for
-    ///     the operator. What it throws is shown.
+    ///   - perform: Called off the drawing thread, at most once at a time; may take long, and may be cancelled. Returns a sentence for
+    ///     the operator. Errors that it throws are shown.
     public func act(
         _ id: String,
         _ label: String,
@@ -43,8 +43,8 @@ extension SceneContext {
     /// A form of the application.
     ///
     /// - Parameters:
-    ///   - id: Unique in the scene, as those of its components and acts.
-    ///   - button: The label of the button that sends it.
+    ///   - id: Unique among the components and acts of the scene.
+    ///   - button: The label of the button that submits it.
     ///   - question: The question that confirms an act which loses data; nil if it loses nothing.
     ///   - perform: Called like the closure of an act. It may throw a ``FormFault``, whose messages are shown at their fields.
     public func form(
@@ -61,7 +61,7 @@ extension SceneContext {
         return component(id, title: title, SceneForm(act, fields: fields))
     }
 
-    /// A component in which other scenes are mounted, which take its place.
+    /// A component in which other scenes are mounted; they take its place.
     ///
     /// ```swift
     /// context.slot(
@@ -70,11 +70,11 @@ extension SceneContext {
     /// )
     /// ```
     ///
-    /// A route selects what a slot shows, so that it has a URL and a way back: an entry's link may be a route of the scene
-    /// with the slot, which then passes `selected` by its own route.
+    /// A route selects what a slot shows, so the selection has a URL and a way back. An entry's link may be a route of the scene
+    /// that has the slot; that scene then derives `selected` from its own route.
     ///
     /// - Parameters:
-    ///   - title: The title above the scenes; empty for theirs.
+    ///   - title: The title above the scenes; empty for their own titles.
     ///   - selected: The index of the entry that tabs show; nil for the first.
     public func slot(_ slot: Slot, title: String = "", _ entries: [Slot.Entry], selected: Int? = nil) -> Component {
         var component = Component(id: slot.name, kind: "slot", shape: .notice, title: title)

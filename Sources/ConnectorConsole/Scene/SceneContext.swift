@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// The input from which a scene is made.
+/// The input that a scene is made from.
 public struct SceneContext: Sendable {
     /// The route to show.
     public let route: Route
@@ -18,9 +18,9 @@ public struct SceneContext: Sendable {
         registry.component(id, title: title, model)
     }
 
-    /// Makes the component of a model that is out of date, or being worked on.
+    /// Makes the component of a model that is out of date or still being loaded.
     ///
-    /// - Parameter state: What a platform shows beside the rows.
+    /// - Parameter state: The state that a platform shows beside the rows.
     public func component<Model: Sendable>(
         _ id: String,
         title: String = "",
@@ -32,7 +32,7 @@ public struct SceneContext: Sendable {
         return component
     }
 
-    /// Makes a component whose model is not there: it is loading, empty or failed.
+    /// Makes a component without a model: one that is loading, empty or failed.
     ///
     /// - Parameter type: The type of model that would fill it.
     public func component<Model: Sendable>(
@@ -52,7 +52,7 @@ public struct SceneContext: Sendable {
 final class ActHandlers: Sendable {
     private let handlers = Mutex<[String: ActHandler]>([:])
 
-    /// Adds a closure. An act that shares its name with another one of the scene does nothing, because it is not known which is meant.
+    /// Adds a closure. If two acts of a scene share a name, performing either throws, because it is ambiguous which is meant.
     func add(_ id: String, _ handler: @escaping ActHandler) {
         handlers.withLock { handlers in
             guard handlers[id] != nil else {

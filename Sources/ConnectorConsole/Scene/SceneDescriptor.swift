@@ -7,11 +7,11 @@ public struct SceneDescriptor: Sendable {
     public let root: String
     /// The title of the tab.
     public let title: String
-    /// Whether the scenes have a tab. Without one, they are reached by links, and mounted in slots.
+    /// Whether the scenes have a tab. Without one, they are reached by links or mounted in slots.
     public var hasTab = true
     /// Makes the scene of a snapshot; returns nil if there is none at the route.
     let build: @Sendable (SceneContext) -> Scene?
-    /// Whether its scenes may have slots; those of the host have none.
+    /// Whether its scenes may have slots; the scenes of the host have none.
     let hasSlots: Bool
 
     /// Creates a descriptor.
@@ -44,7 +44,7 @@ public struct SceneDescriptor: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter build: As above, and gets the value of the route; a route without one is not found.
+    /// - Parameter build: As in the other initializer, with the value that the route carries; a route that carries none is not found.
     public init<Value: RouteValue>(
         _ type: Value.Type,
         title: String,

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The host's configuration: the connectors, and each field of their plugins with its source. Secrets are shown as references.
+/// The host's configuration: the connectors, and each field of their plugins with its source. Secrets appear as references.
 enum ConfigurationScene {
     static let descriptor = SceneDescriptor(host: "configuration", title: "Config") { context in
         guard context.route.parts.count == 1 else { return nil }
@@ -86,7 +86,7 @@ enum ConfigurationScene {
 
     /// How a connector's events are delivered; `none` if no operation sends events, as in a database.
     private static func delivery(of connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> String {
-        // Under the policy `all` each child has its own delivery.
+        // Under the policy `all`, each child has a delivery of its own.
         if case .all? = connector.policy { return "" }
         switch sendsEvents(connector, leaves) {
         case true?: return connector.delivery == nil ? "direct" : "queued"
@@ -95,7 +95,7 @@ enum ConfigurationScene {
         }
     }
 
-    /// Whether a connector, or a leaf below it, sends events; nil if unknown because a plugin was not found or the connector is
+    /// Whether a connector, or a leaf below it, sends events; nil if unknown, because a plugin was not found or a leaf is
     /// disabled.
     private static func sendsEvents(_ connector: Connector, _ leaves: [String: ConfiguredLeaf]) -> Bool? {
         guard !connector.children.isEmpty else { return leaves[connector.path]?.sendsEvents }
@@ -119,7 +119,7 @@ enum ConfigurationScene {
         }
     }
 
-    /// A line of the main file, or of one that it includes.
+    /// The line number, after the file's name if it is an included file.
     private static func line(_ position: FilePosition, _ included: Set<String>) -> String {
         included.contains(position.file) ? "\(position.file):\(position.line)" : "\(position.line)"
     }

@@ -39,7 +39,7 @@ struct EventScene {
         return Scene(context.route, id, [context.component("missing", NoticeModel(StyledText(reason, .warning)))])
     }
 
-    /// The actions on an event at a connector; empty unless it is a dead letter.
+    /// The acts on an event at a connector; empty unless it is a dead letter.
     static func acts(on record: OutboxRecord, commands: CommandLines) -> [ConsoleAct] {
         guard record.state == .dead else { return [] }
         let (id, target) = (record.event.id, record.target)

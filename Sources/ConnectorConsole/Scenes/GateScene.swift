@@ -30,9 +30,9 @@ struct GateScene {
         return scene
     }
 
-    /// The actions on a gate.
+    /// The acts on a gate.
     ///
-    /// - Parameter shared: The gates that are in several places.
+    /// - Parameter shared: The gates that stand in several places of the tree.
     static func acts(on gate: GateReport, shared: [GateReport]) -> [ConsoleAct] {
         let subject = ConsoleAct.Subject.gate(gate.path)
         guard gate.target == .open else { return [ConsoleAct(.open, subject, title: "open \(gate.path)")] }
@@ -110,7 +110,7 @@ struct GateScene {
         return details
     }
 
-    /// The process of the plugin, its private memory, and how often it was started again.
+    /// The plugin's process, its private memory, and how often it was restarted.
     private var runner: StyledText {
         guard let runner = context.snapshot.report.runners.first(where: { $0.connectors.contains(gate.path) }) else {
             return StyledText(gate.isolation?.rawValue ?? "")
@@ -152,7 +152,8 @@ struct GateScene {
         let below = gate.path + "/"
         let seen = context.snapshot.history.transitions.filter { $0.path == gate.path || $0.path.hasPrefix(below) }
         for change in seen.suffix(8) {
-            let style = context.snapshot.report[change.path]?.state == change.state ? gate.style : .muted
+            let current = context.snapshot.report[change.path]
+            let style = current.flatMap { $0.state == change.state ? $0.style : nil } ?? .muted
             let text =
                 StyledText("\(change.path == gate.path ? "" : "\(change.path) ")")
                 + StyledText(change.state.rawValue, style)

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The scenes of gates: the tree of all, one gate, and one operation.
+/// The scenes of gates: the tree of all gates, one gate, and one operation.
 enum GatesScene {
     static let descriptor = SceneDescriptor(host: "gates", title: "Gates") { context in
         switch context.route.parts.count {
@@ -91,7 +91,7 @@ enum GatesScene {
         return row
     }
 
-    /// The error of a gate that is not open, or the strongest evidence that it is.
+    /// The error of a gate that is not open, or the strongest evidence of one that is.
     private static func proof(of gate: GateReport, at time: Timestamp) -> StyledText {
         if gate.state != .open, let error = gate.error { return error.line }
         guard gate.policy == nil, gate.state.isUsable, let evidence = gate.strongestEvidence else { return "" }

@@ -8,9 +8,9 @@ struct LoadCharts {
     let gate: GateReport
     let load: Load
 
-    /// The charts by seconds and, once there are fifteen minutes of samples, those by minutes.
+    /// The charts by the second and, after fifteen minutes of samples, those by the minute.
     ///
-    /// They reach back an hour and a day, or to the start of the console.
+    /// They reach back an hour and a day respectively, or to the start of the console.
     func components(_ context: SceneContext) -> [Component] {
         let seconds = charts("", load.seconds.samples, every: .seconds(1), context)
         let minutes = load.minutes.samples

@@ -79,7 +79,7 @@ struct EventTable {
     /// The table.
     let model: TableModel
 
-    /// A row for each record.
+    /// Makes a row for each record.
     init(_ records: [OutboxRecord], at time: Timestamp, commands: CommandLines) {
         let rows = records.map { record in
             let failure = record.attempts.last?.failure

@@ -5,13 +5,13 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
 
-/// What a reload of the file would change, with the button that does exactly that.
+/// What a reload of the file would change, with a button that applies exactly that.
 enum PlanScene {
     static let descriptor = {
         var descriptor = SceneDescriptor(host: Route.plan.root, title: "Plan") { context in
             context.route == .plan ? scene(context) : nil
         }
-        // A link in the configuration leads to it.
+        // A link in the configuration scene leads here.
         descriptor.hasTab = false
         return descriptor
     }()
@@ -71,7 +71,7 @@ enum PlanScene {
         }
     }
 
-    /// The act that applies the plan; nil if there is nothing to do, or only a restart does it.
+    /// The act that applies the plan; nil if there is nothing to do, or only a restart would do it.
     private static func apply(_ plan: Plan, _ snapshot: ConsoleSnapshot) -> ConsoleAct? {
         guard !plan.isEmpty, plan.restarts.isEmpty, let basis = plan.basis else { return nil }
         let stopping = plan.changes.filter { $0.cost == .stopsFirst }.map(\.path)

@@ -12,15 +12,17 @@ package struct PluginScene: Sendable, Hashable {
     package var scene: ManifestScene
     /// The leaves that use the plugin, in the order of the file.
     package var gates: [String]
+    /// The operation of its first call and the words for the arguments; nil if there is no call, or no words can make it.
+    package var call: [String]?
 
-    /// The greatest number of gates whose values a scene shows.
+    /// The maximum number of gates whose values a scene shows.
     private static let gateLimit = 8
-    /// The roots that a browser's server has for itself.
+    /// The roots that the web server uses for its own paths.
     private static let reserved: Set<String> = ["api", "livez", "readyz", "metrics", "-", "messages"]
 
     /// The scenes that the plugins of some leaves describe.
     ///
-    /// A scene's root is its name or, if another one has it, the plugin's id and its name.
+    /// A scene's root is its name or, if that is taken, the plugin's id and the name.
     ///
     /// - Parameter taken: The roots of other scenes.
     package static func scenes(
@@ -40,13 +42,14 @@ package struct PluginScene: Sendable, Hashable {
                 let root = roots.contains(described.name) ? "\(leaf.manifest.id).\(described.name)" : described.name
                 guard roots.insert(root).inserted else { continue }
                 owners.append(owner)
-                scenes.append(PluginScene(root: root, scene: described, gates: [leaf.path]))
+                let call = described.components.lazy.compactMap { $0.call(of: leaf.manifest) }.first
+                scenes.append(PluginScene(root: root, scene: described, gates: [leaf.path], call: call))
             }
         }
         return scenes
     }
 
-    /// The descriptor, which makes the scene from what the model has called.
+    /// The descriptor, which makes the scene from the answers to the model's calls and from events.
     var descriptor: SceneDescriptor {
         SceneDescriptor(host: root, title: scene.title) { context in
             guard context.route.parts.count == 1 else { return nil }
@@ -58,9 +61,9 @@ package struct PluginScene: Sendable, Hashable {
                 }
             }
             var made = Scene(context.route, scene.title, components)
-            let call = scene.components.lazy.compactMap(\.operation).first
-            made.commandLine = call.flatMap { operation in
-                gates.first.map { context.snapshot.commands.call($0, operation, [], isDelivered: false) }
+            if let gate = gates.first, let call, let operation = call.first {
+                let words = Array(call.dropFirst())
+                made.commandLine = context.snapshot.commands.call(gate, operation, words, isDelivered: false)
             }
             return made
         }
@@ -68,7 +71,13 @@ package struct PluginScene: Sendable, Hashable {
 }
 
 extension ManifestScene.Component {
-    /// The component with what is known of a gate.
+    /// The operation of its call and the words for the arguments; nil if it makes no call, or no words can make it.
+    fileprivate func call(of manifest: Manifest) -> [String]? {
+        guard let operation, let (capability, definition) = manifest.operation(named: operation) else { return nil }
+        return ArgumentReader(definition, of: capability.id).words(for: arguments).map { [operation] + $0 }
+    }
+
+    /// The component with the rows of a gate, from its answer or its events.
     fileprivate func component(
         of gate: String,
         _ answer: PluginFeed?,
@@ -117,7 +126,7 @@ extension ManifestScene.Component {
         Row("\(index)", cells.map { StyledText($0) }, link: nil)
     }
 
-    /// The last events of a gate.
+    /// The last events of a gate, as rows.
     private func events(of gate: String, in snapshot: ConsoleSnapshot) -> PluginFeed {
         var rows: [[String]] = []
         for event in snapshot.events where event.connector == gate && events.contains(event.name) {
@@ -130,7 +139,7 @@ extension ManifestScene.Component {
 }
 
 extension PluginFeed {
-    /// The name of a component's feed in snapshots.
+    /// The key of a component's feed in snapshots.
     static func key(_ scene: PluginScene, _ gate: String, _ component: ManifestScene.Component) -> String {
         "\(scene.root) \(gate) \(component.id)"
     }

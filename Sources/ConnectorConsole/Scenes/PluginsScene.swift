@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The scenes of plugins: the list of all, and one plugin.
+/// The scenes of plugins: the list of all plugins, and one plugin.
 enum PluginsScene {
     static let descriptor = SceneDescriptor(host: "plugins", title: "Plugins") { context in
         switch context.route.parts.count {
@@ -41,7 +41,7 @@ enum PluginsScene {
         return scene
     }
 
-    /// The images in memory, of one file or of all; nil if there are none.
+    /// The images in memory, of some files or of all; nil if there are none.
     private static func memory(_ context: SceneContext, of paths: Set<String>? = nil) -> Component? {
         let files = context.snapshot.images.filter { paths?.contains($0.path) ?? true }
         guard !files.isEmpty else { return nil }

@@ -27,7 +27,7 @@ extension GateReport {
         }
     }
 
-    /// How well the sandbox holds, in a style that says so; nil in the host's process.
+    /// How well the sandbox confines the gate, in a matching style; nil if it runs in the host's process.
     var confinementText: StyledText? {
         guard let sandboxText, let confinement else { return nil }
         switch confinement {
@@ -77,7 +77,7 @@ extension Int {
 }
 
 extension SceneContext {
-    /// The link below a full list of events to the next page; nil if there is none.
+    /// The link from the end of a full list of events to the next page; nil if there is none.
     func moreRecords(after records: [OutboxRecord], in root: Route) -> Component? {
         guard let next = LaterRecords.route(after: records, in: root) else { return nil }
         var details = DetailsModel()

@@ -3,11 +3,11 @@
 
 public import ConnectorBase
 
-/// Whether a component or an act has what it shows: loading, loaded, empty, failed or pending.
+/// The state of a component's contents or of an act: loading, loaded, empty, failed or pending.
 ///
-/// A component that is not loaded may still have the rows of an earlier time, and a platform shows both.
+/// A component that is not loaded may still have rows from an earlier time; a platform then shows both.
 public struct ViewState: Sendable, Hashable {
-    /// The word for the state, also as the class of a page's element.
+    /// The word for the state, which is also the class of its element on a web page.
     public let name: String
     /// A sentence for the operator; empty if there is nothing to say.
     public let message: String
@@ -28,7 +28,7 @@ public struct ViewState: Sendable, Hashable {
     /// There is nothing to show, and nothing is wrong.
     public static func empty(_ sentence: String = "no entries") -> ViewState { ViewState("empty", sentence) }
 
-    /// It failed, for a reason that the sentence gives.
+    /// It failed, for the reason given in the sentence.
     public static func failed(_ sentence: String) -> ViewState { ViewState("failed", sentence) }
 
     /// It failed with an error.

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The look of a text; attributes that are nil come from the parent.
+/// The look of a text; attributes that are nil are inherited from the parent.
 public struct Style: Sendable, Hashable {
     /// The style that this one inherits from; nil for none.
     public var parent: StyleName?

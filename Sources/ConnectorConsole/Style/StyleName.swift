@@ -3,7 +3,7 @@
 
 /// The name of a style, which conveys what a text means, not how it looks.
 public struct StyleName: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The name, also as the class of a page's element.
+    /// The name, which is also the class of its element on a web page.
     public let name: String
 
     /// Creates a name; an application's own name needs a ``Style`` in the ``StyleSheet``.

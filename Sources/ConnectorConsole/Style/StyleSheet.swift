@@ -8,7 +8,7 @@ public struct StyleSheet: Sendable, Hashable {
     /// Creates a style sheet from named styles.
     public init(_ styles: [StyleName: Style]) { self.styles = styles }
 
-    /// The style of a name, without inherited attributes. Changing one affects every style that inherits from it.
+    /// The style with a name, without inherited attributes. Changing it affects every style that inherits from it.
     public subscript(name: StyleName) -> Style? {
         get { styles[name] }
         set { styles[name] = newValue }

@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text in spans, each with a style that conveys its meaning.
+/// A text made of spans, each with a style that conveys its meaning.
 ///
-/// Text from plugins and vendors may contain any character. It is never markup: a platform escapes it when it draws.
+/// Text from plugins and vendors may contain any character. It is never markup: a platform escapes it when drawing.
 public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The spans, from left to right.
     public var spans: [Span]
@@ -16,12 +16,12 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
         public var style: StyleName
     }
 
-    /// Creates a text of one style.
+    /// Creates a text in one style.
     public init(_ text: String, _ style: StyleName = .text) {
         spans = text.isEmpty ? [] : [Span(text: text, style: style)]
     }
 
-    /// Creates a text of the plain style.
+    /// Creates a text in the plain style.
     public init(stringLiteral text: String) { self.init(text) }
 
     /// The text without its styles.

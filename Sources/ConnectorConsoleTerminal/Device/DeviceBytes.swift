@@ -13,7 +13,7 @@ internal import ConnectorPlatform
 
 /// Reads and writes the terminal, retrying after EINTR.
 enum DeviceBytes {
-    /// Reads the available bytes, at most 4096, blocking until there are some; nil at the end of the file or on an error.
+    /// Reads the available bytes, at most 4096, and blocks until there are some; nil at the end of the file or on an error.
     static func read(_ descriptor: Int32) -> [UInt8]? {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
             var result = 0
@@ -25,9 +25,9 @@ enum DeviceBytes {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Writes all bytes to the terminal in full-screen mode, blocking until it accepts them.
+    /// Writes all bytes to the terminal in full-screen mode, and blocks until it accepts them.
     ///
-    /// - Parameter descriptor: The terminal's, to wait for.
+    /// - Parameter descriptor: The terminal's descriptor, for waiting until it is writable.
     /// - Returns: False on an error, such as a closed terminal.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]

@@ -12,8 +12,8 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Captures the standard output and standard error of the process while the console occupies the terminal: logs, and the
-/// output of plugins.
+/// Captures the standard output and standard error of the process, such as logs and the output of plugins, while the console
+/// occupies the terminal.
 final class MessageCapture: Sendable {
     private struct State {
         var lines: [String] = []
@@ -21,7 +21,7 @@ final class MessageCapture: Sendable {
         var partial: [UInt8] = []
     }
 
-    /// The write end of the pipe, for the two streams.
+    /// The write end of the pipe, which replaces the two streams.
     let writing: Int32
     private let reading: Int32
     private let state = Mutex(State())
@@ -33,10 +33,8 @@ final class MessageCapture: Sendable {
 
     /// Creates the pipe; nil if the process is out of file descriptors.
     init?() {
-        var ends: [Int32] = [0, 0]
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        (reading, writing) = (ends[0], ends[1])
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let pipe = try? Pipe() else { return nil }
+        (reading, writing) = (pipe.reading, pipe.writing)
     }
 
     /// Reads on a separate thread until ``stop()``.
@@ -56,7 +54,7 @@ final class MessageCapture: Sendable {
     /// Stops reading. The streams must no longer write to the pipe.
     func stop() { close(writing) }
 
-    /// The last lines, and how many earlier ones were dropped.
+    /// The last lines, and the number of earlier ones that were dropped.
     var lines: (lines: [String], dropped: Int) { state.withLock { ($0.lines, $0.dropped) } }
 
     private func append(_ bytes: [UInt8]) {

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorPlatform
-// Dispatch documents that its sources may be used from any thread, but does not tell the compiler.
+// Dispatch documents that its sources may be used from any thread, but does not declare them Sendable.
 @unsafe @preconcurrency internal import Dispatch
 
 #if canImport(Glibc)
@@ -24,7 +24,7 @@ final class TerminalDevice: Sendable {
         case resized
         /// The process received SIGTSTP.
         case stopping
-        /// The process continues after it was stopped.
+        /// The process was stopped and continues.
         case continued
         /// The terminal is closed, or cannot be read.
         case gone
@@ -32,32 +32,38 @@ final class TerminalDevice: Sendable {
 
     private let terminal: Int32
     private let messages: Int32
-    private let wake: (reading: Int32, writing: Int32)
+    /// Closing it ends the thread that reads keys.
+    private let wake: Int32
     private let writing = DispatchQueue(label: "connector-screen")
     private let sources: [any DispatchSourceSignal]
 
-    /// How long Escape waits for the rest of a sequence, in milliseconds.
-    private static let escapeTimeout: Int32 = 50
-
-    /// Switches the controlling terminal to full-screen mode.
+    /// Switches a terminal to full-screen mode.
     ///
     /// - Parameters:
+    ///   - path: The terminal, by default the controlling terminal of the process.
     ///   - messages: The descriptor that receives standard output and standard error until ``stop()``.
     ///   - onEvent: Called from several threads.
     /// - Throws: `unsupported` if the process has no controlling terminal, or cannot set its modes.
-    init(messages: Int32, _ onEvent: @escaping @Sendable (Event) -> Void) throws(ConnectorError) {
-        terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard terminal >= 0 else { throw Self.noTerminal(unsafe String(cString: strerror(errno))) }
-        var ends: [Int32] = [0, 0]
-        guard unsafe pipe(&ends) == 0 else {
-            let reason = unsafe String(cString: strerror(errno))
-            close(terminal)
-            throw Self.noTerminal(reason)
+    init(
+        _ path: String,
+        messages: Int32,
+        _ onEvent: @escaping @Sendable (Event) -> Void
+    ) throws(ConnectorError) {
+        terminal = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { throw Self.noTerminal(SystemError()) }
+        // The thread that reads keys closes its descriptors when it ends, so it shares none with the screen.
+        let keys = fcntl(terminal, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        let pipe: Pipe
+        do throws(SystemError) {
+            guard keys >= 0 else { throw SystemError() }
+            pipe = try Pipe()
+        } catch {
+            for descriptor in [keys, terminal] { close(descriptor) }
+            throw Self.noTerminal(error)
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        wake = (ends[0], ends[1])
+        wake = pipe.writing
         self.messages = messages
-        // Installed before full-screen mode begins, so that no signal leaves the terminal in it.
+        // Installed before full-screen mode begins, so that no signal can leave the terminal in that mode.
         sources = [(SIGWINCH, Event.resized), (SIGTSTP, .stopping), (SIGCONT, .continued)].map { number, event in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { onEvent(event) }
@@ -66,26 +72,32 @@ final class TerminalDevice: Sendable {
         }
         let error = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
         guard error == 0 else {
-            let reason = unsafe String(cString: strerror(error))
-            for end in ends + [terminal] { close(end) }
-            throw Self.noTerminal(reason)
+            pipe.close()
+            for descriptor in [keys, terminal] { close(descriptor) }
+            throw Self.noTerminal(SystemError(error))
         }
-        let (terminal, stop) = (terminal, wake.reading)
-        let isReading = HostThread.start("connector-keys") { Self.read(terminal, until: stop, onEvent) }
-        if !isReading { onEvent(.gone) }
+        let stop = pipe.reading
+        let isReading = HostThread.start("connector-keys") {
+            let isGone = Self.read(keys, until: stop, onEvent)
+            for descriptor in [keys, stop] { close(descriptor) }
+            if isGone { onEvent(.gone) }
+        }
+        if !isReading {
+            for descriptor in [keys, stop] { close(descriptor) }
+            onEvent(.gone)
+        }
     }
 
-    private static func noTerminal(_ cause: String) -> ConnectorError {
-        ConnectorError(.unsupported, "there is no terminal to show the console in", cause: cause)
+    private static func noTerminal(_ cause: SystemError) -> ConnectorError {
+        ConnectorError(.unsupported, "there is no terminal to show the console in", cause: cause.text)
     }
 
-    /// Restores the terminal, and stops reading keys. Call no other method afterwards.
+    /// Restores the terminal and stops reading keys. Call no other method afterwards.
     func stop() async {
         await withCheckedContinuation { continuation in writing.async { continuation.resume() } }
         TerminalGuard.leave()
         for source in sources { source.cancel() }
-        // The reading thread closes the other descriptors.
-        close(wake.writing)
+        for descriptor in [wake, terminal] { close(descriptor) }
     }
 
     /// The size in columns and lines.
@@ -97,7 +109,7 @@ final class TerminalDevice: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Sends bytes to the terminal, on a queue that a slow terminal may block.
+    /// Sends bytes to the terminal on a queue of its own, which a slow terminal may block.
     ///
     /// - Returns: False if the terminal is closed.
     func write(_ bytes: [UInt8]) async -> Bool {
@@ -107,39 +119,45 @@ final class TerminalDevice: Sendable {
         }
     }
 
-    /// Restores the terminal, and stops the process until the shell continues it.
-    func suspend() {
+    /// Restores the terminal and stops the job until the shell continues it.
+    ///
+    /// The job is the whole process group: a script that waits for this process would otherwise keep the shell waiting.
+    ///
+    /// - Returns: False if no shell could continue it, because the session's leader is in the group: a terminal or an SSH client
+    ///   started this process without a shell, or the shell has no job control.
+    func suspend() -> Bool {
+        guard getpgrp() != getsid(0) else { return false }
         TerminalGuard.leave()
-        kill(getpid(), SIGSTOP)
+        kill(0, SIGSTOP)
+        return true
     }
 
-    /// Enters full-screen mode again, since another program may have changed the terminal.
+    /// Enters full-screen mode again, because another program may have changed the terminal's modes.
     func reenter() {
         TerminalGuard.leave()
         _ = TerminalGuard.enter(input: terminal, output: terminal, messages: messages)
     }
 
-    private static func read(_ terminal: Int32, until stop: Int32, _ onEvent: @Sendable (Event) -> Void) {
+    /// Reads keys until the pipe's other end is closed.
+    ///
+    /// - Returns: Whether the terminal is gone.
+    private static func read(_ keys: Int32, until stop: Int32, _ onEvent: @Sendable (Event) -> Void) -> Bool {
         var parser = InputParser()
         var waiting = [
-            pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: keys, events: Int16(POLLIN), revents: 0),
             pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
         ]
-        defer {
-            close(terminal)
-            close(stop)
-        }
         while true {
-            let count = unsafe poll(&waiting, 2, parser.isPending ? escapeTimeout : -1)
-            if waiting[1].revents != 0 && count > 0 { return }
+            let count = unsafe poll(&waiting, 2, parser.patience ?? -1)
+            if count > 0, waiting[1].revents != 0 { return false }
             if count == 0 {
                 onEvent(.inputs(parser.flush()))
             } else if count > 0 {
-                guard let bytes = DeviceBytes.read(terminal) else { return onEvent(.gone) }
+                guard let bytes = DeviceBytes.read(keys) else { return true }
                 let inputs = parser.feed(bytes)
                 if !inputs.isEmpty { onEvent(.inputs(inputs)) }
             } else if errno != EINTR {
-                return onEvent(.gone)
+                return true
             }
         }
     }

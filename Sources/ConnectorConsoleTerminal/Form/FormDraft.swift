@@ -9,18 +9,20 @@ struct FormDraft: Sendable, Hashable {
     /// The error messages, by field.
     var errors: [String: String] = [:]
 
-    /// The texts, by field: those entered, or those that the fields start with.
+    /// The texts, by field: the entered one, or else the field's initial one.
     func texts(of fields: [FormField]) -> [String: String] {
         Dictionary(fields.map { ($0.name, line(of: $0).text) }) { first, _ in first }
     }
 
     private func line(of field: FormField) -> LineEditor { lines[field.name] ?? LineEditor(field.value) }
 
-    /// Inserts pasted text into a field.
-    mutating func paste(_ text: String, into field: FormField) {
-        guard field.kind.choices.isEmpty else { return }
+    /// Inserts pasted text into a field; a field with choices takes none.
+    ///
+    /// - Returns: Whether the field had room for all of it.
+    mutating func paste(_ text: String, into field: FormField) -> Bool {
+        guard field.kind.choices.isEmpty else { return true }
         let start = line(of: field)
-        lines[field.name, default: start].insert(text)
+        return lines[field.name, default: start].insert(text)
     }
 
     /// Handles a key in a field.

@@ -7,8 +7,8 @@ struct LineEditor: Sendable, Hashable {
     /// How many characters precede the cursor.
     private(set) var cursor = 0
 
-    /// The maximum number of characters; more are ignored.
-    static let limit = 16_384
+    /// The maximum number of bytes in UTF-8; characters beyond it are ignored.
+    static let limit = TerminalInput.pasteLimit
 
     /// The text.
     var text: String { String(characters) }
@@ -24,10 +24,18 @@ struct LineEditor: Sendable, Hashable {
     }
 
     /// Inserts a text at the cursor; line breaks and tabs become spaces, which are equivalent in JSON.
-    mutating func insert(_ text: some StringProtocol) {
-        let new = text.prefix(max(0, Self.limit - characters.count)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
+    ///
+    /// - Returns: Whether there was room for all of it.
+    @discardableResult
+    mutating func insert(_ text: some StringProtocol) -> Bool {
+        var room = Self.limit - self.text.utf8.count
+        let new = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.prefix { character in
+            room -= character.utf8.count
+            return room >= 0
+        }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
+        return room >= 0
     }
 
     /// Handles a key.

@@ -4,21 +4,25 @@
 /// Parses the bytes that a terminal sends: keys, the mouse, and pasted text. Unknown sequences are skipped.
 package struct InputParser: Sendable {
     private var bytes: [UInt8] = []
-    /// The text being pasted; nil if none is.
+    /// The text being pasted; nil outside a paste.
     private var pasted: [UInt8]?
 
     /// The maximum length of a control sequence in bytes; longer input is discarded.
     private static let sequenceLimit = 64
-    /// The maximum number of bytes kept of pasted text.
-    private static let pasteLimit = 4096
+    /// The maximum number of bytes kept of pasted text: a character more than a field takes, so that the field cuts it and says so.
+    /// A field stores each newline, of up to three bytes, as one space.
+    private static let pasteLimit = 3 * TerminalInput.pasteLimit + 4
     private static let escape: UInt8 = 0x1B
     private static let endOfPaste: [UInt8] = Array("\u{1B}[201~".utf8)
 
     /// Creates a parser.
     package init() {}
 
-    /// Whether an incomplete sequence is pending; it may be the Escape key alone.
-    package var isPending: Bool { !bytes.isEmpty && pasted == nil }
+    /// How many milliseconds to wait for the rest of an incomplete input before ``flush()``; nil if there is none.
+    ///
+    /// A lone Escape may turn out to be the key. A paste may pause on a slow connection, where its rest must not arrive as keys; but if its
+    /// end is lost, it must not hold back every later key, either.
+    package var patience: Int32? { pasted != nil ? 2000 : bytes.isEmpty ? nil : 50 }
 
     /// Parses bytes.
     ///
@@ -39,14 +43,15 @@ package struct InputParser: Sendable {
         return inputs
     }
 
-    /// Ends a pending sequence after a timeout: a lone Escape is the Escape key, anything else is discarded.
+    /// Ends an incomplete input after a timeout: a paste is what has arrived of it, a lone Escape is the Escape key, anything else is
+    /// discarded.
     package mutating func flush() -> [TerminalInput] {
-        guard isPending else { return [] }
         defer { bytes = [] }
+        if pasted != nil { return [.paste(endPaste(bytes[...]))] }
         return bytes == [Self.escape] ? [.key(.escape)] : []
     }
 
-    /// The next input and its length; the input is nil if unknown. Returns nil if more bytes are needed.
+    /// The next input, nil if unknown, and its length in bytes. Returns nil if more bytes are needed.
     private mutating func next() -> (input: TerminalInput?, count: Int)? {
         switch bytes[0] {
         case Self.escape: return sequence()
@@ -77,7 +82,7 @@ package struct InputParser: Sendable {
         case UInt8(ascii: "O"):
             guard bytes.count > 2 else { return nil }
             return (Self.key(bytes[2]).map { .key($0) }, 3)
-        // Escape, followed by another key.
+        // The Escape key, followed by another key.
         default: return (.key(.escape), 1)
         }
     }
@@ -88,7 +93,9 @@ package struct InputParser: Sendable {
         }
         let (text, count) = (bytes[2..<end], end + 1)
         if text.first == UInt8(ascii: "<") { return (Self.mouse(text.dropFirst(), bytes[end]), count) }
-        // A mouse report of a terminal without mode 1006: the next three bytes are not keys.
+        // A function key of the Linux console: the letter that follows is no key.
+        if text.isEmpty, bytes[end] == UInt8(ascii: "[") { return bytes.count < count + 1 ? nil : (nil, count + 1) }
+        // A mouse report from a terminal without mode 1006: the three bytes that follow are not keys.
         if text.isEmpty, bytes[end] == UInt8(ascii: "M") { return bytes.count < count + 3 ? nil : (nil, count + 3) }
         let numbers = Self.numbers(text)
         if bytes[end] == UInt8(ascii: "~") {
@@ -137,16 +144,30 @@ package struct InputParser: Sendable {
         text.split(separator: UInt8(ascii: ";")).map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
     }
 
-    /// Collects pasted text; returns it once it is complete, otherwise nil.
+    /// Collects pasted text, and returns it once it is complete; nil until then.
     private mutating func paste() -> String? {
         let end = bytes.indices.first { bytes[$0...].starts(with: Self.endOfPaste) }
         // Keep bytes that may start the end marker.
         let upTo = end ?? max(0, bytes.count - Self.endOfPaste.count + 1)
-        let room = Self.pasteLimit - (pasted?.count ?? 0)
-        pasted? += bytes[..<upTo].prefix(max(0, room))
+        let new = bytes[..<upTo]
         bytes.removeFirst(upTo)
-        guard end != nil else { return nil }
+        guard end != nil else {
+            keep(new)
+            return nil
+        }
         bytes.removeFirst(Self.endOfPaste.count)
+        return endPaste(new)
+    }
+
+    /// Adds to the pasted text as much as there is room for.
+    private mutating func keep(_ new: ArraySlice<UInt8>) {
+        let room = Self.pasteLimit - (pasted?.count ?? 0)
+        pasted? += new.prefix(max(0, room))
+    }
+
+    /// Adds the last bytes to the pasted text, and returns it.
+    private mutating func endPaste(_ last: ArraySlice<UInt8>) -> String {
+        keep(last)
         defer { pasted = nil }
         return String(decoding: pasted ?? [], as: UTF8.self)
     }

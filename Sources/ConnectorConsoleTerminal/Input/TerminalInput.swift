@@ -1,16 +1,19 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input at a terminal.
+/// An input from a terminal.
 package enum TerminalInput: Sendable, Hashable {
     /// A key was pressed.
     case key(Key)
     /// A mouse button was pressed at a position, counted from 0.
     case click(column: Int, line: Int)
-    /// The wheel was turned: down if positive.
+    /// The wheel was turned by some steps: down if positive, up if negative.
     case wheel(Int)
-    /// Text was pasted.
+    /// Text was pasted: enough of it to fill a field, and a character more.
     case paste(String)
+
+    /// The most bytes of pasted text that a field takes.
+    package static let pasteLimit = 16_384
 
     /// A key.
     package enum Key: Sendable, Hashable {

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The cells of a screen. Only ``write(_:_:line:column:width:)`` adds text, and it escapes control characters.
+/// The cells of a screen. Text is added only by ``write(_:_:line:column:width:)``, which escapes control characters.
 package struct Canvas: Sendable, Equatable {
     /// The width in columns.
     package let width: Int
@@ -44,7 +44,7 @@ package struct Canvas: Sendable, Equatable {
         var position = column
         for character in text.displayed(isUnicode: isUnicode) {
             let columns = CharacterWidth.columns(of: character)
-            // Replace characters that are invisible on their own, since they could hide text.
+            // Replace characters that are invisible on their own; they could hide text.
             let shown = columns == 0 ? (isUnicode ? "\u{FFFD}" : "?") : Self.limited(character)
             guard position + max(1, columns) <= end else { break }
             let isCertain = columns == 0 || CharacterWidth.isCertain(character)
@@ -54,7 +54,7 @@ package struct Canvas: Sendable, Equatable {
         return position - column
     }
 
-    /// Fills columns of a line with spaces of a look.
+    /// Fills columns of a line with spaces in a look.
     mutating func fill(_ look: Look, line: Int, column: Int, width: Int) {
         guard (0..<height).contains(line) else { return }
         for column in max(0, column)..<max(0, column, min(self.width, column + width)) {

@@ -7,7 +7,7 @@ struct Cell: Hashable {
     var text: String
     /// The look of the character.
     var look: Look
-    /// Whether all terminals agree on the width of the character.
+    /// Whether all terminals give the character the same width.
     var isCertain = true
 
     /// An empty cell.
@@ -16,7 +16,7 @@ struct Cell: Hashable {
 
 /// The attributes of a cell that terminals support.
 struct Look: Hashable {
-    /// One of the sixteen colours, as a parameter of SGR; nil for the default.
+    /// The foreground, one of the sixteen colours, as a parameter of SGR; nil for the default.
     var colour: UInt8?
     /// The background colour, as a parameter of SGR; nil for the default.
     var background: UInt8?

@@ -3,9 +3,9 @@
 
 /// The widths of characters in a terminal, in columns.
 ///
-/// Terminals agree on ASCII, on letters with combining marks, and on East Asian wide characters. They differ on emoji
-/// sequences, so nothing relies on those widths: see ``ScreenWriter``.
-enum CharacterWidth {
+/// Terminals agree on ASCII, on letters with combining marks, and on East Asian wide characters. They disagree on emoji
+/// sequences, so nothing relies on the width of those: see ``ScreenWriter``.
+package enum CharacterWidth {
     /// The width of a character: 0, 1 or 2.
     static func columns(of character: Character) -> Int {
         if character.utf8.count == 1 { return 1 }
@@ -16,12 +16,12 @@ enum CharacterWidth {
     }
 
     /// The width of a text, which must be the result of `displayed(isUnicode:)`.
-    static func columns(of text: String) -> Int {
+    package static func columns(of text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// Whether all terminals agree on the width of a character.
+    /// Whether all terminals give a character the same width.
     static func isCertain(_ character: Character) -> Bool {
         character.unicodeScalars.dropFirst().allSatisfy { columns(of: $0) == 0 && $0 != "\u{200D}" && $0 != "\u{FE0F}" }
     }
@@ -33,7 +33,7 @@ enum CharacterWidth {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // Vowels and final consonants of a Korean syllable.
+        // Vowels and final consonants, which join the preceding letters to a Korean syllable.
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
         return isWide(scalar) ? 2 : 1
     }

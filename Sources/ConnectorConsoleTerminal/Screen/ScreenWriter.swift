@@ -3,8 +3,8 @@
 
 /// Writes the difference between two screens.
 ///
-/// Unchanged cells are skipped. Terminals differ on the width of some characters, so the cursor is positioned after each
-/// character that is not ASCII. For emoji sequences even that would leave artifacts: their columns are blanked first, and the
+/// Unchanged cells are skipped. Terminals disagree on the width of some characters, so the cursor is positioned after each
+/// character that is not ASCII. For emoji sequences even that would leave artifacts, so their columns are blanked first and the
 /// columns after them are rewritten.
 package enum ScreenWriter {
     /// How many columns after a character of uncertain width are rewritten.
@@ -31,7 +31,7 @@ package enum ScreenWriter {
         mutating func put(_ text: String) { bytes += Array(text.utf8) }
 
         mutating func write(_ line: Int, of new: Canvas, over old: Canvas?) {
-            /// The column where the terminal's cursor is known to be.
+            /// The column of the terminal's cursor; nil if unknown.
             var cursor: Int?
             var shadow = 0
             for column in 0..<new.width {
@@ -63,7 +63,7 @@ package enum ScreenWriter {
             }
         }
 
-        /// Moves the cursor: CUP of ECMA-48, which counts from 1.
+        /// Moves the cursor with CUP of ECMA-48, which counts from 1.
         private mutating func move(_ line: Int, _ column: Int) { put("\u{1B}[\(line + 1);\(column + 1)H") }
     }
 }

@@ -17,7 +17,7 @@ package struct TerminalPalette: Sendable {
         self.isUnicode = isUnicode
     }
 
-    /// The look of a text with several styles; attributes that one does not set come from the next.
+    /// The look of a text with several styles; attributes that one style does not set come from the next.
     func look(_ names: StyleName...) -> Look {
         let style = names.reduce(Style()) { $0.filled(from: sheet.resolved($1)) }
         var look = Look()
@@ -33,8 +33,8 @@ package struct TerminalPalette: Sendable {
     /// The gap between the cells of a table, in columns.
     var gap: Int { sheet.resolved(.text).gap ?? 2 }
 
-    /// The parameter of SGR for the foreground; the background's is higher by 10. Grey is only dimmed, because no grey of the
-    /// sixteen colours is visible on every background.
+    /// The SGR parameter of a foreground colour; the background's is 10 higher. Grey has none and is only dimmed, because no grey
+    /// among the sixteen colours is visible on every background.
     private static func parameter(_ colour: Style.Colour) -> UInt8? {
         switch colour {
         case .red: 31

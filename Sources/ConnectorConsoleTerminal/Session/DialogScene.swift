@@ -9,7 +9,7 @@ enum DialogScene {
     ///
     /// - Parameters:
     ///   - selected: The selected entry of a menu.
-    ///   - lines: The lines that a menu may take.
+    ///   - lines: The maximum number of lines of a menu.
     static func scene(of dialog: Dialog, _ registry: ConsoleRegistry, selected: Int, lines: Int) -> Scene {
         if let act = dialog.confirmed {
             let notice = NoticeModel(

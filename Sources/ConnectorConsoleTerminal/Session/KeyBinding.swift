@@ -7,7 +7,7 @@ internal import ConnectorConsole
 struct KeyBinding {
     /// The keys, any of which triggers the command.
     let keys: [TerminalInput.Key]
-    /// The keys' names for the help; empty if the previous binding shows them.
+    /// The names of the keys for the help; empty if the previous binding's name includes them.
     let name: String
     /// A short description of the command.
     let meaning: String
@@ -16,21 +16,21 @@ struct KeyBinding {
 
     /// A command that keys trigger.
     enum Command: Hashable {
-        /// Move down by some rows, or up if negative.
+        /// Move down by some lines, or up if negative, but at least to the next row.
         case move(Int)
         /// Move down by some pages, or up if negative.
         case page(Int)
-        /// Open the target of the row's link.
+        /// Open the row's link; without one, edit its form or perform its act.
         case enter
         /// Go back, or close the dialog.
         case back
-        /// Move by this many tabs to the right.
+        /// Move this many tabs to the right, or to the left if negative.
         case turn(Int)
         /// Search.
         case search
-        /// Perform an action on the subject of the row.
+        /// Perform an act on the subject of the row.
         case act(ConsoleAct.Verb)
-        /// Perform an action on everything in the scene.
+        /// Perform an act on everything in the scene.
         case actOnAll(ConsoleAct.Verb)
         /// List the acts on the row and in the scene.
         case choose
@@ -101,7 +101,7 @@ struct KeyBinding {
         all.first { $0.keys.contains(key) }?.command
     }
 
-    /// The keys of an action, for the status line.
+    /// The names of an act's keys, for the status line.
     static func name(of verb: ConsoleAct.Verb, onAll: Bool) -> String {
         all.first { $0.command == (onAll ? .actOnAll(verb) : .act(verb)) }?.name ?? ""
     }

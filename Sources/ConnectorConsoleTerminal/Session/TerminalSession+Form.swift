@@ -4,7 +4,7 @@
 internal import ConnectorConsole
 
 extension TerminalSession {
-    /// The form of the visible scene, and the index of its component: that being edited, that with the cursor, or the first one.
+    /// A form of the visible scene, and its component's index: the form being edited, the one with the cursor, or the first.
     var form: (form: SceneForm, component: Int)? {
         guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
         let components = scene.components
@@ -27,7 +27,7 @@ extension TerminalSession {
         return form?.form.fields.first { $0.name == edited.name }
     }
 
-    /// The scene with the entered values in its form.
+    /// The scene with the entered values in its forms.
     func filled(_ scene: Scene) -> Scene {
         var scene = scene
         for index in scene.components.indices where scene.components[index].form != nil {
@@ -43,7 +43,7 @@ extension TerminalSession {
         return scene
     }
 
-    /// Starts editing the selected field, or the first one; a form without fields is sent.
+    /// Starts editing the selected field, or the first one; a form without fields is submitted at once.
     mutating func beginEditing() -> [Effect] {
         guard let (form, component) = form else {
             message = "there is no form on this page"
@@ -76,10 +76,12 @@ extension TerminalSession {
         case .key(let key):
             guard change(field, component, { $0.handle(key, in: field) }) else { return [] }
         case .paste(let text):
+            var isWhole = true
             _ = change(field, component) { draft in
-                draft.paste(text, into: field)
+                isWhole = draft.paste(text, into: field)
                 return true
             }
+            if !isWhole { message = "the text was cut: a field takes \(LineEditor.limit) bytes" }
         case .wheel: return []
         case .click:
             endEditing()
@@ -89,7 +91,7 @@ extension TerminalSession {
         return []
     }
 
-    /// Changes an entered value, and clears its error.
+    /// Changes an entered value and clears its error.
     private mutating func change(_ field: FormField, _ component: Int, _ body: (inout FormDraft) -> Bool) -> Bool {
         let place = place(ofFormIn: component)
         var draft = drafts[place] ?? FormDraft()
@@ -111,7 +113,7 @@ extension TerminalSession {
         mount()
     }
 
-    /// Requests the act, or shows the errors in their fields.
+    /// Requests the form's act, or shows the errors at their fields.
     private mutating func send(_ form: SceneForm, _ component: Int) -> [Effect] {
         let place = place(ofFormIn: component)
         var draft = drafts[place] ?? FormDraft()
@@ -135,7 +137,7 @@ extension TerminalSession {
         }
     }
 
-    /// Notes what came of a form: the errors in its fields; a form of the application is reset after a success.
+    /// Records the outcome of a form's act: errors appear at their fields, and success resets a form of the application.
     mutating func note(_ outcome: ActOutcome, in place: FormPlace) {
         if outcome.isFailure {
             drafts[place]?.errors = outcome.fieldErrors
@@ -151,7 +153,7 @@ extension TerminalSession {
     }
 }
 
-/// The place of a form: the route of the scene that is shown, and the id of the component.
+/// The place of a form: the route of the shown scene, and the id of the form's component.
 struct FormPlace: Sendable, Hashable {
     var route: Route
     var component: String

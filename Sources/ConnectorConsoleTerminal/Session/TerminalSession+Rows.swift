@@ -13,15 +13,17 @@ extension TerminalSession {
         return cursor.place.map { scene.row(at: $0) }
     }
 
-    /// Moves down by some rows, or up if negative.
-    mutating func move(by rows: Int) -> [Effect] {
-        guard let scene = windows[.main], !scene.rowIndices.isEmpty else { return [] }
-        let limit = scene.rowIndices.count
-        cursors[coordinator.route]?.move(by: max(-limit, min(limit, rows)), in: scene)
+    /// Moves down by some lines, or up if negative.
+    mutating func move(by lines: Int) -> [Effect] {
+        guard let frame = windows.frames[.main], let scene = windows[.main], !scene.rowIndices.isEmpty else {
+            return []
+        }
+        let page = MainView.page(scene, in: frame, palette)
+        cursors[coordinator.route]?.move(by: lines, in: scene, page, height: MainView.height(of: frame))
         return mountSide()
     }
 
-    /// Selects the clicked row, or opens it if it is selected already.
+    /// Selects the clicked row, or opens it if it is already selected; a click on a tab opens the tab.
     mutating func click(column: Int, line: Int) -> [Effect] {
         let frames = windows.frames
         if let frame = frames[.navigation], frame.contains(column: column, line: line) {
@@ -40,7 +42,7 @@ extension TerminalSession {
         return mountSide()
     }
 
-    /// Performs an action on the subject of the row or, without one, of the scene.
+    /// Performs the act with a verb that the row offers or, failing that, the scene.
     mutating func act(_ verb: ConsoleAct.Verb, onAll: Bool) -> [Effect] {
         let scene = windows[.main]
         let ofScene = scene?.acts.first { $0.verb == verb && ($0.subject == .letters) == onAll }
@@ -52,7 +54,7 @@ extension TerminalSession {
         return tell(.act(act))
     }
 
-    /// The act that a character triggers in the visible scene; nil for none.
+    /// The act that a character triggers in the visible scene, first in the selected row; nil for none.
     func shortcut(_ character: Character) -> ConsoleAct? {
         guard let scene = windows[.main], scene.route == coordinator.route else { return nil }
         return row?.acts.first { $0.shortcut == character } ?? scene.allActs.first { $0.shortcut == character }

@@ -3,9 +3,9 @@
 
 package import ConnectorConsole
 
-/// A console in a terminal, as a value: keys and snapshots go in, and requests come out.
+/// A console in a terminal, as a value: input and snapshots go in, requests come out.
 ///
-/// It holds the coordinator, the slots, and the state specific to a terminal: cursors, searches and the status line.
+/// It holds the coordinator, the slots, and the state that only a terminal has: cursors, searches and the status line.
 package struct TerminalSession: Sendable {
     /// The operator's position.
     package private(set) var coordinator: Coordinator
@@ -22,11 +22,11 @@ package struct TerminalSession: Sendable {
     var drafts: [FormPlace: FormDraft] = [:]
     /// The field being edited; nil for none.
     var edited: EditedField?
-    /// The forms that were sent, with the acts that they await, the oldest first.
+    /// The submitted forms and their acts, which have not ended yet; oldest first.
     var sentForms: [(act: ConsoleAct, place: FormPlace)] = []
     /// The selected entry of the menu.
     private(set) var choice = 0
-    /// The operation whose result is awaited, until it is shown.
+    /// The route of the operation whose result is awaited; nil once the result is shown.
     private var awaited: Route?
     /// The cursors of scenes, by route.
     var cursors: [Route: SceneCursor] = [:]
@@ -34,14 +34,14 @@ package struct TerminalSession: Sendable {
     /// The last scene of each route, shown until a new snapshot covers the route.
     private var cachedScenes: [Route: Scene] = [:]
 
-    /// The maximum number of scenes and drafts kept.
+    /// The maximum number of scenes and drafts kept, and of cursors besides those of routes to which going back leads.
     static let sceneLimit = 32
 
-    /// A request for the terminal or the host, which the session cannot perform.
+    /// A request to the terminal or the host, which the session cannot perform itself.
     package enum Effect: Sendable, Hashable {
         /// Take a new snapshot, because the visible routes changed.
         case refresh
-        /// Pass an action to the host.
+        /// Pass an act to the console.
         case perform(ConsoleAct)
         /// Copy a text to the terminal's clipboard.
         case copy(String)
@@ -70,14 +70,14 @@ package struct TerminalSession: Sendable {
         mount()
     }
 
-    /// The routes that the snapshot must cover. Those in their slots follow from them.
+    /// The routes that the snapshot must cover, besides those in the slots of their scenes.
     package var routes: [Route] { [coordinator.route] + [sideRoute].compactMap(\.self) }
 
     // MARK: Events
 
     /// Shows another snapshot.
     ///
-    /// - Parameter registry: The scenes now; nil for those there were.
+    /// - Parameter registry: The current scenes; nil if they have not changed.
     /// - Returns: Whether the screen changed.
     package mutating func update(_ snapshot: ConsoleSnapshot, _ registry: ConsoleRegistry? = nil) -> Bool {
         self.snapshot = snapshot
@@ -126,10 +126,10 @@ package struct TerminalSession: Sendable {
         }
     }
 
-    /// Handles a key outside forms and dialogs.
+    /// Handles the command of a key outside forms and dialogs.
     mutating func handle(_ command: KeyBinding.Command) -> [Effect] {
         switch command {
-        case .move(let rows): return move(by: rows)
+        case .move(let lines): return move(by: lines)
         case .page(let pages): return move(by: pages * max(1, (windows.frames[.main]?.height ?? 2) - 2))
         case .enter:
             if let form, cursor.place?.component == form.component { return beginEditing() }
@@ -174,7 +174,7 @@ package struct TerminalSession: Sendable {
             case .quit: effects.append(.quit)
             }
         }
-        // Show the cached scene; the snapshot follows.
+        // Show the cached scene until a new snapshot arrives.
         if shown != coordinator.route { mount() } else { mountDialog() }
         return effects
     }
@@ -216,7 +216,7 @@ package struct TerminalSession: Sendable {
         case .key(.control("z")): return [.suspend]
         case .key(.character("y")), .key(.character("Y")):
             return tell(coordinator.dialog?.confirmed == nil ? .back : .answer(true))
-        // Only y confirms, so that no other key loses data by mistake.
+        // Only y confirms, so no other key can lose data by mistake.
         case .key(.enter) where coordinator.dialog != .help: return []
         case .key, .click: return tell(.back)
         case .wheel, .paste: return []
@@ -246,6 +246,7 @@ package struct TerminalSession: Sendable {
         if let edited, !unfiltered.hasField(edited) { self.edited = nil }
         let scene = filled(unfiltered.filtered(by: searches[route] ?? ""))
         var hasChanged = windows.mount(scene, in: .main)
+        if cursors.count >= Self.sceneLimit, cursors[route] == nil { forgetOthers() }
         cursors[route, default: SceneCursor()].follow(scene)
         reveal(scene)
         if let frame = windows.frames[.main] {
@@ -255,6 +256,12 @@ package struct TerminalSession: Sendable {
         let tabs = TabBar(coordinator, registry, palette).scene(snapshot)
         hasChanged = windows.mount(tabs, in: .navigation) || hasChanged
         return mountDialog() || hasChanged
+    }
+
+    /// Forgets the cursors and searches of routes to which going back does not lead.
+    private mutating func forgetOthers() {
+        cursors = cursors.filter { coordinator.remembers($0.key) }
+        searches = searches.filter { coordinator.remembers($0.key) }
     }
 
     /// Selects a row.
@@ -289,7 +296,7 @@ package struct TerminalSession: Sendable {
         return windows.mount(scene(of: route), in: .side)
     }
 
-    /// The scene of a route, or its last known state.
+    /// The scene of a route; its last known version if the snapshot does not cover the route.
     private mutating func scene(of route: Route) -> Scene {
         let isCovered = snapshot.covers(route)
         if !isCovered, let scene = cachedScenes[route] { return scene }

@@ -8,7 +8,7 @@ enum ColumnWidths {
 
     /// The widths of columns, given the natural widths of their contents.
     ///
-    /// The widest columns shrink first, so that narrow ones stay whole; among equals the rightmost shrinks.
+    /// The widest columns shrink first, so that narrow ones stay whole; among equally wide ones the rightmost shrinks first.
     static func fitted(_ natural: [Int], into width: Int, gap: Int) -> [Int] {
         var widths = natural
         var excess = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
@@ -22,7 +22,7 @@ enum ColumnWidths {
                 excess -= less
             }
         }
-        // Still too wide: drop columns from the right.
+        // If that is still too wide, cut off columns from the right.
         var room = width
         for index in widths.indices where widths[index] > 0 {
             widths[index] = max(0, min(widths[index], room))

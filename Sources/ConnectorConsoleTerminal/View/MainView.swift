@@ -8,11 +8,11 @@ internal import ConnectorConsole
 enum MainView {
     /// The lines of a scene in a slot.
     static func page(_ scene: Scene, in frame: SceneLayout.Frame, _ palette: TerminalPalette) -> Page {
-        // Two columns on the left mark the selected row, also without colours.
+        // Two columns on the left mark the selected row, even without colours.
         Page(scene, width: max(0, frame.width - 2), palette)
     }
 
-    /// The number of lines in a slot that scroll.
+    /// The number of lines in a slot that scroll, which excludes the line with the route.
     static func height(of frame: SceneLayout.Frame) -> Int { max(0, frame.height - 1) }
 
     /// The line of the page at a line of the screen; nil for the line with the route.

@@ -13,7 +13,7 @@ struct Page {
     private let palette: TerminalPalette
     /// The widths of each component's columns; zero for empty ones.
     private var widths: [[Int]] = []
-    /// The prefixes of each tree's rows, which draw its branches.
+    /// The prefixes of the rows of each tree, which draw its branches.
     private var guides: [[String]] = []
 
     /// A line.
@@ -59,10 +59,16 @@ struct Page {
         return cells(of: component.rows[place.row], in: component, widths[place.component], guide)
     }
 
-    /// The lines of a row.
-    func lines(of place: RowIndex) -> Range<Int>? {
-        guard let first = lines.firstIndex(where: { $0.row == place }) else { return nil }
-        return first..<(lines[first...].firstIndex { $0.row != place } ?? lines.count)
+    /// Each row with its lines, from the top.
+    var rows: [(place: RowIndex, lines: Range<Int>)] {
+        var rows: [(place: RowIndex, lines: Range<Int>)] = []
+        for (index, line) in lines.enumerated() {
+            guard let place = line.row else { continue }
+            let isSame = rows.last?.place == place
+            let first = isSame ? rows.removeLast().lines.lowerBound : index
+            rows.append((place, first..<(index + 1)))
+        }
+        return rows
     }
 
     private mutating func add(_ component: Component, number: Int) {
@@ -138,14 +144,14 @@ struct Page {
         }
     }
 
-    /// All cells but the last side by side, and the last one wrapped.
+    /// The lines of a row: all cells but the last side by side, then the last one, wrapped.
     private func wrapped(_ row: Row, _ widths: [Int]) -> [StyledText] {
         guard let last = row.cells.last else { return [""] }
         var head = StyledText("")
         for (cell, columns) in zip(row.cells.dropLast(), widths) {
             head = head + cell.displayed(palette).fitted(to: columns + palette.gap, isNumber: false, palette)
         }
-        // A label wider than half the page gets a line above.
+        // Cells that take more than half the width get a line of their own above.
         let indent = head.columns > width / 2 ? palette.gap : head.columns
         let texts = last.displayed(palette).wrapped(to: max(1, width - indent))
         let blanks = StyledText(String(repeating: " ", count: indent))

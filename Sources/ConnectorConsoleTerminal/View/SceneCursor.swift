@@ -27,7 +27,7 @@ struct SceneCursor {
             place = Page.RowIndex(component: component, row: row)
             return
         }
-        // The row was removed: select its successor.
+        // The row is gone, so select its successor.
         let old = place
         let next = rows.first { row in
             old.map { ($0.component, $0.row) <= (row.component, row.row) } ?? scene.isList(row)
@@ -35,11 +35,37 @@ struct SceneCursor {
         select(next ?? rows.last, in: scene)
     }
 
-    /// Moves down by some rows, or up if negative.
-    mutating func move(by rows: Int, in scene: Scene) {
-        let places = scene.rowIndices
-        guard let place, let index = places.firstIndex(of: place) else { return select(places.first, in: scene) }
-        select(places[min(places.count - 1, max(0, index + rows))], in: scene)
+    /// Moves down by some lines, or up if negative: to other rows, and through a row that is taller than the page.
+    ///
+    /// The next row is reached however many lines it has; beyond it, no line is skipped.
+    mutating func move(by lines: Int, in scene: Scene, _ page: Page, height: Int) {
+        let rows = page.rows
+        guard var index = rows.firstIndex(where: { $0.place == place }) else {
+            return select(rows.first?.place, in: scene)
+        }
+        let isDown = lines > 0
+        var rest = abs(lines)
+        var hasMoved = false
+        while rest > 0 {
+            let row = rows[index].lines
+            let hidden = isDown ? row.upperBound - height - top : top - (index == 0 ? 0 : row.lowerBound)
+            if hidden > 0 {
+                let step = min(hidden, rest)
+                top += isDown ? step : -step
+                rest -= step
+            } else {
+                let next = index + (isDown ? 1 : -1)
+                guard rows.indices.contains(next) else { break }
+                let other = rows[next].lines
+                let distance = isDown ? other.upperBound - row.upperBound : row.lowerBound - other.lowerBound
+                guard distance <= rest || !hasMoved else { break }
+                index = next
+                rest -= min(rest, distance)
+                reveal(other, isFirst: next == 0, height: height)
+            }
+            hasMoved = true
+        }
+        select(rows[index].place, in: scene)
     }
 
     /// Selects a row.
@@ -51,13 +77,18 @@ struct SceneCursor {
 
     /// Scrolls by the smallest amount that makes the row visible.
     mutating func scroll(_ page: Page, height: Int) {
-        if let lines = place.flatMap({ page.lines(of: $0) }) {
-            if lines.upperBound > top + height { top = lines.upperBound - height }
-            // The first row also reveals the titles above it.
-            let isFirst = page.lines[..<lines.lowerBound].allSatisfy { $0.row == nil }
-            top = min(top, isFirst ? 0 : lines.lowerBound)
+        let rows = page.rows
+        if let index = rows.firstIndex(where: { $0.place == place }) {
+            reveal(rows[index].lines, isFirst: index == 0, height: height)
         }
         top = max(0, min(top, page.lines.count - height))
+    }
+
+    /// Scrolls by the smallest amount that makes the lines of a row visible or, if they are too many, shows nothing else.
+    private mutating func reveal(_ lines: Range<Int>, isFirst: Bool, height: Int) {
+        // The first row also reveals the titles above it.
+        let (start, end) = (isFirst ? 0 : lines.lowerBound, lines.upperBound - height)
+        top = min(max(top, min(start, end)), max(start, end))
     }
 }
 
@@ -72,7 +103,7 @@ extension Scene {
     /// A row.
     func row(at place: Page.RowIndex) -> Row { components[place.component].rows[place.row] }
 
-    /// Whether a new cursor may start at a row: at rows of trees and tables, or at any row if there are none of these.
+    /// Whether a new cursor may start at a row: a row of a tree or table, or any row if there is neither or details come first.
     func isList(_ place: Page.RowIndex) -> Bool {
         let shapes = components.map(\.shape)
         guard shapes.first != .details, shapes.contains(where: { $0 == .tree || $0 == .table }) else { return true }

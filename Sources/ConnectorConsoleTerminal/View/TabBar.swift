@@ -18,7 +18,7 @@ struct TabBar {
         self.palette = palette
     }
 
-    /// The tabs as a scene: a row for each, and the number of open gates.
+    /// The tabs as a scene: a row for each tab, and the number of open gates.
     func scene(_ snapshot: ConsoleSnapshot) -> Scene {
         let rows = registry.tabs.map { scene in
             let isCurrent = scene.root == coordinator.tab

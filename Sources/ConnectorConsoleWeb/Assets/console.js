@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps a page of the console up to date, asks before acts that lose something, and copies command lines. The page does
+// Keeps a page of the console up to date, asks before acts that lose data, and copies command lines. The page also works
 // without it.
 "use strict";
 (() => {
@@ -31,7 +31,7 @@
   const rows = (component) => byId("c" + component)?.querySelector("[data-rows]");
   const focusable = "a[href], button, input, select, textarea, [tabindex]";
 
-  // Changes a part of the page, keeping the focus in it, and forms that the user has edited.
+  // Changes a part of the page, and preserves the focus in it and the forms that the user has edited.
   const change = (element, content, put) => {
     const active = element.contains(document.activeElement) ? document.activeElement : null;
     const index = active && active !== element ? [...element.querySelectorAll(focusable)].indexOf(active) : -1;
@@ -51,7 +51,7 @@
       return after;
     });
   };
-  // Replaces only the cells of a row that differ: a cell is faster to render than a row, and a row faster than a table.
+  // Replaces only the cells of a row that differ: a cell renders faster than a row, and a row faster than a table.
   const replaceRow = (row, content) => {
     const next = content.firstElementChild;
     if (row?.localName !== "tr" || row.children.length !== next.children.length) return replace(row, content);
@@ -90,8 +90,8 @@
     cell: (row, cell, html) => replace(row.children[cell], parse(html)),
   };
 
-  // Changes are rendered once a frame. Rows outside the viewport are deferred for up to two seconds, or until they scroll into
-  // view: most of the cost of a change is the layout that follows it, which grows with the number of changed rows.
+  // Changes are rendered once a frame. Rows far outside the viewport are deferred until they scroll near it, or drawn a dozen at a
+  // time every 250 ms: most of the cost of a change is the layout that follows it, which grows with the number of changed rows.
   const pending = [];
   const deferred = new Map();
   let [isScheduled, deferTimer] = [false, undefined];
@@ -119,11 +119,11 @@
       const [component, index, ...rest] = values;
       const row = rows(component)?.children[index];
       if (!row) continue;
-      // A new row supersedes earlier changes of the row, and a new cell those of the same cell.
+      // A new row supersedes all earlier changes of the row, and a new cell those of the same cell.
       const earlier = name === "row" ? [] : deferred.get(row) ?? [];
       deferred.set(row, [...earlier.filter(([other, cell]) => other === "row" || cell !== rest[0]), [name, ...rest]]);
     }
-    // All positions are read before the first row is drawn, so the page is laid out only once.
+    // All positions are read before the first row is drawn, so that the page is laid out only once.
     drawRows([...deferred.keys()].filter(isNear));
   };
   const schedule = () => {
@@ -151,7 +151,7 @@
     source.onopen = () => show("live");
     source.onerror = () => {
       show("lost");
-      // A browser connects again after a broken connection, but not after an answer other than 200.
+      // A browser reconnects after a broken connection, but not after a status other than 200.
       if (source?.readyState !== EventSource.CLOSED) return;
       disconnect();
       setTimeout(() => { if (!document.hidden) follow(); }, 5000);
@@ -165,7 +165,7 @@
     };
   };
   const disconnect = () => { source?.close(); source = undefined; };
-  // A browser that has not rendered a frame for long fetches the whole page instead of queueing more changes.
+  // A browser that has not rendered a frame for a long time fetches the whole page instead of queueing more changes.
   const limit = 2000;
   const restart = () => {
     disconnect();
@@ -173,7 +173,7 @@
     version = "";
     follow();
   };
-  // A hidden tab closes its connection, which leaves it to visible ones.
+  // A hidden tab closes its connection, to leave room for visible ones.
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : follow()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", follow);
@@ -206,7 +206,7 @@
     no.focus();
   });
 
-  // Marks the invalid fields of a form, and moves the focus to the first.
+  // Marks the invalid fields of a form and moves the focus to the first one.
   const markFaults = (form, faults) => {
     for (const field of form.elements) {
       const box = field.id && form.querySelector(`[data-fault="${CSS.escape(field.id)}"]`);
@@ -233,16 +233,15 @@
     }
     markFaults(form, answer.fields ?? {});
     const sentence = isText ? text : answer.errors?.[0]?.message ?? "the host refused the request";
-    const isDone = response.ok && !/ failed: /.test(sentence);
-    if (isDone && "resets" in form.dataset) {
+    if (response.ok && "resets" in form.dataset) {
       form.reset();
       delete form.dataset.touched;
     }
-    // The last of several that wait opens its page.
+    // Of several acts in the queue, only the last one opens its page.
     if (next && waiting <= 1) return location.assign(next);
-    notify(sentence, isDone ? "good" : "bad");
+    notify(sentence, response.ok ? "good" : "bad");
   };
-  // Acts of an application happen in the order in which they were requested. So many may wait.
+  // Acts of an application are performed in the order of their requests. At most this many may wait.
   const waitingLimit = 64;
   let [order, waiting, dropped] = [Promise.resolve(), 0, 0];
   const inOrder = (send) => {
@@ -250,7 +249,7 @@
     const sent = order.then(send).finally(() => {
       waiting -= 1;
       if (waiting > 0 || dropped === 0) return;
-      // What was said when they were dropped did not stay.
+      // The messages about the single drops have been replaced by now.
       notify(`${dropped} action${dropped === 1 ? "" : "s"} dropped: too many waited`, "bad");
       dropped = 0;
     });
@@ -282,7 +281,7 @@
       if (document.activeElement === body) button?.focus();
     }
   });
-  // A key presses the button that names it, except where text is written.
+  // A key presses the button that names it, except where text is entered.
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
     if (event.key.length !== 1 || event.target.closest("input, select, textarea, dialog, [contenteditable]")) return;
@@ -305,7 +304,7 @@
     });
   }
 
-  // Show the newest lines, which are at the end.
+  // Scroll to the newest lines, which are at the end.
   for (const log of document.querySelectorAll("[role=log]")) log.scrollTop = log.scrollHeight;
   // Clearing the search shows everything.
   byId("q")?.addEventListener("search", (event) => { if (!event.target.value) event.target.form.submit(); });

@@ -4,10 +4,10 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The last versions of the page at one address for clients with one right, and the events that update browsers to the newest one.
+/// The last versions of a page for clients with one right, and the events that bring browsers to the newest version.
 ///
-/// These browsers share the rendered events. The server only remembers the version of each: a slow browser skips
-/// versions, and receives the difference from its version to the newest.
+/// These browsers share the rendered events. Of each browser the server remembers only the version: a slow browser skips
+/// versions and receives the difference between its version and the newest.
 struct LivePage {
     /// Whether these clients may act.
     let canAct: Bool
@@ -15,10 +15,10 @@ struct LivePage {
     private(set) var version = 0
     /// The number of browsers that watch the page.
     var watchers = 0
-    /// When the page was last requested, by the number of the last version of any page then.
+    /// When the page was last requested or left, as the number of the newest version of any page at that time.
     var used = 0
     private var versions: [(number: Int, content: PageContent)] = []
-    /// The events that update versions to the newest, by the number of the version.
+    /// The events that bring older versions to the newest, by the number of the older version.
     private(set) var frames: [Int: [UInt8]] = [:]
 
     /// The maximum number of versions kept.
@@ -36,7 +36,7 @@ struct LivePage {
 
     /// Adds a version, unless the content is unchanged.
     ///
-    /// - Parameter number: The number of the version, which no earlier one has, of this page or of one at the same address before it.
+    /// - Parameter number: The number of the version, which no earlier version has, not even one of an evicted page at this address.
     /// - Returns: Whether the content changed.
     mutating func update(_ content: PageContent, as number: Int) -> Bool {
         guard content != self.content else { return false }
@@ -47,13 +47,13 @@ struct LivePage {
         return true
     }
 
-    /// The event that updates a browser from a version to the newest one; nil if it already has that.
+    /// The event that brings a browser from a version to the newest one; nil if it already has the newest.
     ///
     /// - Parameter version: The browser's version; if it is no longer kept, the event contains the whole page.
     mutating func frame(from version: Int, name: (Int) -> String) -> [UInt8]? {
         guard version != self.version, let content else { return nil }
         let old = versions.first { $0.number == version }?.content
-        // All that are not kept get the same: a browser may say any number.
+        // All versions that are not kept share one event, because a browser may send any number.
         let version = old == nil ? Self.unknown : version
         if let frame = frames[version] { return frame }
         let operations = old.map { PageDifference(from: $0, to: content, canAct: canAct).operations }
@@ -74,7 +74,7 @@ struct LivePage {
     }
 
     private static func event(_ operations: [JSONValue], id: String) -> [UInt8] {
-        // Serialized JSON contains no line breaks, as an event's data requires.
+        // The data of an event must not contain line breaks; serialized JSON has none.
         Array("id: \(id)\ndata: ".utf8) + JSONValue.array(operations).utf8() + Array("\n\n".utf8)
     }
 }

@@ -8,10 +8,10 @@ internal import ConnectorPlatform
 
 /// The pages that browsers watch, kept up to date.
 ///
-/// Takes one snapshot of the host for all pages, at most four times a second, and none while no page is watched; beside that, one for each
-/// request for a page.
+/// Takes one snapshot of the host for all watched pages, at most four times a second, and none while no page is watched. Each
+/// request for a page takes one more.
 actor LivePages {
-    /// A page, as those see it who have a right.
+    /// A page as clients with a certain right see it.
     private struct Key: Hashable {
         var address: PageAddress
         var right: Right
@@ -21,17 +21,17 @@ actor LivePages {
     private var pages: [Key: LivePage] = [:]
     private var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     private var nextWatcher = 0
-    /// The last number given to a version of any page. A page that is evicted and requested again does not repeat one.
+    /// The last number given to a version of any page; an evicted page that is requested again thus never repeats a number.
     private var lastVersion = 0
     /// When the watchers were last woken, in nanoseconds of the clock.
     private var woken: UInt64
     private let clock: any HostClock
-    /// Distinguishes the versions of this run from those of an earlier one on the same address.
+    /// Distinguishes the versions of this run from those of an earlier run at the same address.
     private let epoch = UInt32.random(in: 0 ... .max)
 
     /// The minimum time between two snapshots for all pages.
     static let interval: Duration = .milliseconds(250)
-    /// How long there may be no event before one is sent: proxies close quiet connections, and only a write finds that a client is gone.
+    /// The longest silence on a connection: proxies close quiet ones, and only a write reveals that a client is gone.
     static let quiet: Duration = .seconds(15)
     /// The maximum number of pages kept while no browser watches them.
     private static let idleLimit = 64
@@ -50,7 +50,7 @@ actor LivePages {
     /// Keeps the pages up to date until the task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { group in
-            // A model may yield only what changes.
+            // A model may yield only when something changes, so quiet watchers are also woken by time.
             group.addTask {
                 while (try? await Task.sleep(for: Self.quiet)) != nil { await self.wakeIfQuiet() }
             }
@@ -68,18 +68,18 @@ actor LivePages {
     func content(of address: PageAddress, for right: Right) async -> (content: PageContent, version: String) {
         let content = content(Key(address: address, right: right), await console.snapshot(for: [address.route]))
         evictIdle()
-        // The content's address is clamped to the last page.
+        // The page number in the content's address is clamped to the last page.
         let key = Key(address: content.address, right: right)
         var page = pages[key] ?? LivePage(canAct: right == .act)
         let isNew = page.update(content, as: newVersion())
         page.used = lastVersion
         pages[key] = page
-        // The next update finds nothing new then.
+        // The next update will find nothing new, so it would not wake the watchers.
         if isNew, page.watchers > 0 { wake() }
         return (content, name(of: page.version))
     }
 
-    /// The content of a page in a snapshot, as far as the right to see it goes.
+    /// The content of a page in a snapshot, limited to what the right allows to see.
     private func content(_ key: Key, _ snapshot: ConsoleSnapshot) -> PageContent {
         PageContent(key.address, registry, key.right == .act ? snapshot : snapshot.forReaders)
     }
@@ -96,8 +96,8 @@ actor LivePages {
 
     /// Starts watching a page.
     ///
-    /// - Returns: A stream that yields when the page may have changed, and the number for ``unwatch(_:_:)``; nil if there are too
-    ///   many watchers.
+    /// - Returns: A stream that yields when the page may have changed, and the number for ``unwatch(_:as:_:)``; nil if there are
+    ///   too many watchers.
     func watch(_ address: PageAddress, as right: Right) async -> (changes: AsyncStream<Void>, number: Int)? {
         guard hasRoom else { return nil }
         nextWatcher += 1
@@ -119,7 +119,7 @@ actor LivePages {
         pages[key]?.used = lastVersion
     }
 
-    /// The event that updates a browser from a version, and the resulting version; nil if it already has the newest.
+    /// The event that brings a browser from a version to the newest one, and the name of that; nil if it already has the newest.
     func frame(of address: PageAddress, for right: Right, from version: String) -> (bytes: [UInt8], version: String)? {
         let key = Key(address: address, right: right)
         guard var page = pages[key] else { return nil }
@@ -129,7 +129,7 @@ actor LivePages {
         return bytes.map { ($0, name(of: page.version)) }
     }
 
-    /// Brings every watched page up to date, and wakes the watchers if one changed, or none was woken for long.
+    /// Updates every watched page, and wakes the watchers if a page changed or they have been quiet for too long.
     func update() async {
         let watched = pages.filter { $0.value.watchers > 0 }.keys
         guard !watched.isEmpty else { return }

@@ -5,14 +5,14 @@ internal import ConnectorBase
 internal import ConnectorConsole
 internal import ConnectorHost
 
-/// The difference between two versions of a page: a list of small operations with new markup, which the page's script applies.
+/// The difference between two versions of a page: small operations with new markup, which the page's script applies.
 struct PageDifference: Sendable {
     /// The operations, in order.
     private(set) var operations: [JSONValue] = []
 
-    /// Compares two versions of the page at one address.
+    /// Compares two versions of a page.
     ///
-    /// - Parameter canAct: Whether the page has buttons for actions.
+    /// - Parameter canAct: Whether the page has buttons for acts.
     init(from old: PageContent, to new: PageContent, canAct: Bool) {
         let view = SceneView(content: new, canAct: canAct)
         if old.isReady != new.isReady || old.gates != new.gates {
@@ -57,7 +57,7 @@ struct PageDifference: Sendable {
         }
     }
 
-    /// The components to redraw as a whole: their frame changed, or their column of buttons appeared or disappeared.
+    /// The components to redraw as a whole, for example because their frame changed or their column of buttons came or went.
     private static func redrawn(_ changes: [SceneChange], from old: Scene, to new: Scene) -> Set<Int> {
         var redrawn: Set<Int> = []
         for change in changes {
@@ -67,13 +67,13 @@ struct PageDifference: Sendable {
             if now.hasActs != before.hasActs || now.shape == .buttons || now.shape == .tabs {
                 redrawn.insert(component)
             }
-            // Without contents only the state is drawn.
+            // Without contents, only the state is drawn.
             if now.hasContents != before.hasContents, now.state != .loaded { redrawn.insert(component) }
         }
         return redrawn
     }
 
-    /// Adds the changes of a row: single cells of a table, if nothing else changed.
+    /// Adds the changes of a row: single cells of a table if only cells changed, otherwise the whole row.
     private mutating func update(
         _ component: Int,
         _ index: Int,
@@ -82,7 +82,7 @@ struct PageDifference: Sendable {
         _ view: SceneView
     ) {
         let shown = view.content.scene.components[component]
-        // The index is that in the new list; the old row is found by its id, since rows may have been added or removed.
+        // The index is one in the new list; the old row is found by its id, since rows may have been added or removed.
         let before = old.scene.components[component].rows.first { $0.id == row.id }
         guard [.tree, .table].contains(shown.shape), let before, before.differsOnlyInCells(from: row) else {
             add("row", number(component), number(index), .string(view.row(component, index).text))
@@ -114,7 +114,7 @@ extension SceneChange {
     fileprivate var component: Int? {
         switch self {
         case .everything, .acts: nil
-        case .frame(let component, _, _, _, _), .update(let component, _, _), .remove(let component, _),
+        case .frame(let component, _), .update(let component, _, _), .remove(let component, _),
             .insert(let component, _, _):
             component
         }

@@ -7,18 +7,19 @@ internal import ConnectorBase
 enum Escaping {
     /// Escapes a text for the content of an element or the value of a quoted attribute.
     ///
-    /// Control characters, which HTML does not allow, and characters that change the text direction become their code points.
+    /// Control characters, which HTML does not allow, and characters that change the text direction appear as `\u{…}`.
     static func text(_ text: String) -> String {
         escape(text) { "\\u{\(hexadecimal($0))}" }
     }
 
-    /// Escapes a text that a form sends back: the value of an attribute `value`, or the content of a `textarea`.
+    /// Escapes a text that a form submits again: the value of a `value` attribute, or the content of a `textarea`.
     ///
-    /// Carriage returns and characters that change the text direction become references, which a hidden field sends as they are. Fields of
-    /// one line drop line ends, and a `textarea` makes each a carriage return and a line feed (HTML, 4.10.5.1 and 4.10.11).
+    /// Carriage returns and characters that change the text direction become character references, which a hidden field submits
+    /// unchanged. A field of one line drops line ends, and a `textarea` turns each into a carriage return and a line feed (HTML,
+    /// 4.10.5.1 and 4.10.11).
     static func value(_ text: String) -> String {
         escape(text) { character in
-            // Other control characters cannot be in a document, not even as references.
+            // Other control characters are not allowed in a document, not even as references.
             let isReferable = character == "\r" || character.value >= 0xA0
             return isReferable ? "&#x\(hexadecimal(character));" : "\\u{\(hexadecimal(character))}"
         }
@@ -30,7 +31,7 @@ enum Escaping {
 
     /// Escapes a text, with a function for its hidden characters.
     private static func escape(_ text: String, hidden: (Unicode.Scalar) -> String) -> String {
-        // Fast path: nearly every text is plain.
+        // Fast path: nearly every text needs no escaping.
         guard text.utf8.contains(where: isSpecial) else { return text }
         var escaped = ""
         for character in text.unicodeScalars {
@@ -52,7 +53,7 @@ enum Escaping {
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
-        // Control characters; the lead bytes of U+0080 to U+00BF, of U+0600 to U+063F, and of U+2000 to U+2FFF.
+        // Control characters; the lead bytes of U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF and U+F000 to U+FFFF.
         case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
         default: false
         }

@@ -3,7 +3,7 @@
 
 /// A fragment of HTML.
 ///
-/// Names of elements and attributes are literals in this module, and every other text is escaped when it is added, so text from a
+/// Names of elements and attributes are literals of this module. Every other text is escaped when it is added, so text from a
 /// plugin or a vendor can never become markup.
 struct Markup: Sendable {
     /// The HTML.
@@ -17,7 +17,7 @@ struct Markup: Sendable {
         self.text.append(Escaping.text(text))
     }
 
-    /// Adds a text that a form sends back, as the content of a `textarea`.
+    /// Adds a text that a form submits again, as the content of a `textarea`.
     mutating func writeValue(_ value: String) {
         text.append(Escaping.value(value))
     }

@@ -13,7 +13,7 @@ struct CallDraft: Sendable {
     /// The error messages of the fields, by name.
     var faults: [String: String] = [:]
 
-    /// The prefix of a form field's name in HTML, which separates it from the page's own fields.
+    /// The prefix of a form field's name in HTML, which sets it apart from the page's own fields.
     static let prefix = "f."
 
     /// The values of a posted form, by field name.

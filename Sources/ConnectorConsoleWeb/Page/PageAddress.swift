@@ -4,9 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorConsole
 
-/// The address of a page: a route, the search in its scene, and the page number.
+/// The address of a page: a route, a search in its scene, and a page number.
 struct PageAddress: Sendable, Hashable {
-    /// The scene.
+    /// The route of the scene.
     var route: Route
     /// The text to search for; empty for everything.
     var search = ""

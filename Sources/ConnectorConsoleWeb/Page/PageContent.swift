@@ -8,7 +8,7 @@ internal import ConnectorHost
 struct PageContent: Sendable, Equatable {
     /// The address, with the page number clamped to the last page.
     let address: PageAddress
-    /// The sections, in their order.
+    /// The sections, in order.
     let tabs: [Tab]
     /// The scene, with only the rows of this page.
     let scene: Scene
@@ -26,7 +26,7 @@ struct PageContent: Sendable, Equatable {
     let isSimulated: Bool
     /// Whether there is a scene at the route.
     let isFound: Bool
-    /// The last changes of state, to be announced.
+    /// The last changes of state, for announcements.
     let transitions: [HostHistory.Transition]
 
     /// A section: the root of its routes, and its title.

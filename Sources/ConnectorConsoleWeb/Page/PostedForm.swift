@@ -18,7 +18,7 @@ struct PostedForm: Sendable {
     static let call = "/-/call"
     /// The field that names the component with the form.
     static let form = "form"
-    /// The field that confirms an action; its value is `yes`.
+    /// The field that confirms an act; its value is `yes`.
     static let confirmed = "confirmed"
 
     /// Parses a form; nil if it does not name its page.
@@ -29,6 +29,6 @@ struct PostedForm: Sendable {
         self.fields = fields
     }
 
-    /// Whether the operator confirmed the action.
+    /// Whether the operator confirmed the act.
     var isConfirmed: Bool { fields[Self.confirmed] == "yes" }
 }

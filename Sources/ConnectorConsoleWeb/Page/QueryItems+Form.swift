@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension QueryItems {
-    /// The maximum number of fields parsed; forms of the console have fewer.
+    /// The maximum number of fields parsed; the console's forms have fewer.
     private static let formLimit = 256
 
     /// Parses the fields of a query or a posted form; fields that are not encoded correctly are omitted.

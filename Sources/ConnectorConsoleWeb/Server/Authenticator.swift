@@ -5,9 +5,9 @@ internal import ConnectorControl
 internal import ConnectorServices
 internal import Synchronization
 
-/// Authenticates clients of the console, and knows the right of each.
+/// Authenticates the clients of the console and determines the right of each.
 ///
-/// A link contains a token for one browser: it is exchanged for a session, and a new link replaces it. The operator's tokens
+/// A link contains a token for one browser, which exchanges it for a session; a new link then replaces it. The operator's tokens
 /// authenticate any number of clients for as long as the server runs.
 final class Authenticator: Sendable {
     /// The credential of an authenticated client.
@@ -33,9 +33,9 @@ final class Authenticator: Sendable {
     private struct Session {
         var id: String
         var right: Right
-        /// When it was last used, as a count of requests.
+        /// When it was last used, as a value of the count of uses.
         var used: UInt64
-        /// The result of its last action, until a page has shown it.
+        /// The result of its last act, until a page has shown it.
         var message: String?
     }
 
@@ -43,7 +43,7 @@ final class Authenticator: Sendable {
         var link = Token()
         var sessions: [Session] = []
         var uses: UInt64 = 0
-        /// Streaming responses, which end when the credentials of their readers become invalid.
+        /// The streaming responses; each ends when the credential of its reader becomes invalid.
         var leases: [UInt64: (credential: Credential, end: AsyncStream<Void>.Continuation)] = [:]
         var nextLease: UInt64 = 0
     }
@@ -52,7 +52,7 @@ final class Authenticator: Sendable {
     private let linkRight: Right
     private let state = Mutex(State())
 
-    /// The maximum number of sessions; beyond it the least recently used one is removed.
+    /// The maximum number of sessions; beyond it, the least recently used one is removed.
     static let sessionLimit = 64
     /// The minimum length of an operator's token, in bytes.
     static let minimumTokenLength = 16
@@ -77,7 +77,7 @@ final class Authenticator: Sendable {
 
     /// Exchanges the token of a link for a session, and replaces the link.
     ///
-    /// - Returns: The session's id; nil if the token is not that of the unused link.
+    /// - Returns: The session's id; nil if the token does not belong to the unused link.
     func exchange(_ token: String) -> String? {
         state.withLock { state in
             guard Token.areEqual(token, state.link.text) else { return nil }
@@ -114,7 +114,7 @@ final class Authenticator: Sendable {
     }
 
     private func right(ofToken token: String) -> Right? {
-        // Compares with every one, so that the time reveals nothing.
+        // Compares against every token, so that the timing reveals nothing.
         tokens.reduce(nil) { found, known in Token.areEqual(token, known.secret.reveal()) ? known.right : found }
     }
 
@@ -128,14 +128,14 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// Stores the result of an action for the next page of a session.
+    /// Stores the result of an act for the next page of a session.
     func setMessage(_ message: String, for id: String) {
         state.withLock { state in
             if let index = Self.index(of: id, in: state) { state.sessions[index].message = message }
         }
     }
 
-    /// Returns and removes the result of a session's last action.
+    /// Returns and removes the result of a session's last act.
     func takeMessage(of id: String) -> String? {
         state.withLock { state in
             Self.index(of: id, in: state).flatMap { state.sessions[$0].message.take() }
@@ -150,7 +150,7 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// Whether a token is that of the unused link.
+    /// Whether a token belongs to the unused link.
     func isLink(_ token: String) -> Bool { Token.areEqual(token, link) }
 
     /// Whether a credential is still valid.
@@ -164,7 +164,7 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// A stream that finishes when a credential becomes invalid; nil if it is already.
+    /// A stream that finishes when a credential becomes invalid; nil if it already is.
     func lease(_ credential: Credential) -> AsyncStream<Void>? {
         let (lease, end) = AsyncStream.makeStream(of: Void.self)
         let number = state.withLock { state -> UInt64? in
@@ -191,7 +191,7 @@ final class Authenticator: Sendable {
     }
 
     private static func index(of id: String, in state: State) -> Int? {
-        // Compares with every one, so that the time reveals nothing.
+        // Compares against every session, so that the timing reveals nothing.
         state.sessions.indices.reduce(nil) { Token.areEqual(id, state.sessions[$1].id) ? $1 : $0 }
     }
 }

@@ -5,10 +5,10 @@ package import ConnectorBase
 internal import ConnectorServices
 
 extension WebConsole.Options {
-    /// Checks that these options admit no one by mistake.
+    /// Checks that these options admit nobody by mistake.
     ///
-    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, for a
-    ///   token that is too short, and for a name with a port or anything else that is not part of a name.
+    /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
+    ///   address without a name, for a token that is too short, and for a name that is not just a host name or an IP address.
     package func check() throws(ConnectorError) {
         let minimum = Authenticator.minimumTokenLength
         for token in [token, readToken].compactMap(\.self) where token.reveal().utf8.count < minimum {
@@ -40,7 +40,7 @@ extension WebConsole.Options {
 
     /// Whether a text is a host name or an IP address, without a port.
     private static func isHost(_ text: String) -> Bool {
-        // Only an IPv6 address has colons, and at least two.
+        // Only an IPv6 address contains colons, and it has at least two.
         guard text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else { return false }
         return URLParts("http://\(URLParts.bracketed(text))")?.host == text.lowercased()
     }

@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// A token bucket for each client: it admits a burst, and then a constant rate.
+/// A token bucket for each client, which admits a burst and then a constant rate.
 ///
-/// Memory is bounded: clients beyond the first thousand share one bucket until the buckets of idle clients are removed.
+/// Memory is bounded: clients beyond the first 1024 share one bucket until the buckets of idle clients are removed.
 final class RateLimit: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -30,7 +30,7 @@ final class RateLimit: Sendable {
     /// Creates a limit; every client starts with a full bucket.
     ///
     /// - Parameters:
-    ///   - perSecond: The rate at which a bucket refills, in requests a second.
+    ///   - perSecond: The rate at which a bucket refills, in requests per second.
     ///   - burst: The size of a bucket, in requests.
     init(perSecond: Double, burst: Double) {
         self.perSecond = perSecond

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// What the console reads of a request.
+/// The parts of a request that the console reads.
 extension ServerRequest {
     /// The fields of the query.
     var parameters: QueryItems { QueryItems(form: query) }
@@ -12,10 +12,10 @@ extension ServerRequest {
     /// The fields of a form that was posted.
     var form: QueryItems { QueryItems(form: String(decoding: body, as: UTF8.self)) }
 
-    /// Whether a person reads the answer.
+    /// Whether the client accepts HTML, as a browser does that shows the answer to a person.
     var wantsPage: Bool { fields["Accept"]?.contains("text/html") ?? false }
 
-    /// The values of every cookie of a name. Browsers send those of other paths, ports and subdomains of the host, too.
+    /// The values of all cookies with a name. Browsers also send those set for other paths, ports and subdomains of the host.
     func cookies(_ name: String) -> [String] {
         (fields["Cookie"] ?? "").split(ascii: ";").compactMap { pair in
             let text = Substring(pair.utf8.drop(while: \.isBlank))

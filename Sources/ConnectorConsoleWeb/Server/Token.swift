@@ -10,7 +10,7 @@ struct Token: Sendable {
     init() {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_".utf8)
-        // Six bits a character: 43 of them hold 32 bytes.
+        // A character holds six bits, so 43 of them hold 32 bytes.
         text = String(decoding: (0..<43).map { _ in digits[Int(generator.next() & 63)] }, as: UTF8.self)
     }
 

@@ -16,7 +16,7 @@ extension WebResponder {
         case read(limit: Int, answer: @Sendable (ServerRequest) async -> WebResponse)
     }
 
-    /// Decides on a request. Runs on the connection's event loop, and does not block.
+    /// Decides on a request. Runs on the connection's event loop and does not block.
     func admit(_ request: ServerRequest) -> Admission {
         guard origins.isHost(request.fields["Host"]) else {
             let sentence = "this server does not have that name; use the address in its link"
@@ -33,7 +33,7 @@ extension WebResponder {
         if request.path == "/livez", request.method != "POST" { return .answer(WebResponse(text: "ok\n")) }
         if request.method == "GET", isPage(request.path), let token = request.parameters["token"] {
             guard authenticator.isLink(token) else { return .answer(exchange(token, request)) }
-            // Announcing the next link may block, so it must not run on the event loop.
+            // Announcing the next link may block, so this must not run on the event loop.
             return .read(limit: Self.entryLimit) { exchange(token, $0) }
         }
         let client = client(of: request)
@@ -54,7 +54,7 @@ extension WebResponder {
         }
     }
 
-    /// Whether a request is not rate limited: a health check must always get through.
+    /// Whether a request is exempt from the rate limit: a readiness check must always get through.
     private func isExempt(_ request: ServerRequest) -> Bool { request.path == "/readyz" }
 
     /// Counts a request.

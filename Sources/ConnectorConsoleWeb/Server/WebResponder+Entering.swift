@@ -9,14 +9,16 @@ internal import ConnectorPlatform
 
 /// Authentication, and protection against requests from other sites.
 extension WebResponder {
-    /// Whether a request may come from a page of another site, for which the browser would send the session's cookie.
+    /// Whether a request may come from a page of another site, on whose behalf the browser would send the session's cookie.
     func isForeign(_ request: ServerRequest) -> Bool {
         let site = request.fields["Sec-Fetch-Site"]
-        // A form on a page that sends no Referer has the Origin "null": only Sec-Fetch-Site tells its site then.
+        // A form on a page that sends no referrer has the origin "null"; only Sec-Fetch-Site then tells its site.
         let isUnnamed = request.fields["Origin"] == "null" && site == "same-origin"
-        if let origin = request.fields["Origin"], !origins.isOwn(origin), !isUnnamed { return true }
+        if let origin = request.fields["Origin"], !origins.isOwn(origin, host: request.fields["Host"]), !isUnnamed {
+            return true
+        }
         if request.method == "POST" {
-            // Programs send neither, and no cookie.
+            // Programs send neither field, and no cookie.
             let isOwn = site.map { $0 == "same-origin" } ?? (request.fields["Origin"] != nil)
             return !isOwn && (site != nil || request.fields["Cookie"] != nil)
         }
@@ -29,13 +31,13 @@ extension WebResponder {
     enum Client: Sendable {
         /// A client with a valid credential.
         case authenticated(Right, Authenticator.Credential)
-        /// A client with a wrong credential, and its kind.
+        /// A client with a wrong credential, and the kind of credential.
         case invalid(String)
         /// A client without a credential.
         case anonymous
     }
 
-    /// The sender of a request, by its token or its cookie. One valid credential suffices, even beside a wrong one.
+    /// The sender of a request, identified by a token or a cookie. One valid credential suffices, even beside a wrong one.
     func client(of request: ServerRequest) -> Client {
         if let (right, credential) = request.bearer.flatMap({ authenticator.right(ofBearer: $0) }) {
             return .authenticated(right, credential)
@@ -57,9 +59,9 @@ extension WebResponder {
         failures.take("\(kind) \(request.peer)", at: clock.now())
     }
 
-    /// Logs in a browser that follows the link, and redirects to the URL without the token.
+    /// Logs in a browser that follows the link, and redirects it to the URL without the token.
     func exchange(_ token: String, _ request: ServerRequest) -> WebResponse {
-        // A prefetch must not use up the link.
+        // A prefetch must not consume the link.
         let isPrefetch = ["Purpose", "Sec-Purpose"].contains { request.fields[$0]?.contains("prefetch") ?? false }
         guard !isPrefetch else { return rejection(403, .denied, "the link cannot be prefetched", request) }
         let target = PageAddress(String(request.path))?.url ?? "/"
@@ -86,20 +88,21 @@ extension WebResponder {
     }
 
     private func loggedIn(_ session: String, _ target: String, _ request: ServerRequest) -> WebResponse {
-        // A redirection of a navigation that another site began still counts as that site's: browsers send no cookie of
-        // SameSite=Strict with it. A page of ours begins a navigation of its own.
+        // A redirect within a navigation that another site began still counts as cross-site, so browsers withhold the
+        // SameSite=Strict cookie. A page of our own begins a new navigation instead.
         let isElsewhere = request.fields["Sec-Fetch-Site"] == "cross-site"
         var response = isElsewhere ? WebResponse(view(.read).forwarding(to: target)) : WebResponse(to: target)
         response.fields.append(("Set-Cookie", setCookie(session)))
         return response
     }
 
-    /// A cookie with a value. Browsers take one of TLS, also to remove it, only with `Secure`: its name begins with `__Host-` (RFC 6265bis).
+    /// The `Set-Cookie` field for a value. Over TLS the cookie's name begins with `__Host-`, so browsers accept it, even when it is
+    /// removed, only with `Secure` (RFC 6265bis).
     private func setCookie(_ value: String) -> String {
         "\(cookie)=\(value); Path=/; HttpOnly; SameSite=Strict\(isSecure ? "; Secure" : "")"
     }
 
-    /// Ends a browser's session, and removes its cookie.
+    /// Ends a browser's session and removes its cookie.
     func logOut(_ session: String?) -> WebResponse {
         if let session { authenticator.logOut(session) }
         var response = WebResponse(to: "/")

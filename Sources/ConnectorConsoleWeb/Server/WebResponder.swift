@@ -7,10 +7,11 @@ internal import ConnectorControl
 internal import ConnectorHTTPServer
 internal import ConnectorPlatform
 
-/// Responds to the requests of browsers and programs, independent of their connections.
+/// Responds to the requests of browsers and programs, independently of their connections.
 ///
 /// A request must pass four checks, in this order: it names this server; it does not come from a page of another site; it is
-/// within the rate limit; and its client has the right. A request that fails one starts no task, and its body is not read.
+/// within the rate limit; and its client has the required right. A request that fails one of them starts no task, and its body is
+/// not read; only the right to act on a page is checked after the body was read.
 struct WebResponder: Sendable {
     /// The host names of this server.
     let origins: Origins
@@ -18,7 +19,7 @@ struct WebResponder: Sendable {
     let authenticator: Authenticator
     /// The pages.
     let pages: LivePages
-    /// Performs acts, and has the scenes.
+    /// Performs acts and makes the scenes.
     let console: Console
     /// Serves the API; nil without a host.
     let api: ControlAPI?
@@ -36,7 +37,7 @@ struct WebResponder: Sendable {
     let renewLink: @Sendable () -> Void
     /// The rate limit of each session or token.
     let requests = RateLimit(perSecond: 200, burst: 600)
-    /// The rate limit of each address without a valid credential. Separate, so that these cannot crowd out sessions.
+    /// The rate limit of each address without a valid credential; separate, so that such clients cannot crowd out sessions.
     let anonymousRequests = RateLimit(perSecond: 200, burst: 600)
     /// The rate limit of wrong credentials, for each kind and address.
     let failures = RateLimit(perSecond: 1, burst: 20)
@@ -47,7 +48,7 @@ struct WebResponder: Sendable {
     static let bodyLimit = 64 << 10
     /// The maximum size of the login form, in bytes; unauthenticated clients may send it.
     static let entryLimit = 4 << 10
-    /// The maximum number of cookies of one name that are looked up.
+    /// The maximum number of cookies with one name that are looked up.
     static let cookieLimit = 16
 
     /// Responds to an authenticated client.
@@ -96,7 +97,7 @@ struct WebResponder: Sendable {
         return WebResponse(status: 200, .events(address, version: version, right))
     }
 
-    /// The assets that need no authentication, since they reveal nothing about the host; nil for any other path.
+    /// An asset, which needs no authentication because it reveals nothing about the host; nil for any other path.
     func publicAsset(_ request: ServerRequest) -> WebResponse? {
         guard request.method != "POST" else { return nil }
         switch request.path {
@@ -131,7 +132,7 @@ struct WebResponder: Sendable {
             return refusal(400, .invalid, "the form names no page to return to", request)
         }
         let scene = await pages.scene(at: form.address.route)
-        // A program that posts without the name of a form means the first one.
+        // A program that posts without naming a form means the first one.
         let named = fields[PostedForm.form].map { name in scene.component(name) }
         guard let component = named ?? scene.components.first(where: { $0.form != nil }), let found = component.form
         else {
@@ -146,7 +147,7 @@ struct WebResponder: Sendable {
         }
     }
 
-    /// Shows a form again, with the errors in its fields.
+    /// Shows a form again, with the errors at its fields.
     private func rejected(
         _ draft: CallDraft,
         _ fault: FormFault,
@@ -168,7 +169,7 @@ struct WebResponder: Sendable {
     ) async -> WebResponse {
         if let question = act.question, !form.isConfirmed {
             guard !request.wantsPage else { return WebResponse(view(.act).confirmation(of: act, form)) }
-            // The script asks, and posts again.
+            // The page's script asks the question and posts again.
             return WebResponse(ControlResponse(["version": 1, "question": .string(question)], status: 428))
         }
         let outcome = await console.perform(act)
@@ -178,8 +179,9 @@ struct WebResponder: Sendable {
         }
         let next = outcome.isFailure ? nil : outcome.route?.description
         guard request.wantsPage, let session else {
-            var response = WebResponse(text: outcome.sentence, status: outcome.code == .conflict ? 409 : 200)
-            // The script opens it.
+            let status = outcome.isFailure ? (outcome.code ?? .failed).status : 200
+            var response = WebResponse(text: outcome.sentence, status: status)
+            // The page's script opens it.
             if let next { response.fields.append(("Content-Location", next)) }
             return response
         }
@@ -192,24 +194,24 @@ struct WebResponder: Sendable {
         path.starts(ascii: "/api/") || ["/api", "/readyz", "/metrics"].contains(path)
     }
 
-    /// Whether a path may be that of a page.
+    /// Whether a path may belong to a page.
     func isPage(_ path: Substring) -> Bool { !isAPI(path) && !path.starts(ascii: PageView.prefix) }
 
     // MARK: Refusals
 
-    /// Refuses a body larger than the limit, of which the rest is not read.
+    /// Refuses a body that exceeds the limit; the rest of it is not read.
     func tooLarge(_ request: ServerRequest) -> WebResponse {
         rejection(413, .tooLarge, "the body is too large", request)
     }
 
-    /// Refuses a request beyond the rate limit.
+    /// Refuses a request that exceeds a rate limit.
     func tooMany(_ sentence: String, _ request: ServerRequest) -> WebResponse {
         var response = rejection(429, .rateLimited, sentence, request)
         response.fields.append(("Retry-After", "1"))
         return response
     }
 
-    /// Refuses a request, and closes the connection without reading further requests.
+    /// Refuses a request and closes the connection without reading further requests.
     func rejection(
         _ status: Int,
         _ code: ConnectorError.Code,
@@ -221,7 +223,7 @@ struct WebResponder: Sendable {
         return response
     }
 
-    /// Refuses a request: with a page for browsers, with the API's error document for programs.
+    /// Refuses a request, with a page for browsers and with the API's error document for programs.
     func refusal(
         _ status: Int,
         _ code: ConnectorError.Code,

@@ -9,20 +9,20 @@ internal import ConnectorHTTPServer
 struct WebResponse: Sendable {
     /// The HTTP status.
     var status: Int
-    /// Header fields besides the ``common`` ones and the type of the body.
+    /// The header fields besides the ``common`` ones and the body's `Content-Type`.
     var fields: [(name: String, value: String)] = []
     /// The body.
     var body: Body
     /// Whether to close the connection after the response.
     var isLast = false
-    /// The credential of the client: a streaming body ends when it becomes invalid.
+    /// The credential of the client; a streaming body ends when it becomes invalid.
     var credential: Authenticator.Credential?
 
     /// The body of a response.
     enum Body: Sendable {
         /// A complete body.
         case bytes([UInt8], type: String)
-        /// A stream of parts.
+        /// A stream of parts, preceded by some bytes.
         case parts(AsyncStream<[UInt8]>, after: [UInt8], type: String)
         /// The server-sent events of a page.
         case events(PageAddress, version: String, Right)
@@ -70,7 +70,7 @@ struct WebResponse: Sendable {
         fields.append(("Location", url))
     }
 
-    /// Creates a response from one of the API.
+    /// Creates a response from a response of the API.
     init(_ response: ControlResponse) {
         let (body, type) = (response.body, response.contentType)
         self.init(

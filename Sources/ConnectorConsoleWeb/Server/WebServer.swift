@@ -12,7 +12,7 @@ internal import NIOSSL
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Serves the console over HTTP/1.1, with TLS if there is a certificate.
+/// Serves the console over HTTP/1.1, encrypted with TLS if there is a certificate.
 final class WebServer: Sendable {
     private let options: WebConsole.Options
     private let console: Console
@@ -29,8 +29,7 @@ final class WebServer: Sendable {
 
     /// Creates a server, which does not listen yet.
     ///
-    /// - Throws: `invalid-value` for an address other than loopback without a certificate, a token or a name, and for a token
-    ///   that is too short; `unreadable` for an invalid certificate.
+    /// - Throws: `invalid-value` if ``WebConsole/Options/check()`` rejects the options; `unreadable` for an invalid certificate.
     init(
         _ model: any ConsoleModel,
         _ host: ConnectorHost?,
@@ -60,7 +59,7 @@ final class WebServer: Sendable {
 
     /// Serves until the task is cancelled or a graceful shutdown starts.
     ///
-    /// - Throws: `unavailable` if the address cannot be listened on.
+    /// - Throws: `unavailable` if the server cannot listen on the address.
     @concurrent
     func run() async throws(ConnectorError) {
         let running = Task { [console] in await console.run() }
@@ -90,7 +89,7 @@ final class WebServer: Sendable {
         } catch {
             throw ConnectorError(
                 .unavailable,
-                "the console cannot listen on \(options.address.authority(port: options.address.port))",
+                "the console cannot listen on \(options.address.authority)",
                 fix: "choose another port, or 0 for any free one",
                 cause: String(describing: error)
             )
@@ -99,7 +98,7 @@ final class WebServer: Sendable {
 
     private func makeResponder(_ port: Int) -> WebResponder {
         WebResponder(
-            origins: Origins(options.address, port: port, names: options.names, isSecure: tls != nil),
+            origins: Origins(options.address, names: options.names, isSecure: tls != nil),
             authenticator: authenticator,
             pages: pages,
             console: console,
@@ -114,7 +113,7 @@ final class WebServer: Sendable {
         )
     }
 
-    /// The first route: that of the options or, if it has no tab, that of the first tab.
+    /// The first route: the one in the options or, if that has no tab, the route of the first tab.
     private var start: Route {
         let tabs = console.registry.tabs.map(\.root)
         return tabs.contains(options.route.root) ? options.route : tabs.first.map { Route([$0]) } ?? options.route
@@ -122,7 +121,7 @@ final class WebServer: Sendable {
 
     private func announceLink(_ port: Int) {
         let scheme = tls == nil ? "http" : "https"
-        let host = options.names.first.map { "\($0):\(port)" } ?? options.address.authority(port: port)
+        let host = WebConsole.Address(host: options.names.first ?? options.address.host, port: port).authority
         // Where other machines can connect, only the operator's tokens authenticate.
         announce("\(scheme)://\(host)/" + (options.address.isLoopback ? "?token=\(authenticator.link)" : ""))
     }
@@ -178,7 +177,7 @@ final class WebServer: Sendable {
         return made
     }
 
-    /// A streaming body that ends when the client's credential becomes invalid, or earlier.
+    /// A streaming body that ends when the client's credential becomes invalid, or earlier if nothing is left to write.
     private func stream(
         for credential: Authenticator.Credential?,
         _ write: @escaping @Sendable (BodyWriter) async throws -> Void
@@ -210,7 +209,7 @@ final class WebServer: Sendable {
                 try await writer.write(frame.bytes)
                 version = frame.version
             } else {
-                // A comment, which fails if the client has disconnected.
+                // Writing this comment fails if the client has disconnected.
                 try await writer.write(Array(":\n\n".utf8))
             }
         }

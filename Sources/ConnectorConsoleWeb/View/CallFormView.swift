@@ -9,11 +9,11 @@ struct CallFormView: Sendable {
     let form: SceneForm
     /// The id of its component.
     let component: String
-    /// What distinguishes its elements from those of other forms in the page; empty for the first form.
+    /// The suffix that makes its elements' ids unique in the page; empty for the first form.
     let suffix: String
     /// The page that contains it.
     let address: PageAddress
-    /// The values entered before, with their error messages.
+    /// The values entered earlier, with their error messages.
     var draft = CallDraft()
 
     /// Draws the form.
@@ -37,7 +37,7 @@ struct CallFormView: Sendable {
         return markup
     }
 
-    /// Whether the values entered before are those of this form.
+    /// Whether the values entered earlier belong to this form.
     private var isDrafted: Bool { draft.component == component }
 
     private func add(_ field: FormField, _ id: String, _ markup: inout Markup) {

@@ -17,7 +17,7 @@ struct ChartView: Sendable {
         self.component = component
     }
 
-    /// Draws the image, and the legend with the newest numbers.
+    /// Draws the image and a legend with the newest numbers.
     func figure() -> Markup {
         var markup = Markup()
         let most = Self.rounded(component.series.flatMap(\.values).filter(\.isFinite).max() ?? 0)
@@ -114,7 +114,7 @@ struct ChartView: Sendable {
         markup.element("path", ("class", "line l\(index % 4) g-\(style)"), ("d", path), text: "")
     }
 
-    /// The value rounded up to 1, 2 or 5 times a power of ten, for the top of the axis.
+    /// The top of the axis: the value, rounded up to 1, 2 or 5 times a power of ten.
     private static func rounded(_ most: Double) -> Double {
         guard most > 0, most.isFinite else { return 1 }
         var step = 0.001

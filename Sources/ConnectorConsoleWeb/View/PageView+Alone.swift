@@ -6,7 +6,7 @@ internal import ConnectorConsole
 
 /// Pages without a scene.
 extension PageView {
-    /// The page that confirms an act which loses data.
+    /// The page that asks to confirm an act that loses data.
     ///
     /// - Parameter form: The posted form; confirming posts it again.
     func confirmation(of act: ConsoleAct, _ form: PostedForm) -> Markup {

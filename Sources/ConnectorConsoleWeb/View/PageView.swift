@@ -6,21 +6,21 @@ internal import ConnectorHost
 
 /// Draws whole pages.
 struct PageView: Sendable {
-    /// The title of the console, which follows the scene's in the browser's tab.
+    /// The title of the console, which follows the scene's title in the browser's tab.
     let title: String
     /// Whether the client may act.
     let canAct: Bool
-    /// Whether the server has the API, to which the page links.
+    /// Whether the server has the API, which the page then links to.
     var hasAPI = true
 
-    /// The path prefix of assets and forms, which is not a route.
+    /// The path prefix of assets and forms, which no route has.
     static let prefix = "/-/"
 
     /// The page of a scene.
     ///
     /// - Parameters:
     ///   - version: The version of the content, from which live updates continue.
-    ///   - message: The result of the last action; nil for none.
+    ///   - message: The result of the last act; nil for none.
     ///   - draft: The values of the scene's form that did not pass validation.
     func page(
         _ content: PageContent,

@@ -3,9 +3,9 @@
 
 internal import ConnectorConsole
 
-/// Draws what a scene offers to do, and the states of its parts.
+/// Draws the acts that a scene offers, and the states of its components.
 extension SceneView {
-    /// Draws the buttons of acts, those of a menu in a list that opens.
+    /// Draws the buttons of acts; those of a menu are in a list that opens.
     static func buttons(_ acts: [ConsoleAct]) -> Markup {
         var markup = Markup()
         var menus: Set<String> = [""]
@@ -23,7 +23,7 @@ extension SceneView {
         return markup
     }
 
-    /// Draws the button of an act, and what it does or why it failed.
+    /// Draws the button of an act, marked as busy while it is pending, and its error if it failed.
     private static func button(_ act: ConsoleAct) -> Markup {
         var markup = Markup()
         markup.element(

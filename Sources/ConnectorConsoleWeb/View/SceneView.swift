@@ -3,7 +3,7 @@
 
 internal import ConnectorConsole
 
-/// Draws the scene of a page: every component as the HTML elements with the same semantics.
+/// Draws the scene of a page, with each component as HTML elements of the same meaning.
 ///
 /// Components, rows and cells are addressed by their indices, which keeps changes small.
 struct SceneView: Sendable {
@@ -94,7 +94,7 @@ struct SceneView: Sendable {
         markup.element("p", ("class", "empty"), text: "no entries")
     }
 
-    /// The classes of a table that hide its empty columns, among the first twelve.
+    /// The classes that hide empty columns of a table, among the first twelve.
     static func hiddenColumns(of component: Component) -> String {
         guard !component.rows.isEmpty else { return "" }
         let hidden = component.columns.indices.prefix(12).filter { column in
@@ -160,7 +160,7 @@ struct SceneView: Sendable {
                 }
             }
         case .timeline, .log:
-            // A list item loses its implicit role if its list has the role of a log.
+            // A list item loses its implicit role if its list has the role `log`.
             markup.element("li", ("role", component.shape == .log ? "listitem" : nil)) { markup in
                 for (index, cell) in row.cells.enumerated() {
                     markup.element("span", ("class", "cell\(index)")) { markup in
@@ -202,7 +202,7 @@ struct SceneView: Sendable {
 
     private func acts(of row: Row, in component: Component) -> Markup {
         var markup = Markup()
-        // A tree has many rows; acts that lose data are only offered on the linked page.
+        // A tree has many rows, so acts that lose data are offered only on the linked page.
         let acts = component.shape == .tree ? row.acts.filter { $0.question == nil } : row.acts
         markup.element("td", ("role", "cell"), ("class", "acts")) { markup in
             markup.append(Self.buttons(acts))
@@ -216,7 +216,7 @@ struct SceneView: Sendable {
 
     static func linked(_ link: Route?, _ text: StyledText, _ markup: inout Markup) {
         guard let link, !text.isEmpty else { return spans(text, &markup) }
-        // The mark of a state precedes the link, because it is not part of the name.
+        // The mark of a state precedes the link; it is not part of the name.
         let marks = text.spans.prefix { mark($0) != nil }
         for span in marks { Self.span(span, &markup) }
         markup.element("a", ("href", link.description)) { markup in
@@ -244,7 +244,7 @@ struct SceneView: Sendable {
         }
     }
 
-    /// The mark of a state, which only repeats the word beside it; nil if the span is not a mark.
+    /// The mark of a state, which repeats the word beside it; nil if the span is not a mark.
     private static func mark(_ span: StyledText.Span) -> String? {
         switch span.text {
         case "✓ ", "✗ ", "! ", "· ": String(span.text.prefix(1))
@@ -252,7 +252,7 @@ struct SceneView: Sendable {
         }
     }
 
-    /// The style of a short cell that is a state or a count; nil for any other.
+    /// The style of a short cell with a state or a count; nil for any other cell.
     private static func pill(_ cell: StyledText) -> String? {
         guard cell.spans.count == 1, cell.spans[0].text.utf8.count <= 20 else { return nil }
         return [StyleName.good, .warning, .bad].first { $0 == cell.spans[0].style }?.name

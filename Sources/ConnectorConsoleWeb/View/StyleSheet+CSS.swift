@@ -4,21 +4,30 @@
 internal import ConnectorConsole
 
 extension StyleSheet {
-    /// The CSS rules of every style. Colours are variables of the page, which differ in light and dark mode.
+    /// The CSS rules of all styles. Colours are CSS variables, which differ in light and dark mode.
     ///
-    /// Inheritance is resolved here, so that a text has one class.
+    /// Inheritance is resolved here, so a text needs only one class.
     var css: String {
         names.sorted { $0.name < $1.name }.map { name in
             let style = resolved(name)
+            var colour = style.colour?.variable ?? (style.isFaint == true ? Style.Colour.grey.variable : nil)
+            var background = style.background?.variable
+            if style.isReversed == true {
+                (colour, background) = (background ?? "var(--card)", colour ?? "var(--ink)")
+            }
             var rules: [String] = []
-            if let colour = style.colour { rules.append("color:var(--\(Escaping.className(colour.name)))") }
-            if let colour = style.background { rules.append("background:var(--\(Escaping.className(colour.name)))") }
+            if let colour { rules.append("color:\(colour)") }
+            if let background { rules.append("background:\(background)") }
             if style.isBold == true { rules.append("font-weight:600") }
-            if style.isFaint == true, style.colour == nil { rules.append("color:var(--grey)") }
             if style.isUnderlined == true { rules.append("text-decoration:underline") }
             let className = Escaping.className(name.name)
-            let stroke = style.colour.map { "var(--\(Escaping.className($0.name)))" } ?? "var(--ink)"
+            let stroke = style.colour?.variable ?? "var(--ink)"
             return ".s-\(className){\(rules.joined(separator: ";"))}.g-\(className){--stroke:\(stroke)}\n"
         }.joined()
     }
+}
+
+extension Style.Colour {
+    /// The CSS variable with its shade.
+    fileprivate var variable: String { "var(--\(Escaping.className(name)))" }
 }

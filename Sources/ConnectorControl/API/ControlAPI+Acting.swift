@@ -114,7 +114,9 @@ private struct RequestedCall: Sendable {
     private let arguments: JSONObject
     private let timeout: Duration
 
-    /// - Throws: `unknown-connector`, `unsupported` for an operation that the connector does not have, `invalid` for words
+    /// Reads the call from the values of a request.
+    ///
+    /// - Throws: `unknown-connector`; `unsupported` for an operation that the connector does not have; `invalid` for words
     ///   that are not arguments.
     init(_ input: ControlInput, of host: ConnectorHost) throws(ConnectorError) {
         gate = try host.gate(input["connector"] ?? "")
@@ -129,7 +131,7 @@ private struct RequestedCall: Sendable {
         timeout = .milliseconds(input.integer("timeoutMilliseconds") ?? 30_000)
     }
 
-    /// Makes the call, and returns the document with its result.
+    /// Makes the call and returns the document with its result.
     func answer(
         _ onProgress: (@Sendable (JSONValue) -> Void)? = nil
     ) async throws(ConnectorError) -> JSONValue {

@@ -73,7 +73,7 @@ extension ControlField {
         ]
     }
 
-    /// The schema of an object with only these members.
+    /// The schema of an object that allows only these members.
     ///
     /// - Parameter choice: The members of which exactly one is required; empty for none.
     fileprivate static func schema(of members: [ControlField], choice: [String]) -> JSONValue {

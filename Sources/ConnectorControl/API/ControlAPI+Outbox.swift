@@ -7,7 +7,7 @@ internal import ConnectorOutbox
 
 /// The endpoints of the outbox.
 extension ControlAPI {
-    /// The maximum number of events in one response.
+    /// The maximum number of dead letters in one response.
     package static let recordLimit = 10_000
     private static let connector = ControlField("connector", .text, "Only this connector and those below it.")
 
@@ -85,7 +85,7 @@ extension ControlAPI {
         ]
     }
 
-    /// The endpoint that replays or drops events, by id or all of them.
+    /// The endpoint that replays or drops events, either by id or all of them.
     private static func letters(
         _ name: String,
         _ summary: String,

@@ -45,7 +45,7 @@ extension ControlAPI {
         ]
     }
 
-    /// The endpoints that return the documents of commands.
+    /// The endpoints that return the documents of commands, and the stream of events.
     static func documents(of host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(
@@ -74,7 +74,7 @@ extension ControlAPI {
                 answers: [answer("The plugins.", ControlSchemas.plugins)]
             ) { _ in
                 let catalog = PluginLookup(configuration: host.configuration, options: ConnectorHost.Options())
-                // Reading the files blocks.
+                // Reading the files blocks, so it runs in a task of its own.
                 return await Task.detached {
                     var listing = PluginListing(catalog.everything)
                     listing.images = host.heldImages

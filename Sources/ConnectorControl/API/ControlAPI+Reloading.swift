@@ -4,11 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// The endpoints that plan and make changes of the configuration.
+/// The endpoints that plan changes of the configuration and make them.
 extension ControlAPI {
     /// The endpoints that do the same as `connector-host plan`, `apply` and `reload`.
     ///
-    /// A plan shows values of `config`, and making it runs the commands of secrets: it is for those who may act.
+    /// A plan shows values of `config`, and making it runs the commands of secrets, so it requires the right to act.
     static func reloading(_ host: ConnectorHost) -> [ControlEndpoint] {
         [
             ControlEndpoint(
@@ -49,7 +49,7 @@ extension ControlAPI {
 }
 
 extension ControlAPI {
-    /// A plan, or every fault that keeps it from being made.
+    /// The response with a plan, or with every fault that prevents it.
     private static func planned(_ make: () async throws(ConfigurationErrors) -> Plan) async -> ControlResponse {
         do throws(ConfigurationErrors) {
             return ControlResponse(try await make().json)
@@ -58,9 +58,9 @@ extension ControlAPI {
         }
     }
 
-    /// The basis of a plan that a request names; nil if it names none.
+    /// The basis of a plan that a request contains; nil if it contains none.
     ///
-    /// - Parameter source: The endpoint that such a plan comes from.
+    /// - Parameter source: The endpoint that such a plan comes from, for the error's fix.
     private static func basis(in input: ControlInput, of source: String) throws(ConnectorError) -> Plan.Basis? {
         guard let value = input.values["basis"] else { return nil }
         guard let basis = Plan.Basis(json: value) else {
@@ -70,7 +70,7 @@ extension ControlAPI {
     }
 }
 
-/// The endpoints that put another image in the place of one.
+/// The endpoints that replace one image with another.
 extension ControlAPI {
     private static let connector = ControlField("connector", .text, isRequired: true, "The path of a leaf.")
     private static let file = ControlField(
@@ -130,7 +130,7 @@ extension ControlAPI {
 }
 
 extension ControlResponse {
-    /// Creates a response with the end of a reload; its status is that of the first error, if it changed nothing.
+    /// Creates a response with the outcome of a reload: the status is 200, 409 for a conflict, 422 for a fault, or 503.
     fileprivate init(_ reload: Reload) {
         let refusal = reload.phase == .read || reload.phase == .plan ? 422 : 503
         let isConflict = reload.errors.first?.code == .conflict

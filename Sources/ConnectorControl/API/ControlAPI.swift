@@ -7,8 +7,8 @@ package import ConnectorHost
 
 /// The HTTP API of a host, which returns the same documents that the commands print with `--json`.
 ///
-/// It does no networking; a server passes it requests. The server also authorizes them, by ``endpoint(for:)`` and its
-/// ``ControlEndpoint/right``.
+/// It does no networking: a server passes requests to it. The server also authorizes them, by the ``ControlEndpoint/right`` of
+/// their ``endpoint(for:)``.
 package struct ControlAPI: Sendable {
     /// The version in the paths.
     package static let version = 1
@@ -23,8 +23,8 @@ package struct ControlAPI: Sendable {
 
     /// Creates the API of a host. Every request reads the current state of the host.
     ///
-    /// - Parameter isLocal: Whether clients are users of this machine who could start the host themselves. Only they may name a file
-    ///   whose code the host is to run.
+    /// - Parameter isLocal: Whether all clients are users of this machine who could start the host themselves. Only they may name
+    ///   a file whose code the host then runs.
     package init(_ host: ConnectorHost, isLocal: Bool = false) {
         var endpoints = Self.health(of: host) + Self.documents(of: host) + Self.acts(on: host)
         endpoints += Self.outbox(of: host) + Self.reloading(host) + (isLocal ? Self.swapping(host) : [])

@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// One operation of the API: a single definition validates its requests, responds to them, and describes it.
+/// One operation of the API, in a single definition that validates requests, responds to them, and describes the operation.
 package struct ControlEndpoint: Sendable {
     /// The name of the operation in the description.
     package var operation: String
@@ -13,11 +13,11 @@ package struct ControlEndpoint: Sendable {
     package var path: String
     /// The purpose, in one sentence.
     package var summary: String
-    /// The fields of the segments in braces.
+    /// The fields for the segments in braces.
     package var segments: [ControlField] = []
     /// The parameters of the query; others are ignored.
     package var query: [ControlField] = []
-    /// The members of the object in the body; others are refused. Nil if the endpoint takes no body.
+    /// The members of the object in the body; other members are refused. Nil if the endpoint takes no body.
     package var body: [ControlField]?
     /// The members of the body of which exactly one is required; empty for none.
     package var choice: [String] = []
@@ -26,7 +26,7 @@ package struct ControlEndpoint: Sendable {
     /// Responds to a valid request.
     package var respond: @Sendable (ControlInput) async throws(ConnectorError) -> ControlResponse
 
-    /// A method of HTTP.
+    /// An HTTP method.
     package enum Method: String, Sendable, Hashable {
         case get = "GET"
         case post = "POST"
@@ -38,19 +38,19 @@ package struct ControlEndpoint: Sendable {
         package var status: Int
         /// What the response contains, or when it is sent.
         package var meaning: String
-        /// The media types of the body, the default first.
+        /// The media types of the body, default first.
         package var contentTypes: [String]
         /// The JSON Schema of the body; in a stream, of each document.
         package var schema: JSONValue
     }
 
-    /// The right that a client needs.
+    /// The right that a client must have.
     package var right: Right { method == .get && !isForActing ? .read : .act }
 
-    /// Whether even to see the response takes the right to act.
+    /// Whether merely seeing the response requires the right to act.
     private(set) var isForActing = false
 
-    /// The same endpoint, for those alone who may act.
+    /// The same endpoint, restricted to clients with the right to act.
     func forActing() -> Self {
         var endpoint = self
         endpoint.isForActing = true

@@ -12,9 +12,9 @@ package struct ControlField: Sendable {
     package let name: String
     /// The kind of value.
     package let kind: Kind
-    /// Whether a request must contain it.
+    /// Whether every request must contain it.
     package let isRequired: Bool
-    /// What it means, in one sentence.
+    /// The meaning, in one sentence.
     package let meaning: String
 
     /// A kind of value.
@@ -62,7 +62,7 @@ package struct ControlField: Sendable {
         }
     }
 
-    /// A description of valid values if the value is invalid; nil if it is valid.
+    /// Describes what a valid value is; nil if the value is valid.
     func problem(of value: JSONValue) -> String? {
         switch kind {
         case .text: value.string.map { !$0.isEmpty } ?? false ? nil : "a nonempty text"
@@ -83,12 +83,12 @@ package struct ControlField: Sendable {
         }
     }
 
-    /// Converts a text in a path or a query to the value to validate.
+    /// Converts a text from a path or a query to the value to validate.
     func value(_ text: String) -> JSONValue {
         switch kind {
         case .text, .cursor, .texts, .arguments, .object: .string(text)
         case .flag, .yes: text == "true" ? true : text == "false" ? false : .string(text)
-        // Only digits and a sign: "1e2" and " 1" are invalid in a query.
+        // Only digits and a minus sign; "1e2" and " 1" are invalid in a query.
         case .integer:
             text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
                 ? Int64(text).map(JSONValue.integer) ?? .string(text) : .string(text)

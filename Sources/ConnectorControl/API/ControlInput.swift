@@ -11,10 +11,10 @@ package struct ControlInput: Sendable {
     /// The format of the stream that the client requested; nil for no stream.
     var format: ControlStream.Format?
 
-    /// The value of a text; nil if missing.
+    /// The value of a text field; nil if missing.
     subscript(name: String) -> String? { values[name]?.string }
 
-    /// The value of a whole number; nil if missing.
+    /// The value of an integer field; nil if missing.
     func integer(_ name: String) -> Int? { values[name]?.integer.map { Int(clamping: $0) } }
 
     /// Whether a flag is set.
@@ -28,7 +28,7 @@ extension ControlEndpoint {
     /// Validates a request.
     ///
     /// - Parameter segments: The values in the path.
-    /// - Throws: `invalid`, with the name of the invalid value and its position in the body.
+    /// - Throws: `invalid`, with the name of the invalid value and, in the body, its position.
     func input(_ request: ServerRequest, _ segments: JSONObject) throws(ConnectorError) -> ControlInput {
         var values = segments
         for (name, value) in try parameters(of: request) { values[name] = value }
@@ -102,6 +102,6 @@ extension ControlEndpoint {
         return object
     }
 
-    /// The name of the body in errors.
+    /// The name of the body in the positions of errors.
     private static var file: String { "body" }
 }

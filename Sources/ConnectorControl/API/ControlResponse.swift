@@ -9,11 +9,11 @@ package struct ControlResponse: Sendable {
     package var status: Int
     /// The media type of the body.
     package var contentType: String
-    /// The body; with a ``stream``, its beginning.
+    /// The body; if there is a ``stream``, its beginning.
     package var body: [UInt8]
     /// The parts that follow ``body``, for a single reader; nil for none. Ending the iteration cancels the producer.
     package var stream: AsyncStream<[UInt8]>?
-    /// The methods that the path supports, in response to an unsupported one; otherwise nil.
+    /// The methods that the path supports, in the response to OPTIONS or to an unsupported method; otherwise nil.
     package var allow: String?
 
     /// The media type of documents.
@@ -21,7 +21,7 @@ package struct ControlResponse: Sendable {
     /// The media type of plain text.
     package static let text = "text/plain; charset=utf-8"
 
-    /// Creates a response with a document, as `--json` prints it.
+    /// Creates a response with a JSON document, as `--json` prints it.
     package init(_ document: JSONValue, status: Int = 200) {
         self.status = status
         contentType = Self.json
@@ -35,11 +35,11 @@ package struct ControlResponse: Sendable {
         body = Array(text.utf8)
     }
 
-    /// Creates a response with an error, in the document that `--json` prints for errors.
+    /// Creates a response with an error, as the document that `--json` prints for errors.
     ///
     /// - Parameter status: The HTTP status; nil to derive it from the error's code.
     package init(_ error: ConnectorError, status: Int? = nil) {
-        self.init(error.document, status: status ?? error.status)
+        self.init(error.document, status: status ?? error.code.status)
     }
 
     /// Creates a response with a stream of documents.
@@ -54,10 +54,12 @@ package struct ControlResponse: Sendable {
 extension ConnectorError {
     /// The document that `--json` prints for the error.
     var document: JSONValue { ["version": 1, "errors": .array([json])] }
+}
 
-    /// The HTTP status for the error's code.
-    var status: Int {
-        switch code {
+extension ConnectorError.Code {
+    /// The HTTP status for an error with this code.
+    package var status: Int {
+        switch self {
         case .unknownConnector, .missing: 404
         case .conflict: 409
         case .invalid, .unsupported, .tooLarge: 422

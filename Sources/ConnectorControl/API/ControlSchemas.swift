@@ -38,7 +38,7 @@ enum ControlSchemas {
         ]
     )
 
-    /// Errors of requests.
+    /// The errors of a request.
     static let errors = object(["version": version, "errors": list(of: error)])
 
     /// The identity of a host.

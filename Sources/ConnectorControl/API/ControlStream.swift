@@ -7,7 +7,7 @@ internal import ConnectorBase
 package enum ControlStream {
     /// The format of the stream.
     package enum Format: Sendable, Hashable {
-        /// Server-sent events: the name is that of the event (HTML, section 9.2).
+        /// Server-sent events, each with a name (HTML, section 9.2).
         case events
         /// JSON Lines: one document per line.
         case lines
@@ -20,7 +20,7 @@ package enum ControlStream {
             }
         }
 
-        /// The format that an `Accept` header requests; nil if it requests no stream.
+        /// The format that an `Accept` field requests; nil if it requests no stream.
         init?(accept: String?) {
             let types = (accept ?? "").lowercased().split(separator: ",").map { type in
                 type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
@@ -44,7 +44,7 @@ package enum ControlStream {
             }
         }
 
-        /// A keep-alive without content, whose failure tells the server that its client has disconnected.
+        /// A keep-alive without content; if writing it fails, the server knows that the client has disconnected.
         var keepAlive: [UInt8] {
             switch self {
             case .events: Array(":\n\n".utf8)
@@ -58,17 +58,17 @@ package enum ControlStream {
     /// The interval between keep-alives.
     static let keepAliveInterval: Duration = .seconds(15)
 
-    /// Which parts are dropped when the buffer of a slow client is full.
+    /// Which part is dropped when the buffer of a slow client is full.
     enum DropPolicy {
-        /// The newest; the sender is told so.
+        /// The newest; the sender learns of it.
         case newest
-        /// The oldest, so that the last part always arrives.
+        /// The oldest, so the last part always arrives.
         case oldest
     }
 
-    /// The stream that a body produces, until it returns or the reader stops, which cancels the body's task.
+    /// The stream that a body produces until it returns or the reader stops; the latter cancels the body's task.
     ///
-    /// - Parameter body: Produces the documents. Its argument sends one, and returns false if the document was dropped.
+    /// - Parameter body: Produces the documents. Its argument sends one and returns false if it was dropped.
     static func parts(
         _ format: Format,
         dropping policy: DropPolicy,

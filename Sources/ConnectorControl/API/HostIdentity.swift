@@ -10,7 +10,7 @@ package import ConnectorHost
     internal import Darwin
 #endif
 
-/// The identity of a host. Clients query it first, to make sure that the host runs on their file.
+/// The identity of a host. Clients query it first, to check that the host runs on their file.
 package struct HostIdentity: Sendable, Hashable {
     /// The release of the host.
     package var release: String
@@ -19,7 +19,7 @@ package struct HostIdentity: Sendable, Hashable {
     /// The process id.
     package var process: Int64
 
-    /// Describes a host of this process.
+    /// Describes a host in this process.
     package init(of host: ConnectorHost) {
         release = ConnectorHost.version
         file = host.configuration.file.realPath

@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The right that a client has, and that an endpoint requires.
+/// A right that a client has and that an endpoint requires.
 package enum Right: String, Sendable, Hashable {
-    /// Reads everything.
+    /// Reads everything except plans, which show values of `config`.
     case read
-    /// Reads everything, changes gates and the outbox, and calls operations.
+    /// Also reads plans, changes gates, the outbox and the configuration, and calls operations.
     case act
 }

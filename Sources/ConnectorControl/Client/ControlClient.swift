@@ -22,10 +22,10 @@ package struct ControlClient: Sendable {
 
     /// Makes a GET request.
     ///
-    /// - Parameter timeout: The timeout of the request.
+    /// - Parameter timeout: The timeout of the request; nil for none.
     /// - Returns: The document; nil if no host listens.
-    /// - Throws: `unavailable` if the host does not respond; the error that the host returned; a parsing error for a response that
-    ///   is not JSON.
+    /// - Throws: `unavailable` if the host does not respond; the error that the host returned; a parsing error if the response is
+    ///   not JSON; what ``ControlSocket/connect(_:in:)`` throws.
     package func get(_ path: String, within timeout: Duration? = timeout) async throws(ConnectorError) -> JSONValue? {
         try await document(ServerRequest("GET", path, ["Accept": "application/json"]), within: timeout)
     }
@@ -36,7 +36,7 @@ package struct ControlClient: Sendable {
     ///   - body: The document to send.
     ///   - timeout: The timeout of the request; nil for none.
     /// - Returns: The document; nil if no host listens.
-    /// - Throws: As ``get(_:)``; `cancelled` if the task is cancelled.
+    /// - Throws: Like ``get(_:within:)``; `cancelled` if the task is cancelled.
     package func post(
         _ path: String,
         _ body: JSONObject,
@@ -47,10 +47,10 @@ package struct ControlClient: Sendable {
         return try await document(ServerRequest("POST", path, fields, body: bytes), within: timeout)
     }
 
-    /// Makes a POST request whose refusal is a document, too.
+    /// Makes a POST request without a timeout, whose refusal is a document, too.
     ///
     /// - Returns: The document of the answer, whatever its status; nil if no host listens.
-    /// - Throws: As ``get(_:)``, except that the host's own errors are in the document.
+    /// - Throws: Like ``get(_:within:)``, except that the host's own errors are in the document.
     package func attempt(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue? {
         let fields: HTTPFields = ["Accept": "application/json", "Content-Type": "application/json"]
         let request = ServerRequest("POST", path, fields, body: JSONValue.object(body).utf8())
@@ -58,11 +58,11 @@ package struct ControlClient: Sendable {
         return try JSONValue(parsing: answer, file: path)
     }
 
-    /// Reads the documents of a stream in JSON Lines, until the body stops it, the host ends or the task is cancelled.
+    /// Reads the documents of a JSON Lines stream until the body stops it, the host ends or the task is cancelled.
     ///
     /// - Parameter body: Called with each document; returns false to stop.
     /// - Returns: Whether a host listens.
-    /// - Throws: As ``get(_:)``.
+    /// - Throws: Like ``get(_:within:)``.
     package func stream(
         _ path: String,
         _ body: @escaping @Sendable (JSONValue) -> Bool
@@ -87,7 +87,7 @@ package struct ControlClient: Sendable {
     /// Makes a request.
     ///
     /// - Parameters:
-    ///   - takesRefusals: Whether the body of an unsuccessful response is returned, instead of thrown as an error.
+    ///   - takesRefusals: Whether the body of an unsuccessful response is returned rather than thrown as an error.
     ///   - part: Called with each part of a successful response; returns false to stop. Nil to return the whole body.
     /// - Returns: Nil if no host listens.
     private func exchange(
@@ -103,7 +103,7 @@ package struct ControlClient: Sendable {
 
     /// Makes a request on a connection.
     ///
-    /// Not inlined: instantiating its generic types takes 0.3 ms, which the common case without a host should not pay.
+    /// Not inlined: instantiating its generic types takes 0.3 ms, which calls without a listening host should not pay for.
     @inline(never)
     private func exchange(
         _ request: ServerRequest,
@@ -133,17 +133,17 @@ package struct ControlClient: Sendable {
             ?? ConnectorError(.failed, "the host responded with status \(status) to \(request.target)")
     }
 
-    /// Splits a stream into lines.
+    /// Splits a stream into lines, each a JSON document.
     struct Lines {
         private let path: String
         private var rest: [UInt8] = []
 
-        /// Creates a splitter of the response to a request, by its path.
+        /// Creates a splitter for the response to the request of a path.
         init(_ path: String) { self.path = path }
 
-        /// Adds bytes, and returns the documents that are complete.
+        /// Adds bytes and returns the documents that are complete.
         mutating func feed(_ bytes: ByteBufferView) throws(ConnectorError) -> [JSONValue] {
-            // Only the new bytes are searched: a long line comes in many parts.
+            // Only the new bytes are searched, because a long line arrives in many parts.
             let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { rest.count + $0 - bytes.startIndex }
             rest += bytes
             guard rest.count <= LocalClient.limit else {

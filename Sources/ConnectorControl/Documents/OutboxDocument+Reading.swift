@@ -4,7 +4,7 @@
 package import ConnectorBase
 package import ConnectorOutbox
 
-/// Parsing of documents from another process.
+/// Parses documents from another process.
 extension OutboxDocument {
     /// The statistics of each connector's queue; nil if the document is not valid.
     package static func statistics(json: JSONValue) -> [String: QueueStatistics]? {

@@ -60,7 +60,7 @@ package enum OutboxDocument {
 
     // MARK: Errors
 
-    /// The connectors at or below a path: those known to the outbox, even if the file no longer names them.
+    /// The connectors at or below a path, including those known only to the outbox because the file no longer names them.
     ///
     /// - Throws: `unknown-connector` if there are none.
     package static func targets(
@@ -80,7 +80,7 @@ package enum OutboxDocument {
         )
     }
 
-    /// The error for an unknown id.
+    /// The error for the id of an unknown event.
     package static func unknownEvent(_ id: String) -> ConnectorError {
         ConnectorError(
             .missing,
@@ -89,7 +89,7 @@ package enum OutboxDocument {
         )
     }
 
-    /// The error for ids without any dead letter.
+    /// The error for ids none of which belongs to a dead letter.
     package static var unknownLetters: ConnectorError {
         ConnectorError(
             .missing,

@@ -17,12 +17,12 @@ package struct PluginListing: Sendable {
     package let problems: [[ConnectorError]]
     /// For each file, the certificate of its bytes; nil if it has none.
     package let certificates: [ConformanceCertificate?]
-    /// For each file, the other users who could modify it.
+    /// For each file, warnings about other users who could modify it.
     package let warnings: [[String]]
-    /// What the host's process has loaded; nil where no host runs.
+    /// The images that the host's process has loaded; nil if no host runs.
     package var images: [HeldImages]?
 
-    /// Checks the files of a catalog as the loader would. Reads them, which blocks the calling thread.
+    /// Checks the files of a catalog as the loader would. Reads the files, which blocks the calling thread.
     package init(_ catalog: PluginCatalog) {
         directories = catalog.directories
         entries = catalog.entries
@@ -34,7 +34,7 @@ package struct PluginListing: Sendable {
         warnings = catalog.entries.map { PluginTrust.concerns($0, within: catalog.directories, catalog.trust) }
     }
 
-    /// The problems that prevent a file from loading, including another file with the same plugin.
+    /// The problems that prevent a file from loading, which include another file with the same plugin.
     private static func problems(
         of entry: PluginEntry,
         _ inspection: PluginInspection?,
@@ -61,12 +61,12 @@ package struct PluginListing: Sendable {
         return .object(object)
     }
 
-    /// The document of what a host's process has loaded, without the files in the plugin directories.
+    /// The document of the images that a host's process has loaded, without the files in the plugin directories.
     package static func document(of images: [HeldImages]) -> JSONValue {
         ["version": 1, "loaded": .array(images.map(\.json))]
     }
 
-    /// Reads what a host's process has loaded; nil if it is not there.
+    /// Reads the images that a host's process has loaded from a document; nil if the document has none.
     package static func images(json: JSONValue) -> [HeldImages]? {
         json["loaded"]?.array?.compactMap(HeldImages.init(json:))
     }

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Serves the API on the socket of a state directory, over HTTP/1.1.
 ///
-/// Only processes of this user or root may connect. The limits bound the connections and the memory that a faulty client can
-/// consume.
+/// Only processes of this user or of root may connect. The limits bound the connections and the memory that a faulty client
+/// can consume.
 package final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: ControlSocket
@@ -32,15 +32,15 @@ package final class ControlServer: Sendable {
     /// The connections.
     package var table: ConnectionTable { server.table }
 
-    /// Serves until ``stop()``.
+    /// Serves until ``stop()`` or the task's cancellation, then removes the socket's file.
     ///
-    /// - Throws: The system's error if the socket cannot be listened on.
+    /// - Throws: The system's error if the server cannot listen on the socket.
     package func run() async throws {
         defer { socket.remove() }
         try await server.run()
     }
 
-    /// Stops listening, and closes every connection, which cancels the requests in progress.
+    /// Stops listening and closes every connection, which cancels the requests in progress.
     package func stop() {
         server.stop()
     }
@@ -61,7 +61,7 @@ extension ServerResponse {
     /// Converts a response of the API.
     package init(_ response: ControlResponse) {
         var fields = HTTPFields()
-        // A response with the status 204 has no body, and so no type.
+        // A response with the status 204 has no body, and therefore no type.
         if response.status != 204 { fields.append("Content-Type", response.contentType) }
         if let allow = response.allow { fields.append("Allow", allow) }
         self.init(status: response.status, fields, .bytes(response.body))

@@ -12,15 +12,14 @@ internal import ConnectorPlatform
 
 /// The Unix socket of a state directory, which one host at a time listens on.
 ///
-/// The directory has the mode 0700, and the socket 0600. A file lock beside the socket tells whether a host listens, so a
-/// stale socket is replaced, and that of a running host is not. The kernel releases the lock when the process ends, even in
-/// a crash.
+/// The directory has the mode 0700 and the socket 0600. A file lock beside the socket shows whether a host listens, so a stale
+/// socket is replaced and that of a running host is not. The kernel releases the lock when the process ends, even in a crash.
 package final class ControlSocket: Sendable {
-    /// A socket in the directory. A host that simulates has one of its own, so that it can run beside one that does not.
+    /// A socket in the directory. A host that simulates has a socket of its own, so it can run beside one that does not.
     package enum Name: String, Sendable {
-        /// That of a host whose gates open to vendors.
+        /// The socket of a host whose gates open to vendors.
         case control
-        /// That of a host whose gates open to simulators.
+        /// The socket of a host whose gates open to simulators.
         case simulated = "control-simulated"
     }
 
@@ -63,7 +62,7 @@ package final class ControlSocket: Sendable {
             )
         }
         descriptor = Self.open()
-        // A stale socket: this process holds the lock, so no other host listens.
+        // If there is a socket, it is stale: this process holds the lock, so no other host listens.
         _ = unsafe unlinkat(folder, name.rawValue, 0)
         guard descriptor >= 0,
             unsafe Self.withAddress(name.rawValue, in: folder, directory, { unsafe bind(descriptor, $0, $1) }) == 0,
@@ -94,7 +93,7 @@ package final class ControlSocket: Sendable {
     ///
     /// - Returns: A connected socket, which the caller closes; nil if no host listens.
     /// - Throws: `denied` if another user owns the directory or the socket, could replace them, or listens; `unavailable` if
-    ///   the host does not accept the connection.
+    ///   the host does not accept the connection in time.
     package static func connect(
         _ name: Name = .control,
         in directory: String
@@ -105,7 +104,7 @@ package final class ControlSocket: Sendable {
         guard try isTrusted(name, folder, directory) else { return nil }
         let descriptor = open()
         guard descriptor >= 0 else { return nil }
-        // Connecting blocks while the backlog of a hanging host is full.
+        // Connecting blocks while the backlog is full, which it may be if the host hangs.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
@@ -137,7 +136,8 @@ package final class ControlSocket: Sendable {
 
     /// Whether there is a socket that only this user or root can have created.
     ///
-    /// Parent directories may belong to any user: only the owner of the opened directory and the listening process matter.
+    /// Parent directories may belong to any user; only the owners of the opened directory, of the socket and of the listening
+    /// process matter.
     ///
     /// - Returns: False if there is no socket.
     private static func isTrusted(
@@ -185,8 +185,8 @@ package final class ControlSocket: Sendable {
 
     /// Calls a body with the address of a socket in an open directory.
     ///
-    /// An address has room for about a hundred bytes, which the path of a state directory may exceed. On Linux the address names
-    /// the directory by its descriptor instead.
+    /// An address has room for about a hundred bytes, which the path of a state directory may exceed. On Linux, the address
+    /// therefore names the directory by its descriptor.
     ///
     /// - Returns: What the body returns; -1 with `ENAMETOOLONG` if the path does not fit.
     private static func withAddress(

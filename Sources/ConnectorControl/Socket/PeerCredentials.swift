@@ -12,12 +12,12 @@ internal import NIOCore
 
 /// The user at the other end of a Unix socket, as reported by the kernel.
 ///
-/// The modes of the directory and the socket keep other users out. This check also works if the modes were changed, or if another
-/// user listens at the path that a file names.
+/// The modes of the directory and the socket keep other users out. This check still works if the modes have been changed, or if
+/// another user listens at the path that a configuration names.
 enum PeerCredentials {
     /// The peer is a process of another user.
     struct UntrustedPeer: Error {
-        /// The id of the user; the maximum if unknown.
+        /// The id of the user; the maximum value if unknown.
         let user: uid_t
     }
 
@@ -31,7 +31,7 @@ enum PeerCredentials {
 
     /// Checks that a connection comes from this user or root. Call it on the connection's event loop.
     ///
-    /// - Throws: ``UntrustedPeer``; also if the user is unknown.
+    /// - Throws: ``UntrustedPeer``, also if the user is unknown.
     static func check(_ channel: any Channel) throws {
         var user: uid_t?
         if let socket = channel as? any SocketOptionProvider {

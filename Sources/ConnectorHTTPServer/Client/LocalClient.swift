@@ -19,6 +19,12 @@ package struct LocalClient: Sendable {
     /// The maximum size of a response, in bytes.
     package static let limit = 64 << 20
 
+    /// The error of a response that takes longer than the client's patience.
+    private struct Overdue: Error, CustomStringConvertible {
+        let patience: Duration
+        var description: String { "no complete response within \(patience.brief)" }
+    }
+
     private let endpoint: Endpoint
     private let patience: Duration?
 
@@ -34,8 +40,9 @@ package struct LocalClient: Sendable {
     ///
     /// - Parameter part: Called with each part of a response with the status 200; returns false to stop. Nil to return the whole
     ///   body instead.
-    /// - Returns: The status and the body; the body is empty if `part` received it.
-    /// - Throws: The error of the connection, or of `part`.
+    /// - Returns: The status and the body; the body is empty if `part` received it. A server that ends in the middle of a response
+    ///   ends it for `part`.
+    /// - Throws: The error of the connection, or of `part`; an error for a response that takes longer than the client's patience.
     package func exchange(
         _ request: ServerRequest,
         _ part: ((ByteBufferView) throws -> Bool)? = nil
@@ -44,6 +51,7 @@ package struct LocalClient: Sendable {
         let channel = connection.channel
         let deadline = patience.map { patience in
             channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(clamping: patience.nanoseconds))) {
+                channel.pipeline.fireErrorCaught(Overdue(patience: patience))
                 channel.close(promise: nil)
             }
         }
@@ -61,7 +69,7 @@ package struct LocalClient: Sendable {
                 uri: request.target,
                 headers: headers
             )
-            // One write: after the head alone, a server may respond and close the connection before a second write.
+            // A single write: once it has the head, a server may respond and close the connection before a second write.
             let content: [HTTPClientRequestPart] =
                 request.body.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: request.body)))]
             try await requests.write(contentsOf: [.head(head)] + content + [.end(nil)])
@@ -88,10 +96,8 @@ package struct LocalClient: Sendable {
                 case .end: if let status { return (status, body) }
                 }
             }
-        } catch let error as ConnectorError {
-            throw error
-        } catch  where part != nil && status == 200 && !Task.isCancelled {
-            // A server that stops closes its streams without a last chunk.
+        } catch HTTPParserError.invalidEOFState where part != nil && status == 200 && !Task.isCancelled {
+            // A server that is stopped closes its streams without a last chunk.
             return (200, [])
         }
         throw ChannelError.eof

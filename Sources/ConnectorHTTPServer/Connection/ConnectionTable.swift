@@ -6,16 +6,16 @@ internal import Synchronization
 
 /// The connections of a server. When there are too many, the one that has been idle longest is closed.
 ///
-/// So clients that open connections and send nothing, send half a request, or do not read the response cannot lock others out,
-/// however many they are. Only connections with a request in progress are never closed. Safe to use from any thread.
+/// Clients that open connections and send nothing, send half a request, or do not read the response therefore cannot lock others
+/// out, however many they are. Only connections with a request in progress are never closed. Safe to use from any thread.
 package final class ConnectionTable: Sendable {
     private struct State {
-        /// The idle connections, with the sequence number of when they became idle.
+        /// The idle connections, with sequence numbers in the order in which they became idle.
         var idle: [ObjectIdentifier: (sequence: UInt64, channel: any Channel)] = [:]
         /// The connections with a request in progress, and whether the response is a stream.
         var busy: [ObjectIdentifier: (isStream: Bool, channel: any Channel)] = [:]
         var streams = 0
-        /// The idle connections by sequence number, with stale entries of connections that are no longer idle since then.
+        /// The idle connections by sequence number; entries are stale if their connection has not been idle ever since.
         var order: [(sequence: UInt64, key: ObjectIdentifier)] = []
         /// The number of entries at the front of ``order`` that have been consumed.
         var consumed = 0
@@ -27,7 +27,7 @@ package final class ConnectionTable: Sendable {
             sequence += 1
             idle[key] = (sequence, channel)
             order.append((sequence, key))
-            // Compaction is amortised: each entry is visited at most twice.
+            // The cost of compaction is amortised: each entry is visited at most twice.
             guard order.count > 64, order.count > 4 * idle.count else { return }
             order = order[consumed...].filter { idle[$0.key]?.sequence == $0.sequence }
             consumed = 0
@@ -64,7 +64,7 @@ package final class ConnectionTable: Sendable {
     /// The number of connections with a request in progress.
     package var busyCount: Int { state.withLock { $0.busy.count } }
 
-    /// Adds an idle connection, or marks a busy one as idle; closes the one idle longest if there are too many.
+    /// Adds an idle connection or marks a busy one as idle; if there are too many, closes the one that has been idle longest.
     ///
     /// - Returns: False once the table is closed.
     @discardableResult
@@ -80,16 +80,16 @@ package final class ConnectionTable: Sendable {
         return isOpen
     }
 
-    /// Marks a connection as busy: with a request in progress.
+    /// Marks a connection as busy, which means that a request is in progress.
     ///
-    /// At most seven eighths of the connections may be busy, and at most half may have a stream, so there is always an idle one to
-    /// close.
+    /// At most seven eighths of the connections may be busy, and at most half may carry a stream, so there is always room for idle
+    /// ones that can be closed.
     ///
     /// - Returns: False if there are too many, or the connection has been closed; the request must then be refused.
     func markBusy(_ channel: any Channel, isStream: Bool = false) -> Bool {
         let key = ObjectIdentifier(channel)
         return state.withLock { state in
-            // A connection that is missing was closed to make room.
+            // A missing connection has been closed to make room.
             guard state.idle[key] != nil || state.busy[key] != nil else { return false }
             let isBusy = state.busy[key] != nil
             guard isBusy || state.busy.count < limit - limit / 8, !isStream || state.streams < limit / 2 else {
@@ -108,7 +108,7 @@ package final class ConnectionTable: Sendable {
         state.withLock { $0.remove(key) }
     }
 
-    /// Closes the table: later connections are refused.
+    /// Closes the table, which refuses connections from then on.
     ///
     /// - Returns: The remaining connections.
     func close() -> [any Channel] {

@@ -10,9 +10,9 @@ internal import NIOCore
     internal import Darwin
 #endif
 
-/// Writing of responses, part by part, each within the client's timeout.
+/// Writes responses part by part, each within the client's timeout.
 extension HTTPConnection {
-    /// Sends a response, and closes the connection.
+    /// Sends a response and closes the connection.
     func sendLast(_ response: ServerResponse, to request: ServerRequest, _ context: ChannelHandlerContext) {
         var response = response
         response.isLast = true
@@ -25,7 +25,7 @@ extension HTTPConnection {
         let isBare = request.method == "HEAD" || !response.mayHaveBody
         switch response.body {
         case .bytes(let bytes):
-            // An answer to HEAD may say how long the body would be.
+            // A response to HEAD may state how long the body would be.
             let length = request.method == "HEAD" && bytes.isEmpty ? response.statedLength : nil
             output = response.head(
                 shared.common,
@@ -42,7 +42,7 @@ extension HTTPConnection {
             isLast = isLast || request.isOld
             output = response.head(shared.common, request.isOld ? .none : .chunked, isLast: isLast)
             if !isBare {
-                // It may never end, and only a write would tell that nobody reads it.
+                // The stream may never end, and only a write would reveal that nobody reads it.
                 guard !isInputClosed else { return context.close(promise: nil) }
                 guard shared.table.markBusy(context.channel, isStream: true) else {
                     return refuseWork(request, context)
@@ -50,7 +50,7 @@ extension HTTPConnection {
                 return stream(write, isChunked: !request.isOld, isLast: isLast, context)
             }
         }
-        // An immediate response does not renew the idle time: clients that send many requests are closed before new ones.
+        // An immediate response does not renew the idle time, so clients that send many requests are closed before new ones.
         if phase == .working { shared.table.markIdle(context.channel) }
         phase = .answering
         writeOutput(isLast: isLast, context)
@@ -84,7 +84,7 @@ extension HTTPConnection {
         guard !isInputClosed, !parser.isBetweenRequests || input.readableBytes > 0 else {
             return context.close(promise: nil)
         }
-        // Closing now would send a reset to a client that is still sending, before it has read the response.
+        // Closing now would reset a client that is still sending, before it has read the response.
         phase = .discarding
         input = ByteBuffer()
         readBodies(true, context)
@@ -96,7 +96,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Resets the connection with RST, like a server that crashes.
+    /// Resets the connection with RST, as if the server had crashed.
     private func reset(_ context: ChannelHandlerContext) {
         let channel = context.channel
         guard let socket = channel as? any SocketOptionProvider else { return channel.close(promise: nil) }

@@ -7,7 +7,7 @@ internal import NIOCore
 extension HTTPConnection {
     /// Restarts the client's timeout.
     ///
-    /// Only moves the deadline: scheduling a timer for each request would cost more than the request.
+    /// It only moves the deadline, because scheduling a timer for each request would cost more than the request.
     func startTimer(_ context: ChannelHandlerContext) {
         deadline = context.eventLoop.now + shared.timeout
         if timer == nil { setTimer(shared.timeout, context) }

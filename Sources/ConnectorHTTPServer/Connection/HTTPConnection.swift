@@ -6,9 +6,9 @@ internal import NIOCore
 
 /// One client's connection: one request at a time, from its first byte to the last byte of its response.
 ///
-/// It reads from the socket only while it awaits a request or a body, so a client that sends many requests and reads no responses is
-/// held back by TCP flow control. At most ``ServerLimits/readSize`` bytes are read ahead. The timeout of a request starts with the
-/// connection and after every response; each part of a response has a timeout of its own. Used only on its event loop.
+/// It reads from the socket only while it awaits a request or a body, so TCP flow control holds back a client that sends many
+/// requests and reads no responses. At most ``ServerLimits/readSize`` bytes are read ahead. The timeout of a request starts with
+/// the connection and again after every response; each part of a response has a timeout of its own. Used only on its event loop.
 final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Decrypted bytes from the client.
     typealias InboundIn = ByteBuffer
@@ -19,11 +19,11 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     enum Phase: Hashable {
         /// Awaiting a request or its body.
         case reading
-        /// Awaiting the response from the service.
+        /// Awaiting the response, which a task makes.
         case working
         /// Writing a response.
         case answering
-        /// Writing a stream, without a time limit for the whole.
+        /// Writing a stream, which has no time limit as a whole.
         case streaming
         /// The last response has been written; further input is discarded, so that the client can read the response.
         case discarding
@@ -66,14 +66,14 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isQuiescing = false
     /// Whether the current stream uses chunked encoding.
     var isChunked = false
-    /// Whether the client has closed its side, and sends nothing more.
+    /// Whether the client has closed its side and sends nothing more.
     private(set) var isInputClosed = false
-    /// Whether the request in progress changes nothing.
+    /// Whether the request in progress changes nothing: GET or HEAD.
     private var isSafe = false
     private var discarded = 0
     /// The part of a response's head that is not written yet.
     var output = ByteBuffer()
-    /// The part of its body that is not written yet.
+    /// The part of the response's body that is not written yet.
     var content: ArraySlice<UInt8> = []
 
     /// Creates the handler of a connection.
@@ -102,7 +102,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelActive()
     }
 
-    /// Ends the connection, and cancels its request in progress.
+    /// Ends the connection and cancels the request in progress.
     func channelInactive(context: ChannelHandlerContext) {
         end(context)
         context.fireChannelInactive()
@@ -117,7 +117,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             discarded += bytes.readableBytes
             if discarded > shared.limits.discarded { context.close(promise: nil) }
         default:
-            // Unrequested bytes only arrive when the client closes its side.
+            // Bytes that were not requested arrive only when the client closes its side.
             let limit = shared.limits.bodyReadSize * 2
             guard bytes.readableBytes <= limit - input.readableBytes else { return context.close(promise: nil) }
             if input.readableBytes == 0 {
@@ -131,7 +131,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Reads more bytes, if the connection needs some.
+    /// Reads more bytes if the connection needs any.
     func channelReadComplete(context: ChannelHandlerContext) {
         readMore(context)
         context.fireChannelReadComplete()
@@ -142,7 +142,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// On a graceful stop, or when the client has closed its side, closes the connection after the current response, or immediately.
+    /// Closes the connection, after the current response if there is one, on a graceful stop or once the client has closed its side.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             isQuiescing = true
@@ -156,7 +156,8 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Closes the connection, unless the client may still read a response.
     ///
-    /// It may also have gone: only a write would tell. So requests that change nothing are answered, and all others are cancelled.
+    /// The client may also be gone, which only a write would reveal. Requests that change nothing are therefore answered; all others
+    /// are cancelled.
     private func closeInput(_ context: ChannelHandlerContext) {
         isInputClosed = true
         switch phase {
@@ -188,12 +189,12 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    /// Reads more bytes, if the connection needs some.
+    /// Reads more bytes if the connection needs any.
     func readMore(_ context: ChannelHandlerContext) {
         if phase == .discarding || phase == .reading && !isQueued { context.read() }
     }
 
-    /// Continues with the pipelined requests, when ``PipelineQueue`` allows it.
+    /// Continues with the pipelined requests; called by ``PipelineQueue``.
     func resume() {
         guard isQueued, let context else { return }
         isQueued = false
@@ -234,7 +235,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
             request.peer = peer
             admit(request, context)
         case .body(let bytes):
-            // A copy of the collection would make each part copy the whole body.
+            // Works on the collection in place: with a copy of it around, each part would copy the whole body.
             guard case .read(let limit, let tooLarge, _)? = collection?.admission,
                 let count = collection?.request.body.count
             else { return }
@@ -277,7 +278,7 @@ final class HTTPConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Reads larger pieces while a body is awaited.
+    /// Sets the size of reads: larger while a body is awaited.
     func readBodies(_ isReading: Bool, _ context: ChannelHandlerContext) {
         guard isReading != isReadingBodies else { return }
         isReadingBodies = isReading

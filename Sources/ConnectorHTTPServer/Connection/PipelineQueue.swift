@@ -29,7 +29,7 @@ final class PipelineQueue {
     private func schedule() {
         guard !isScheduled, !waiting.isEmpty else { return }
         isScheduled = true
-        // A delay, so that the task is not due before the loop has polled its sockets.
+        // The delay lets the loop poll its sockets before the task is due.
         _ = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
             let next = waiting.prefix(Self.batch)
             waiting.removeFirst(next.count)

@@ -9,13 +9,13 @@ internal import Synchronization
 final class SharedServerState: Sendable {
     /// The limits of each connection.
     let limits: ServerLimits
-    /// ``ServerLimits/timeout``, in the type of event loops.
+    /// ``ServerLimits/timeout``, in the type that event loops use.
     let timeout: TimeAmount
     /// The header lines of every response.
     let common: ByteBuffer
     /// Every connection.
     let table: ConnectionTable
-    /// Decides on a request, by its head.
+    /// Decides on a request from its head.
     let admit: @Sendable (ServerRequest) -> RequestAdmission
     private let queues = Mutex<[ObjectIdentifier: NIOLoopBound<PipelineQueue>]>([:])
 

@@ -5,12 +5,14 @@
 package struct BodyWriter: Sendable {
     private let send: @Sendable ([UInt8]) async throws -> Void
 
+    /// Creates a writer.
+    ///
     /// - Parameter send: Sends a nonempty part.
     init(_ send: @escaping @Sendable ([UInt8]) async throws -> Void) {
         self.send = send
     }
 
-    /// Sends a part, and returns once the kernel has accepted it. A client that does not read it in time is disconnected.
+    /// Sends a part and returns once the kernel has accepted it. A client that does not read it in time is disconnected.
     ///
     /// - Throws: An error if the connection has ended.
     package func write(_ bytes: [UInt8]) async throws {

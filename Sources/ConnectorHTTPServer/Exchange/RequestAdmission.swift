@@ -7,7 +7,7 @@
 package enum RequestAdmission: Sendable {
     /// Send a response without reading the body.
     case answer(ServerResponse)
-    /// Read the body, and then make the response in a task, which is cancelled if the client disconnects.
+    /// Read the body, then make the response in a task, which is cancelled if the client disconnects.
     ///
     /// - Parameters:
     ///   - limit: The maximum size of the body, in bytes.

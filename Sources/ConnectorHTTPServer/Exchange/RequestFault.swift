@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that violates HTTP/1.1 or exceeds a limit, and is refused before admission.
+/// Why a request is refused before admission: it violates HTTP/1.1 or exceeds a limit.
 package struct RequestFault: Error, Sendable, Hashable {
     /// The HTTP status of the refusal.
     package var status: Int

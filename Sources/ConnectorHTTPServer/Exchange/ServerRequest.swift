@@ -3,24 +3,24 @@
 
 package import ConnectorBase
 
-/// A request of HTTP: as a server reads it, or a client sends it.
+/// An HTTP request, as a server reads it or a client sends it.
 package struct ServerRequest: Sendable, Hashable {
-    /// The method, as it was sent.
+    /// The method, spelled as the client sent it.
     package var method: String
-    /// The path, and perhaps a query.
+    /// The path with an optional query.
     package var target: String
-    /// The header fields. Those that decide who asks, and where the body ends, are there once at most.
+    /// The header fields. In a parsed request, those that identify the client or frame the body occur at most once.
     package var fields: HTTPFields
-    /// Whether the client speaks HTTP/1.0, which knows no chunks.
+    /// Whether the client speaks HTTP/1.0, which has no chunked encoding.
     package var isOld = false
     /// Whether a body follows the head.
     package var hasBody = false
-    /// The body; empty until it was read.
+    /// The body; empty until it has been read.
     package var body: [UInt8]
-    /// Who sent it, for counting: the address, for IPv6 its network; empty on a Unix socket.
+    /// The key of the sender for counting: the IPv4 address or the IPv6 network; empty on a Unix socket.
     package var peer = ""
 
-    /// A request of HTTP/1.1.
+    /// Creates a request of HTTP/1.1.
     package init(_ method: String, _ target: String, _ fields: HTTPFields = [:], body: [UInt8] = []) {
         self.method = method
         self.target = target
@@ -34,14 +34,14 @@ package struct ServerRequest: Sendable, Hashable {
     /// The query without the `?`, still percent-encoded.
     package var query: Substring { target.dropFirst(path.count + 1) }
 
-    /// The media type of the body in lower case, without parameters; nil if the request does not tell.
+    /// The media type of the body in lower case, without parameters; nil if the request does not state it.
     package var mediaType: String? {
         fields["Content-Type"]?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 
     /// Whether the client may send another request on the connection (RFC 9112, section 9.3).
     ///
-    /// A client of HTTP/1.0 may not: it would have to be told that the connection stays open.
+    /// An HTTP/1.0 client may not, because the response would have to say that the connection stays open.
     var keepsConnection: Bool {
         guard !isOld else { return false }
         let options = fields.filter { $0.isNamed("Connection") }.flatMap { field in
@@ -50,6 +50,6 @@ package struct ServerRequest: Sendable, Hashable {
         return !options.contains { Substring($0).isEqual(asciiIgnoringCase: "close") }
     }
 
-    /// Whether the client sends the body only when it is told to.
+    /// Whether the client sends the body only after the server has told it to continue.
     var awaitsContinue: Bool { hasBody && !isOld && fields["Expect"] != nil }
 }

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 package struct ServerResponse: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// The header fields, without those for framing; an empty answer to HEAD may have Content-Length.
+    /// The header fields, without those for framing; only an empty response to HEAD may have Content-Length.
     package var fields: HTTPFields
     /// The body.
     package var body: Body
@@ -22,9 +22,9 @@ package struct ServerResponse: Sendable {
         case bytes([UInt8])
         /// A stream of parts, until the function returns. The function is not called for HEAD.
         case stream(@Sendable (BodyWriter) async throws -> Void)
-        /// The first half of a body, with the Content-Length of the whole; then the connection is closed. Simulates a fault.
+        /// Half of a body with the Content-Length of the whole, after which the connection is closed. Simulates a fault.
         case truncated([UInt8])
-        /// No response at all: the connection is reset. Simulates a fault.
+        /// No response: the connection is reset. Simulates a fault.
         case reset
     }
 
@@ -55,7 +55,7 @@ package struct ServerResponse: Sendable {
         case length(Int)
         /// By the last chunk of chunked encoding.
         case chunked
-        /// By the end of the connection; also for a response without a body.
+        /// By the end of the connection, or not at all for a response that cannot have a body.
         case none
     }
 
@@ -90,7 +90,7 @@ package struct ServerResponse: Sendable {
 }
 
 extension ByteBuffer {
-    /// Writes a header line. Control characters, which could end the line early, become spaces.
+    /// Writes a header line. Control characters, which could end the line early, become spaces; an invalid name drops the field.
     fileprivate mutating func write(_ field: HTTPField) {
         guard field.name.isToken else { return }
         writeString(field.name)

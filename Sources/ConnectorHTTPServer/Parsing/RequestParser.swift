@@ -6,8 +6,8 @@ package import NIOCore
 
 /// An incremental parser of HTTP/1.1 requests (RFC 9112), which yields one event at a time.
 ///
-/// It does no I/O. Where the standard lets a recipient choose an interpretation, it refuses instead: two recipients that choose
-/// differently would see two different requests in the same bytes (request smuggling).
+/// It does no I/O. Where the standard lets recipients interpret a request in several ways, it refuses the request: two recipients
+/// that chose differently would see different requests in the same bytes (request smuggling).
 package struct RequestParser: Sendable {
     /// The next part of a request.
     package enum Event: Sendable, Hashable {
@@ -39,7 +39,7 @@ package struct RequestParser: Sendable {
 
     private let limits: ServerLimits
     private var state = State.line
-    /// The number of bytes at the front of the input known to contain no line end.
+    /// The number of bytes at the front of the input that are known to contain no line end.
     private var scanned = 0
     /// The bytes still allowed for the head, or for chunk extensions and trailers.
     private var budget: Int
@@ -65,7 +65,7 @@ package struct RequestParser: Sendable {
             case .line:
                 guard let line = try line(&input) else { return nil }
                 if line.isEmpty, !hasSkippedLine {
-                    // Old clients send an extra line end after a body (RFC 9112, section 2.2).
+                    // Some old clients send an extra line end after a body (RFC 9112, section 2.2).
                     hasSkippedLine = true
                     continue
                 }
@@ -86,7 +86,7 @@ package struct RequestParser: Sendable {
             case .chunkSize:
                 guard let line = try line(&input) else { return nil }
                 let (size, digits) = try Self.chunkSize(line)
-                // Only chunk extensions count against the budget, not the size.
+                // Only the extensions count against the budget, not the size and the line end.
                 budget += digits + 2
                 state = size == 0 ? .trailers : .chunk(left: size)
             case .chunk(let left):
@@ -100,7 +100,7 @@ package struct RequestParser: Sendable {
                 state = .chunkSize
             case .trailers:
                 guard let line = try line(&input) else { return nil }
-                // Trailer fields are parsed to find their end, and then ignored.
+                // Trailer fields are only parsed to find their end, and then ignored.
                 guard line.isEmpty else {
                     _ = try HTTPField(line: line)
                     continue
@@ -130,7 +130,7 @@ package struct RequestParser: Sendable {
         return request
     }
 
-    /// Consumes a line, and returns it without its end.
+    /// Consumes a line and returns it without its end.
     ///
     /// - Returns: Nil if the end has not arrived.
     private mutating func line(_ input: inout ByteBuffer) throws(RequestFault) -> [UInt8]? {
@@ -155,7 +155,7 @@ package struct RequestParser: Sendable {
         return count > 0 ? input.readSlice(length: count) : nil
     }
 
-    /// Parses the line before a chunk: its size, and the number of digits.
+    /// Parses the line before a chunk: the size of the chunk in bytes, and the number of its digits.
     private static func chunkSize(_ line: [UInt8]) throws(RequestFault) -> (size: Int, digits: Int) {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && !$0.isBlank }
         let rest = line.dropFirst(digits.count).drop(while: \.isBlank)

@@ -4,7 +4,7 @@
 internal import ConnectorBase
 
 extension ServerRequest {
-    /// Reads the first line of a request (RFC 9112, section 3).
+    /// Parses the first line of a request (RFC 9112, section 3).
     init(line: [UInt8]) throws(RequestFault) {
         let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 3, (1...32).contains(parts[0].count), parts[0].allSatisfy(\.isTokenCharacter),
@@ -19,9 +19,9 @@ extension ServerRequest {
         }
     }
 
-    /// The fields of which a request has one at most, in lower case.
+    /// The names, in lower case, of the fields that a request may have only once.
     ///
-    /// Of two, one reader takes the first and another the last: what the one checked, the other does not use.
+    /// If a field came twice, one reader might check the first value and another use the last.
     private static let singles: Set<String> = [
         "authorization", "content-length", "content-type", "cookie", "expect", "host", "last-event-id", "origin",
         "purpose",
@@ -29,7 +29,7 @@ extension ServerRequest {
         "transfer-encoding",
     ]
 
-    /// Checks what the fields say together, and how the end of the body is found.
+    /// Checks that the fields are consistent, and returns how the end of the body is marked.
     func framing() throws(RequestFault) -> RequestParser.Framing {
         var singles: [String: String] = [:]
         for field in fields {
@@ -62,7 +62,7 @@ extension ServerRequest {
         return .chunked
     }
 
-    /// Reduces a target that is a URL of this server to its path and query (RFC 9112, section 3.2.2).
+    /// Reduces a target that is a full URL of this server to its path and query (RFC 9112, section 3.2.2).
     mutating func shortenTarget() throws(RequestFault) {
         guard let colon = target.utf8.firstIndex(of: UInt8(ascii: ":")),
             ["http", "https"].contains(where: { target[..<colon].isEqual(asciiIgnoringCase: $0) }),
@@ -77,7 +77,7 @@ extension ServerRequest {
         target = path.starts(ascii: "/") ? String(path) : "/\(path)"
     }
 
-    /// Whether a text is a host, perhaps with a port, as `Host` has it; so is the empty one.
+    /// Whether a text could be a host with an optional port, as in `Host`; the empty text could.
     private static func isAuthority(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0.isTokenCharacter || ":[]".utf8.contains($0) }
     }

@@ -6,9 +6,9 @@ package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// An HTTP/1.1 server, for the API on its Unix socket, the console in the browser, and the simulators.
+/// The HTTP/1.1 server of the API on its Unix socket, of the console in the browser, and of the simulators.
 ///
-/// Requests are admitted on the event loops, one at a time for each connection. ``ServerLimits`` bounds what a client can consume.
+/// Requests are admitted on the event loops, one at a time per connection. ``ServerLimits`` bounds what a client can consume.
 package final class HTTPServer: Sendable {
     /// The endpoint that a server listens on.
     package enum Endpoint: Sendable {
@@ -33,9 +33,10 @@ package final class HTTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - answersHalfClosed: Whether a client that has closed its side, as `nc -N` does, still gets the response to a GET or HEAD
-    ///     request. The request of one that has gone is not cancelled then; requests of other methods and streams are.
+    ///     request. A client that is gone looks the same, so its GET or HEAD request is not cancelled either; requests with other
+    ///     methods, and streams, are cancelled.
     ///   - common: The header fields of every response, including refusals of malformed requests.
-    ///   - prepare: Called on the event loop with each new connection, to add TLS or to check the client; an error closes it.
+    ///   - prepare: Called on the event loop with each new connection, to add TLS or to check the client; throwing closes it.
     ///   - admit: Decides on a request. Called on the event loops, which it must not block.
     package init(
         _ endpoint: Endpoint,
@@ -57,7 +58,7 @@ package final class HTTPServer: Sendable {
     /// Serves until ``stop()``, ``finish()`` or the task's cancellation, and returns when the last connection has ended.
     ///
     /// - Parameter onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
-    /// - Throws: The system's error if the endpoint cannot be listened on.
+    /// - Throws: The system's error if the server cannot listen on the endpoint.
     @concurrent
     package func run(onListening: @Sendable (Int) -> Void = { _ in }) async throws {
         let listener = try await listen()
@@ -69,20 +70,20 @@ package final class HTTPServer: Sendable {
         onListening(listener.localAddress?.port ?? 0)
         await withTaskCancellationHandler {
             try? await listener.closeFuture.get()
-            // Connections accepted after this find the table closed, and close themselves.
+            // Connections accepted later find the table closed and close themselves.
             for connection in shared.table.close() { try? await connection.closeFuture.get() }
         } onCancel: {
             stop()
         }
     }
 
-    /// Stops listening, and closes every connection, which cancels the requests in progress.
+    /// Stops listening and closes every connection, which cancels the requests in progress.
     package func stop() {
         stopListening()
         for connection in shared.table.close() { connection.close(promise: nil) }
     }
 
-    /// Stops listening, and closes every connection after its current response.
+    /// Stops listening and closes every connection after its current response.
     package func finish() {
         stopListening()
         for connection in shared.table.close() {
@@ -101,7 +102,7 @@ package final class HTTPServer: Sendable {
     private func listen() async throws -> any Channel {
         let (shared, prepare) = (shared, prepare)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            // A client whose SYN is dropped because the queue is full retries only after a second.
+            // If the queue is full, the client's SYN is dropped, and the client retries only after a second.
             .serverChannelOption(.backlog, value: 4096)
             // Accepts many connections per poll, so that a flood delays other clients only briefly.
             .serverChannelOption(.maxMessagesPerRead, value: 64)

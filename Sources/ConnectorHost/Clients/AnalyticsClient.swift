@@ -42,7 +42,7 @@ public final class AnalyticsClient: Analytics {
         identity = Mutex(Identity(userId: nil, anonymousId: RandomIdentifier.uuid()))
     }
 
-    /// The user of the events: nil until ``identify(_:traits:)`` or an assignment sets it.
+    /// The user of the events: nil until ``identify(_:traits:options:)`` or an assignment sets it.
     public var userId: String? {
         get { identity.withLock(\.userId) }
         set { identity.withLock { $0.userId = newValue } }

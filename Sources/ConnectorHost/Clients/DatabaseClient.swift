@@ -132,11 +132,13 @@ public struct DatabaseClient: Database {
     ///   - collection: The collection to search.
     ///   - options: The timeout of the call.
     /// - Returns: A page, with the cursor of the next one if there is one.
+    /// - Throws: `invalid`, for example for two filters with one field and one comparison.
     public func query(
         _ query: DatabaseQuery = DatabaseQuery(),
         in collection: String,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> DatabasePage {
+        try query.check()
         let texts: [(name: String, text: [UInt8]?)] = [("collection", utf8(collection)), ("query", query.json.utf8())]
         return try await target.call("query", texts: texts, options) { json throws(ConnectorError) in
             try DatabasePage(json: json)

@@ -5,35 +5,35 @@ public import ConnectorBase
 public import ConnectorCapabilities
 internal import ConnectorDigest
 
-/// The content of a file in parts of at most 4 MiB, in their order: see ``FilesClient/get(_:range:options:progress:)``.
+/// The content of a file, in order, in parts of at most 4 MiB: see ``FilesClient/get(_:range:options:progress:)``.
 ///
-/// It may be consumed more than once; each time reads the file again.
+/// You may iterate it more than once; each iteration reads the file again.
 public struct FileContents: AsyncSequence, Sendable {
-    /// A part, which is not empty.
+    /// A part; never empty.
     public typealias Element = [UInt8]
-    /// What reading a part throws: `conflict` if the file has changed since ``entry`` was read, `misbehaved` if the whole
-    /// content does not have the entry's digest.
+    /// The error of reading a part: `conflict` if the file has changed since ``entry`` was read, `misbehaved` if the
+    /// whole content does not match the entry's digest.
     public typealias Failure = ConnectorError
 
-    /// Reads a part of the file with an entry's tag.
+    /// Reads a part of the file, provided the file still has the entry's tag.
     package typealias Read =
         @Sendable (
             _ entry: FileEntry, _ offset: UInt64, _ count: Int
         ) async throws(ConnectorError) -> [UInt8]
 
-    /// What the store knew of the file when reading began.
+    /// What the store knew about the file when reading began.
     public let entry: FileEntry
-    /// The bytes that are read.
+    /// The range of bytes to read.
     public let range: Range<UInt64>
     private let progress: (@Sendable (FileProgress) -> Void)?
     private let read: Read
 
-    /// The size of all parts but the last.
+    /// The size of all parts but the last, in bytes.
     private static let partSize: UInt64 = 4 << 20
 
     /// - Parameters:
-    ///   - range: The bytes to read, as far as the file has them; nil for all.
-    ///   - read: Reads a part, all of it.
+    ///   - range: The bytes to read, clamped to the file's size; nil for all.
+    ///   - read: Reads one part in full.
     package init(
         entry: FileEntry,
         range: Range<UInt64>?,
@@ -48,8 +48,8 @@ public struct FileContents: AsyncSequence, Sendable {
 
     /// Reads everything into memory.
     ///
-    /// - Parameter limit: The most bytes to take.
-    /// - Throws: `too-large` if there are more, before any is read; otherwise as reading a part does.
+    /// - Parameter limit: The maximum number of bytes to read.
+    /// - Throws: `too-large` if there are more, before any byte is read; otherwise the errors of reading a part.
     public func collect(upTo limit: Int) async throws(ConnectorError) -> [UInt8] {
         guard range.count <= limit else {
             throw ConnectorError(
@@ -64,12 +64,12 @@ public struct FileContents: AsyncSequence, Sendable {
         return bytes
     }
 
-    /// Begins to read.
+    /// Starts reading at the beginning of the range.
     public func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Reads one part after the other.
+    /// Reads the parts in order.
     public struct Iterator: AsyncIteratorProtocol {
         private let contents: FileContents
         private var offset: UInt64
@@ -93,7 +93,8 @@ public struct FileContents: AsyncSequence, Sendable {
             return part
         }
 
-        /// Compares the whole content with the digest that the store keeps.
+        /// Compares the digest of the whole content with the store's, if the range is the whole file and the store
+        /// keeps a digest.
         private func check() throws(ConnectorError) {
             let entry = contents.entry
             guard let digest = entry.digest, contents.range == 0..<entry.size, digest != hash.hexadecimal else {

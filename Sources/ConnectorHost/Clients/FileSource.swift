@@ -10,9 +10,9 @@ package import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The content to put: bytes, a sequence of pieces, or a file of this machine.
+/// The content to put: bytes, a sequence of pieces, or a local file.
 public struct FileSource: Sendable {
-    /// Reads one piece after the other; nil at the end.
+    /// Returns the next piece; nil at the end.
     typealias Pieces = () async throws(ConnectorError) -> [UInt8]?
 
     private let begin: @Sendable (WorkerThreads) async throws(ConnectorError) -> (pieces: Pieces, size: UInt64?)
@@ -25,8 +25,10 @@ public struct FileSource: Sendable {
         }
     }
 
-    /// Pieces of any size, as they come. An error of the sequence fails the put as `failed`, unless it is a
-    /// `ConnectorError` itself.
+    /// Pieces of any size, in the order of a sequence.
+    ///
+    /// An error of the sequence fails the put: a `ConnectorError` as it is, a `CancellationError` as `cancelled`, any
+    /// other error as `failed`.
     public static func pieces<Pieces: AsyncSequence & Sendable>(
         _ sequence: Pieces
     ) -> FileSource where Pieces.Element == [UInt8] {
@@ -44,9 +46,10 @@ public struct FileSource: Sendable {
         }
     }
 
-    /// A file of this machine, read on threads that may wait for the disk.
+    /// A local file, read on threads that may block on the disk.
     ///
-    /// - Parameter path: Absolute, or relative to the working directory. Without such a file the put throws `unreadable`.
+    /// - Parameter path: The path, absolute or relative to the working directory. The put throws `unreadable` if it
+    ///   names no readable file.
     public static func file(_ path: String) -> FileSource {
         FileSource { workers throws(ConnectorError) in
             let file = try await workers.result { () throws(ConnectorError) in try LocalFile(path) }
@@ -58,7 +61,7 @@ public struct FileSource: Sendable {
         }
     }
 
-    /// Begins to read.
+    /// Starts reading.
     func open(_ workers: WorkerThreads) async throws(ConnectorError) -> Reader {
         let (pieces, size) = try await begin(workers)
         return Reader(size: size, pieces: pieces)
@@ -66,7 +69,7 @@ public struct FileSource: Sendable {
 
     /// Reads everything into memory.
     ///
-    /// - Throws: `cancelled` if the task was, for a sequence may then have ended too early.
+    /// - Throws: `cancelled` if the task was cancelled, because a sequence may then have ended early.
     package func collect(_ workers: WorkerThreads = WorkerThreads()) async throws(ConnectorError) -> [UInt8] {
         let pieces = try await begin(workers).pieces
         var bytes: [UInt8] = []
@@ -83,9 +86,9 @@ public struct FileSource: Sendable {
         }
     }
 
-    /// Makes parts of one size out of pieces.
+    /// Regroups pieces into parts of one size.
     struct Reader {
-        /// The size of the whole content; nil if unknown.
+        /// The size of the whole content in bytes; nil if unknown.
         let size: UInt64?
         private let pieces: Pieces
         private var rest: ArraySlice<UInt8> = []
@@ -95,7 +98,7 @@ public struct FileSource: Sendable {
             self.pieces = pieces
         }
 
-        /// The next part, which has the size unless it is the last; nil at the end.
+        /// Returns the next part, which has `size` bytes unless it is the last; nil at the end.
         mutating func part(of size: Int) async throws(ConnectorError) -> [UInt8]? {
             var part: [UInt8] = []
             while part.count < size {
@@ -112,18 +115,18 @@ public struct FileSource: Sendable {
     }
 }
 
-/// An open file of this machine. Used on one thread at a time.
+/// An open local file, used by one thread at a time.
 private final class LocalFile: Sendable {
     let size: UInt64
     private let path: String
     private let descriptor: Int32
 
-    /// The size of the pieces.
+    /// The size of the pieces, in bytes.
     private static let pieceSize = 1 << 20
 
     init(_ path: String) throws(ConnectorError) {
         self.path = path
-        // Without waiting for the other end of a pipe.
+        // `O_NONBLOCK` keeps `open` from waiting for the other end of a pipe.
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
         guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
@@ -142,7 +145,7 @@ private final class LocalFile: Sendable {
         close(descriptor)
     }
 
-    /// Reads on; nil at the end.
+    /// Reads the next piece; nil at the end.
     func piece() throws(ConnectorError) -> [UInt8]? {
         var count = 0
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { target, filled in

@@ -4,14 +4,14 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// What an application needs of `files/1`: a ``FilesClient`` of a host, or `InMemoryFiles` in its tests.
+/// The `files/1` interface an application depends on: a ``FilesClient`` in production, `InMemoryFiles` in tests.
 ///
-/// The functions mean and throw what those of ``FilesClient`` do.
+/// ``FilesClient`` documents what the functions do and throw.
 public protocol Files: Sendable {
-    /// Reads what the store knows of a file, without its content.
+    /// Reads what the store knows about a file, without its content.
     func head(_ path: String, options: CallOptions) async throws(ConnectorError) -> FileEntry
 
-    /// Lists files in the order of their paths' bytes, one page at a time.
+    /// Lists files one page at a time, in byte order of their paths.
     func list(
         prefix: String,
         after: String,
@@ -19,7 +19,7 @@ public protocol Files: Sendable {
         options: CallOptions
     ) async throws(ConnectorError) -> FilePage
 
-    /// Puts a file, replacing any that is there.
+    /// Puts a file, replacing any at the path.
     @discardableResult
     func put(
         _ path: String,
@@ -38,10 +38,10 @@ public protocol Files: Sendable {
         progress: (@Sendable (FileProgress) -> Void)?
     ) async throws(ConnectorError) -> FileContents
 
-    /// Removes a file; it is not an error if there is none.
+    /// Removes a file; a missing file is not an error.
     func remove(_ path: String, options: CallOptions) async throws(ConnectorError)
 
-    /// Copies a file within the store, replacing any that is there.
+    /// Copies a file within the store, replacing any at the destination.
     @discardableResult
     func copy(
         _ source: String,
@@ -52,17 +52,18 @@ public protocol Files: Sendable {
 
 /// The same calls with the default timeout.
 extension Files {
-    /// Reads what the store knows of a file, without its content.
+    /// Reads what the store knows about a file, without its content.
     public func head(_ path: String) async throws(ConnectorError) -> FileEntry {
         try await head(path, options: CallOptions())
     }
 
-    /// Lists files in the order of their paths' bytes, one page at a time.
+    /// Lists files one page at a time, in byte order of their paths.
     ///
     /// - Parameters:
-    ///   - prefix: What their paths start with; empty for all files.
-    ///   - after: The path that the page begins after: the last one of the previous page; empty for the first page.
-    ///   - limit: The most files, within `FilePage.limitRange`.
+    ///   - prefix: The prefix of their paths; empty for all files.
+    ///   - after: The path after which the page begins: the last path of the previous page, or empty for the first
+    ///     page.
+    ///   - limit: The maximum number of files, within `FilePage.limitRange`.
     public func list(
         prefix: String = "",
         after: String = "",
@@ -71,14 +72,14 @@ extension Files {
         try await list(prefix: prefix, after: after, limit: limit, options: CallOptions())
     }
 
-    /// Puts a file, replacing any that is there.
+    /// Puts a file, replacing any at the path.
     ///
     /// - Parameters:
-    ///   - path: Where it will be.
-    ///   - source: Its content, which is read once, part by part.
-    ///   - contentType: Its media type, such as `text/plain`.
-    ///   - condition: What must be true of the path, or nothing is put: `conflict`.
-    ///   - progress: Called after each part, by the task that puts.
+    ///   - path: The file's path.
+    ///   - source: The content, read once, part by part.
+    ///   - contentType: The media type, such as `text/plain`.
+    ///   - condition: What must be true of the path; if it is not, nothing is put and the call throws `conflict`.
+    ///   - progress: Called after each part, by the task that puts the file.
     @discardableResult
     public func put(
         _ path: String,
@@ -101,8 +102,8 @@ extension Files {
     ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - range: The bytes to read, as far as the file has them; nil for all.
-    ///   - progress: Called after each part, by the task that reads.
+    ///   - range: The bytes to read, clamped to the file's size; nil for all.
+    ///   - progress: Called after each part, by the task that reads the content.
     public func get(
         _ path: String,
         range: Range<UInt64>? = nil,
@@ -111,12 +112,12 @@ extension Files {
         try await get(path, range: range, options: CallOptions(), progress: progress)
     }
 
-    /// Removes a file; it is not an error if there is none.
+    /// Removes a file; a missing file is not an error.
     public func remove(_ path: String) async throws(ConnectorError) {
         try await remove(path, options: CallOptions())
     }
 
-    /// Copies a file within the store, replacing any that is there.
+    /// Copies a file within the store, replacing any at the destination.
     @discardableResult
     public func copy(_ source: String, to destination: String) async throws(ConnectorError) -> FileEntry {
         try await copy(source, to: destination, options: CallOptions())

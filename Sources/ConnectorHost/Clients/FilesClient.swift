@@ -7,7 +7,7 @@ internal import ConnectorDigest
 internal import ConnectorInvocation
 internal import ConnectorPlatform
 
-/// Puts, reads and lists files through the connector that `connectors.json` names.
+/// Puts, reads and lists files through a connector of `connectors.json`.
 ///
 /// ```swift
 /// let files = try host.files("files")
@@ -16,18 +16,18 @@ internal import ConnectorPlatform
 /// ```
 ///
 /// Content travels in parts of at most 8 MiB, so a file may be larger than memory. The `timeout` of the options covers
-/// each call, which is one part, and not the whole transfer.
+/// each call, which transfers one part, not the whole transfer.
 ///
-/// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is no
-/// such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full disk
-/// and for a store that cannot be reached; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
+/// A call that fails throws a `ConnectorError`: `invalid` for a path that breaks `FilePathRule`; `missing` if there is
+/// no such file; `conflict` if a condition is not met, or the file changed while it was read; `unavailable` for a full
+/// disk or an unreachable store; `not-open`; `timed-out`; `cancelled` if the caller's task was cancelled.
 ///
-/// Code that takes an `any Files` is tested without a host: see ``Files``.
+/// Code that takes an `any Files` can be tested without a host: see ``Files``.
 ///
-/// A client gives access to its connector alone. Use it from any thread.
+/// A client gives access to its own connector only. Use it from any thread.
 public struct FilesClient: Files {
     let target: ClientTarget
-    /// Reads local files, on threads that may wait for the disk.
+    /// The threads that read local files; they may block on the disk.
     private let workers: WorkerThreads
 
     init(_ target: ClientTarget, _ workers: WorkerThreads) {
@@ -35,19 +35,20 @@ public struct FilesClient: Files {
         self.workers = workers
     }
 
-    /// Reads what the store knows of a file, without its content.
+    /// Reads what the store knows about a file, without its content.
     ///
     /// - Throws: `missing` if there is no such file.
     public func head(_ path: String, options: CallOptions = CallOptions()) async throws(ConnectorError) -> FileEntry {
         try await entry("head", [("path", .text(path))], options)
     }
 
-    /// Lists files in the order of their paths' bytes, one page at a time.
+    /// Lists files one page at a time, in byte order of their paths.
     ///
     /// - Parameters:
-    ///   - prefix: What their paths start with, such as `reports/`; empty for all files.
-    ///   - after: The path that the page begins after: the last one of the previous page; empty for the first page.
-    ///   - limit: The most files, within `FilePage.limitRange`.
+    ///   - prefix: The prefix of their paths, such as `reports/`; empty for all files.
+    ///   - after: The path after which the page begins: the last path of the previous page, or empty for the first
+    ///     page.
+    ///   - limit: The maximum number of files, within `FilePage.limitRange`.
     ///   - options: The timeout of the call.
     public func list(
         prefix: String = "",
@@ -64,21 +65,21 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Puts a file, replacing any that is there. It becomes visible only as a whole.
+    /// Puts a file, replacing any at the path. The file becomes visible only as a whole.
     ///
-    /// If it fails, and if the task is cancelled, what was sent is discarded, and the path is as it was. Only if the very
-    /// last call times out or is cancelled may the file be there.
+    /// If the put fails or the task is cancelled, the parts already sent are discarded and the path stays as it was.
+    /// Only if the very last call times out or is cancelled may the file be in place.
     ///
     /// - Parameters:
-    ///   - path: Where it will be.
-    ///   - source: Its content, which is read once, part by part.
-    ///   - contentType: Its media type, such as `text/plain`.
-    ///   - condition: What must be true of the path, or nothing is put: `conflict`.
+    ///   - path: The file's path.
+    ///   - source: The content, read once, part by part.
+    ///   - contentType: The media type, such as `text/plain`.
+    ///   - condition: What must be true of the path; if it is not, nothing is put and the call throws `conflict`.
     ///   - options: The timeout of each call.
-    ///   - progress: Called after each part, by the task that puts.
-    /// - Returns: What the store knows of the file now.
-    /// - Throws: `unsupported` for a composite, because the parts of an upload belong to one store; what reading the
-    ///   source throws.
+    ///   - progress: Called after each part, by the task that puts the file.
+    /// - Returns: What the store now knows about the file.
+    /// - Throws: `unsupported` for a composite, because the parts of an upload belong to one store; any error of
+    ///   reading the source.
     @discardableResult
     public func put(
         _ path: String,
@@ -109,7 +110,7 @@ public struct FilesClient: Files {
                 options
             )
         } catch {
-            // A task of its own, because this one may have been cancelled.
+            // In a task of its own, because this one may have been cancelled.
             await Task { await abort(upload, options) }.value
             throw error
         }
@@ -119,10 +120,10 @@ public struct FilesClient: Files {
     ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - range: The bytes to read, as far as the file has them; nil for all.
+    ///   - range: The bytes to read, clamped to the file's size; nil for all.
     ///   - options: The timeout of each call.
-    ///   - progress: Called after each part, by the task that reads.
-    /// - Returns: The file's entry, and its content, which is read as it is consumed.
+    ///   - progress: Called after each part, by the task that reads the content.
+    /// - Returns: The file's entry and its content; the content is read as it is consumed.
     /// - Throws: `missing` if there is no such file.
     public func get(
         _ path: String,
@@ -147,15 +148,15 @@ public struct FilesClient: Files {
         }
     }
 
-    /// Removes a file; it is not an error if there is none.
+    /// Removes a file; a missing file is not an error.
     public func remove(_ path: String, options: CallOptions = CallOptions()) async throws(ConnectorError) {
         _ = try await target.call("remove", CallArguments(encoded: [("path", .text(path))]), options)
     }
 
-    /// Copies a file within the store, replacing any that is there.
+    /// Copies a file within the store, replacing any at the destination.
     ///
-    /// - Returns: What the store knows of the copy.
-    /// - Throws: `missing` if there is no source.
+    /// - Returns: What the store knows about the copy.
+    /// - Throws: `missing` if the source does not exist.
     @discardableResult
     public func copy(
         _ source: String,
@@ -167,7 +168,7 @@ public struct FilesClient: Files {
 
     /// Sends all parts of a source.
     ///
-    /// - Returns: The size and the digest of what was sent.
+    /// - Returns: The size in bytes and the SHA-256 of the content sent.
     private func send(
         _ reader: inout FileSource.Reader,
         to upload: FileUpload,
@@ -185,14 +186,14 @@ public struct FilesClient: Files {
             state.transferred += UInt64(part.count)
             progress?(state)
         }
-        // A sequence may end without an error because the task was cancelled: then this is not all of it.
+        // A sequence may end without an error because the task was cancelled; the content is then incomplete.
         guard !Task.isCancelled else {
             throw ConnectorError(.cancelled, "the put was cancelled", connector: target.path)
         }
         return (state.transferred, hash.hexadecimal)
     }
 
-    /// Abandons an upload. If that fails, the store does so when it is opened again.
+    /// Abandons an upload. If that fails, the store abandons it when it is next opened.
     private func abort(_ upload: FileUpload, _ options: CallOptions) async {
         _ = try? await target.call("abortUpload", CallArguments(encoded: [("upload", .text(upload.id))]), options)
     }
@@ -208,11 +209,11 @@ public struct FilesClient: Files {
     }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct FileProgress: Sendable, Hashable {
-    /// The bytes that were sent or read.
+    /// The number of bytes sent or read so far.
     public var transferred: UInt64
-    /// All bytes to send or read; nil if the source does not know.
+    /// The total number of bytes to send or read; nil if the source does not know.
     public var total: UInt64?
 
     /// Creates a value, for tests.
@@ -223,6 +224,6 @@ public struct FileProgress: Sendable, Hashable {
 }
 
 extension CallValue {
-    /// The UTF-8 of a text.
+    /// The UTF-8 bytes of a text.
     fileprivate static func text(_ text: String) -> CallValue { .bytes(Array(text.utf8)) }
 }

@@ -26,6 +26,22 @@ extension GateClient {
         _ arguments: JSONObject = [:],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
+        try await send(checked(operation, arguments), options: options)
+    }
+
+    /// An event that keeps the rules of its operation, and has its id and time.
+    package struct CheckedEvent: Sendable {
+        let id: String
+        let operation: String
+        let payload: JSONValue
+        /// The name of the operation's only parameter; empty if it has several.
+        let parameter: String
+    }
+
+    /// Checks an event as ``send(_:_:options:)`` does before it sends it.
+    ///
+    /// - Throws: `unsupported` or `invalid`, as ``send(_:_:options:)`` does.
+    package func checked(_ operation: String, _ arguments: JSONObject) throws(ConnectorError) -> CheckedEvent {
         guard let definition = try target.node.definition(of: operation), definition.operation.isDelivered else {
             throw ConnectorError(
                 .unsupported,
@@ -53,7 +69,16 @@ extension GateClient {
             try definition.operation.check(given)
             (id, payload) = (RandomIdentifier.uuid(), parameter == nil ? .object(arguments) : value)
         }
-        return try await target.send(id: id, operation, payload.utf8(), as: parameter ?? "", options)
+        return CheckedEvent(id: id, operation: operation, payload: payload, parameter: parameter ?? "")
+    }
+
+    /// Sends an event that was checked.
+    @discardableResult
+    package func send(
+        _ event: CheckedEvent,
+        options: CallOptions = CallOptions()
+    ) async throws(ConnectorError) -> Receipt {
+        try await target.send(id: event.id, event.operation, event.payload.utf8(), as: event.parameter, options)
     }
 }
 

@@ -6,7 +6,7 @@ internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import Synchronization
 
-/// Keeps calls from a gate whose calls fail, or whose runners keep ending.
+/// Refuses calls to a gate whose calls keep failing or whose runners keep ending.
 ///
 /// ```
 /// closed    ── `failures` calls in a row failed ─► open
@@ -16,13 +16,13 @@ internal import Synchronization
 /// half-open ── the trial call failed ────────────► open
 /// ```
 ///
-/// Half-open, one call at a time is let through. All times are of the host's monotonic clock, in nanoseconds.
+/// While half-open, the breaker admits one call at a time. All times are the host's monotonic clock, in nanoseconds.
 final class CircuitBreaker: Sendable {
-    /// How many lost runners make the next ones rare.
+    /// How many runners must end within ``lossWindow`` for the gate to heal more slowly.
     private static let lossLimit = 5
-    /// How long a lost runner counts: a minute.
+    /// How long a lost runner counts, in nanoseconds: one minute.
     private static let lossWindow: UInt64 = 60_000_000_000
-    /// How long a trial call keeps others out, if no policy says.
+    /// How long a trial call keeps others out if no policy says, in nanoseconds: ten seconds.
     fileprivate static let trialPatience: UInt64 = 10_000_000_000
 
     /// What the breaker does with calls.
@@ -36,13 +36,14 @@ final class CircuitBreaker: Sendable {
     fileprivate struct State {
         var policy: BreakerPolicy?
         var mode: Mode = .closed
-        /// Numbers the modes and trials, so that the end of an earlier call says nothing.
+        /// The number of the current mode or trial, so that the end of a call admitted before it is ignored.
         var round: UInt64 = 0
-        /// When the last calls failed, without a success between them.
+        /// When the latest calls failed, with no success in between.
         var failures: [UInt64] = []
         /// When runners ended, within ``lossWindow``.
         var losses: [UInt64] = []
-        /// How many runners have ended since the fifth in a minute, that one and those before it included; nil before.
+        /// How many runners have ended in quick succession, including the first five; nil until five have ended within
+        /// a minute.
         var lossCount: Int?
         /// The last failure that opened the breaker.
         var reason: ConnectorError?
@@ -50,17 +51,17 @@ final class CircuitBreaker: Sendable {
         var refusals: UInt64 = 0
     }
 
-    /// A change that is worth reporting.
+    /// A change worth reporting.
     enum Change: Equatable {
         /// - Parameter until: When the next trial call may begin.
         case opened(until: UInt64)
-        /// The trial call says nothing about the gate, so the next call is another one.
+        /// The trial call said nothing about the gate, so the next call is another trial.
         case halfOpened
         case closed
     }
 
     private let state: Mutex<State>
-    /// Whether calls have to ask, so that others need no lock.
+    /// Whether calls must ask the breaker; calls that need not take no lock.
     let watch: CallWatch
 
     /// Creates a closed breaker.
@@ -71,7 +72,9 @@ final class CircuitBreaker: Sendable {
         watch = CallWatch(isOn: policy != nil)
     }
 
-    /// Takes up another policy. An open breaker stays open, unless there is no longer a policy.
+    /// Adopts another policy.
+    ///
+    /// An open breaker stays open. Without a policy it closes, unless lost runners made it half-open.
     func use(_ policy: BreakerPolicy?) {
         change { state in
             guard policy != state.policy else { return }
@@ -93,7 +96,7 @@ final class CircuitBreaker: Sendable {
 
     /// Admits a call.
     ///
-    /// - Returns: What ``ended(_:with:at:)`` needs once the call has ended.
+    /// - Returns: The ticket to pass to ``ended(_:with:at:)`` when the call ends.
     /// - Throws: `not-open`, with the wait until the next trial call.
     func admit(at now: UInt64) throws(ConnectorError) -> CallTicket {
         try state.withLock { state throws(ConnectorError) in
@@ -111,7 +114,8 @@ final class CircuitBreaker: Sendable {
 
     /// Notes the end of an admitted call.
     ///
-    /// - Parameter error: Why it failed; nil if it did not. The faults of callers and of the host say nothing about the gate.
+    /// - Parameter error: Why the call failed; nil for success. Faults of the caller or of the host say nothing about
+    ///   the gate.
     func ended(_ ticket: CallTicket, with error: ConnectorError?, at now: UInt64) -> Change? {
         change { state in
             guard ticket.round == state.round else { return nil }
@@ -125,7 +129,7 @@ final class CircuitBreaker: Sendable {
 
     // MARK: Instances
 
-    /// Another instance receives the calls: what opened the breaker may be over, so the next call is a trial.
+    /// Another instance receives the calls: the cause of the opening may be gone, so the next call is a trial.
     func instanceChanged() {
         change { state in
             guard state.mode != .closed else { return }
@@ -136,7 +140,7 @@ final class CircuitBreaker: Sendable {
 
     /// Notes that the gate's runner has ended.
     ///
-    /// - Returns: How many runners have ended, if those are too many for the gate to heal as usual.
+    /// - Returns: How many runners have ended, if that is too many for the gate to heal as usual; nil otherwise.
     func lostRunner(_ error: ConnectorError, at now: UInt64) -> Int? {
         change { state in
             state.losses.removeAll { now - min($0, now) > Self.lossWindow }
@@ -151,7 +155,8 @@ final class CircuitBreaker: Sendable {
             state.losses = []
             state.reason = error
             state.round += 1
-            // The gate has failed, so nothing gets through until it has healed.
+            // The next call to reach an instance is a trial. Until the gate heals or a standby takes over, no call gets
+            // that far.
             state.mode = .halfOpen(trial: nil)
             return count
         }
@@ -161,7 +166,7 @@ final class CircuitBreaker: Sendable {
 
     /// The breaker's part of the report; nil if it has no policy and has never opened.
     ///
-    /// - Parameter time: The host's clock at `now`.
+    /// - Parameter time: The host's wall-clock time at `now`.
     func report(at now: UInt64, _ time: Timestamp) -> BreakerReport? {
         state.withLock { state in
             guard state.policy != nil || state.openings > 0 else { return nil }
@@ -200,13 +205,13 @@ final class CircuitBreaker: Sendable {
 }
 
 extension CircuitBreaker.State {
-    /// How long the next call has to wait; nil if it is let through.
+    /// How long the next call must wait, in nanoseconds; nil if it is admitted.
     fileprivate func wait(at now: UInt64) -> UInt64? {
         switch mode {
         case .closed, .halfOpen(trial: nil): return nil
         case .open(let end): return now < end ? end - now : nil
         case .halfOpen(let start?):
-            // A trial call without an end must not keep the gate closed for ever.
+            // A trial call that never ends must not block the gate forever.
             let end = start.saturatingAdding(policy?.probe.nanoseconds ?? CircuitBreaker.trialPatience)
             return now < end ? end - now : nil
         }
@@ -256,7 +261,8 @@ extension CircuitBreaker.State {
 
     fileprivate mutating func failed(_ error: ConnectorError, at now: UInt64) -> CircuitBreaker.Change? {
         guard let policy else {
-            // Only lost runners have made the breaker half-open; any other end shows that this one lives.
+            // Without a policy, only lost runners make the breaker half-open; any other failure shows that this runner
+            // is alive.
             guard error.code == .crashed else { return succeeded() }
             return halfOpen()
         }
@@ -275,7 +281,7 @@ extension CircuitBreaker.State {
 }
 
 extension ConnectorError {
-    /// Whether a failed call says something about the gate, and not about its caller or the host.
+    /// Whether a failed call says something about the gate rather than about its caller or the host.
     fileprivate var concernsGate: Bool {
         let others: [Code] = [
             .invalid, .unsupported, .missing, .conflict, .cancelled, .notOpen, .unknownConnector, .denied, .tooLarge,

@@ -17,7 +17,7 @@ extension Gate {
         return try await watched { () async throws(ConnectorError) in try await call(name, arguments, options) }
     }
 
-    /// Whether typed calls have to ask.
+    /// Tells typed calls whether they must ask the breaker.
     var watch: CallWatch { breaker.watch }
 
     /// Admits a call, unless the breaker is open.
@@ -30,7 +30,7 @@ extension Gate {
         case nil: return
         case .opened(let end):
             logger.warning("breaker opened", metadata: ["error": "\(error.map { "\($0)" } ?? "")"])
-            // The passing of time alone makes it half-open, and deliveries wait for a change.
+            // Time alone makes the breaker half-open, but deliveries wait for a change: announce one then.
             _ = environment.clock.schedule(at: end, environment.onChange)
         case .halfOpened: break
         case .closed: logger.info("breaker closed")
@@ -38,7 +38,7 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Whether calls reach the gate: it is open, and so is the way to it.
+    /// Whether calls reach the instance: the gate is usable, and its breaker does not refuse them.
     var isUsable: Bool {
         state.isUsable && !(breaker.isInvolved && breaker.refuses(at: environment.clock.now()))
     }

@@ -21,7 +21,7 @@ extension Gate {
             storage.outageStart = nil
             storage.counters = storage.current?.counters ?? storage.counters
             for generation in [storage.successor, storage.prepared, storage.standby.opening] {
-                generation?.giveUp(closed)
+                generation?.giveUp(.gateClosed(path))
             }
             let generations = storage.takeGenerations() + storage.standby.takeGenerations(environment.clock)
             return (action, generations, storage.pause.take(), event)
@@ -58,15 +58,17 @@ extension Gate {
 
     /// Whether a reload has removed the gate from the tree.
     var isRemoved: Bool { storage.withLock { $0.isRemoved } }
+}
 
-    /// The error of an opening that the closing of the gate has ended.
-    var closed: ConnectorError {
+extension ConnectorError {
+    /// The error of an opening or a call that ended because the gate closed.
+    static func gateClosed(_ path: String) -> ConnectorError {
         ConnectorError(.notOpen, "the gate closed", connector: path, isRetryable: true)
     }
 }
 
 extension Gate.Storage {
-    /// Forgets the generations of a gate that ends, and returns them; those of the standby are for ``Gate/Standby``.
+    /// Removes and returns the generations of a gate that ends, except the standby's: see ``Gate/Standby``.
     mutating func takeGenerations() -> [Generation] {
         [current.take(), successor.take(), prepared.take(), predecessor.take()?.generation].compactMap(\.self)
     }

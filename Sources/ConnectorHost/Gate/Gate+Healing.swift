@@ -30,8 +30,8 @@ extension Gate {
     /// A random wait of up to half the outage so far, within the policy's bounds, in nanoseconds.
     ///
     /// Attempts back off exponentially, gates that failed together do not retry together, and a vendor that was down
-    /// for ten seconds is found within fifteen. After a permanent error the wait is drawn from the policy's maximum.
-    /// The wait is never shorter than the vendor's `Retry-After`.
+    /// for ten seconds is reached again within fifteen. After a permanent error, the upper bound is the policy's
+    /// maximum. The wait is never shorter than the vendor's `Retry-After`.
     func healingWait(
         _ policy: HealPolicy,
         since start: UInt64,
@@ -87,7 +87,7 @@ extension Gate {
         return true
     }
 
-    /// Makes a healing attempt as soon as a gate that the plugin uses has opened.
+    /// Makes a healing attempt at once, because a gate that the plugin uses has opened.
     func healWithUsed() {
         guard environment.heals, plan.heal != nil, state == .failed else { return }
         detach { await $0.heal() }
@@ -95,8 +95,8 @@ extension Gate {
 
     /// Opens a failed gate, or proves an open one, without waiting for a timer.
     ///
-    /// Attempts that were in progress may have asked the vendor before this was requested: a gate that they open is
-    /// proved, too.
+    /// An attempt already in progress may have asked the vendor before this request, so a gate that it opens is proved,
+    /// too.
     func retry() async {
         if await heal() { return }
         if await open() { return }
@@ -107,8 +107,9 @@ extension Gate {
     /// nothing.
     ///
     /// - Parameters:
-    ///   - number: The number of the plan that the configuration belongs to; under another one, nothing is replaced.
-    ///   - message: What the log says of it.
+    ///   - number: The number of the plan that the configuration belongs to. If the gate has another plan, nothing is
+    ///     replaced.
+    ///   - message: The message to log after the replacement.
     /// - Returns: Whether the successor has replaced the predecessor.
     func replace(
         by configuration: GatePlan.InstanceConfiguration,
@@ -146,7 +147,7 @@ extension Gate {
         logger.info(message)
         checkLoss(of: successor)
         renewStandby()
-        // A proof of the predecessor that ends now schedules no further one.
+        // A proof of the predecessor still in progress schedules no next proof.
         scheduleProbe()
         environment.onChange()
         await drain(outdated)

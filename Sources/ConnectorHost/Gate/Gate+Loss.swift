@@ -10,9 +10,9 @@ internal import Synchronization
 extension Gate {
     /// What the loss of a generation means.
     private enum Loss {
-        /// Nothing: the generation received no calls, and was not to.
+        /// Nothing: the generation neither received calls nor was the standby.
         case nothing
-        /// The gate has no standby.
+        /// The gate has lost its standby.
         case standby
         /// The standby receives the calls.
         case takenOver(by: Generation, ConnectorError)
@@ -20,11 +20,11 @@ extension Gate {
         case gate
     }
 
-    /// Ends a generation whose runner has ended. If it received the gate's calls, the gate goes back to the instance before a
-    /// trial, or else the standby takes over, or else the gate heals.
+    /// Ends a generation whose runner has ended. If it received the gate's calls, a gate on trial goes back to its
+    /// earlier instance; otherwise the standby takes over; without one, the gate fails and heals.
     ///
-    /// After five losses in a minute, the next attempt waits as after an error that another attempt does not mend, and the instance that
-    /// receives calls then gets one at a time until one succeeds: ``CircuitBreaker``.
+    /// After five losses in a minute, the next attempt waits as long as after a permanent error, and the instance that
+    /// then receives calls gets one at a time until one succeeds: see ``CircuitBreaker``.
     func lost(_ generation: Generation, _ error: ConnectorError) {
         if rollBack(from: generation, shown(error)) {
             storage.withLock { $0.crashCount += 1 }
@@ -75,7 +75,7 @@ extension Gate {
         }
     }
 
-    /// Notices the loss of a generation that has just been taken into use, or that waits from now on.
+    /// Handles a loss that happened before the generation was put into use or became the standby.
     func checkLoss(of generation: Generation) {
         if let loss = generation.state.withLock(\.loss) { lost(generation, loss) }
     }

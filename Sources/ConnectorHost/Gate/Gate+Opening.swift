@@ -13,7 +13,7 @@ extension Gate {
     /// A second caller awaits the attempts in progress. A gate that fails here heals automatically.
     ///
     /// - Parameter deadline: In the clock's monotonic time; no wait lasts longer, and no attempt begins later.
-    /// - Returns: Whether this call has made the attempts.
+    /// - Returns: Whether this call made the attempts.
     @discardableResult
     func open(by deadline: UInt64 = .max) async -> Bool {
         while true {
@@ -71,7 +71,7 @@ extension Gate {
 
     /// Creates a generation and opens it. A failed attempt is cleaned up.
     ///
-    /// Secrets that the vendor refuses are followed by the next alternative, in the same attempt.
+    /// If the vendor refuses the secrets, the same attempt tries the next alternative.
     func attempt(_ round: Int, by deadline: UInt64) async -> GateStateMachine.FailureAction {
         let (isRepeated, number) = storage.withLock { ($0.machine.attempts > 1 || $0.machine.round > 1, $0.planNumber) }
         var alternatives = SecretAlternatives(isRepeated ? renewedConfigurations() : [lastConfiguration])
@@ -93,8 +93,8 @@ extension Gate {
     ///
     /// - Parameters:
     ///   - number: The number of the plan that the configuration belongs to.
-    ///   - hasMore: Whether another alternative follows a refusal by the vendor.
-    /// - Returns: Nil if it was refused and another one follows.
+    ///   - hasMore: Whether another alternative follows if the vendor refuses this one.
+    /// - Returns: Nil if the vendor refused the secrets and another alternative follows.
     private func attempt(
         with configuration: GatePlan.InstanceConfiguration,
         _ round: Int,
@@ -172,7 +172,7 @@ extension Gate {
                 return (.nothing, true, hasRecovered)
             case .failure(var error):
                 if generation.isHeld { storage.held.append(generation) }
-                storage.failureCounts[error.code, default: 0] += 1
+                storage.failureCounts[error.code.key(in: storage.failureCounts), default: 0] += 1
                 if now >= deadline { error.isRetryable = false }
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content
@@ -201,7 +201,7 @@ extension Gate {
         return action
     }
 
-    /// Waits before the next attempt; false if none follows.
+    /// Waits before the next attempt; returns false if none follows.
     private func pause(_ nanoseconds: UInt64, before deadline: UInt64, _ round: Int) async -> Bool {
         let end = environment.calls.deadline(after: nanoseconds)
         guard end < deadline else {
@@ -209,15 +209,21 @@ extension Gate {
             hasFailed()
             return false
         }
-        let pause = OneShot<Void>()
-        let isWanted = storage.withLock { storage in
-            guard storage.machine.isTrying(round: round) else { return false }
-            storage.pause = pause
-            return true
-        }
-        guard isWanted else { return false }
-        _ = await pause.wait(by: end, on: environment.clock)
+        await pause(until: end) { $0.machine.isTrying(round: round) }
         return storage.withLock { $0.machine.isTrying(round: round) }
+    }
+
+    /// Waits until a moment of the clock, or until the gate closes.
+    ///
+    /// - Parameter isWanted: Whether there is anything to wait for; called under the lock of the storage.
+    func pause(until end: UInt64, if isWanted: @Sendable (borrowing Storage) -> Bool) async {
+        let closing = storage.withLock { storage -> OneShot<Void>? in
+            guard isWanted(storage) else { return nil }
+            let closing = storage.pause ?? OneShot()
+            storage.pause = closing
+            return closing
+        }
+        _ = await closing?.wait(by: end, on: environment.clock)
     }
 
     /// Resumes every caller that awaits the attempts.

@@ -8,7 +8,7 @@ internal import ConnectorPlatform
 internal import ConnectorServices
 internal import Synchronization
 
-/// Calls that are recorded.
+/// Recorded calls.
 extension Gate {
     /// Calls an operation, and records how the call ended.
     func recordedCall(
@@ -27,7 +27,7 @@ extension Gate {
             }
             return result
         } catch {
-            // What says nothing of the vendor is not part of a case.
+            // An error that says nothing about the vendor does not belong in a recorded case.
             if ![.cancelled, .timedOut, .notOpen].contains(error.code) {
                 await record(GateCallEnd(operation: operation, arguments: given, result: .failure(error)), at: target)
             }

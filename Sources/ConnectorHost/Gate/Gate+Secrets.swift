@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// How a gate picks up new secrets.
 ///
-/// The secrets of a generation are one snapshot, and never change: new ones come with a successor, which takes over once it
-/// has opened. So a gate keeps the old key until the vendor accepts the new one.
+/// The secrets of a generation are one snapshot that never changes. New secrets come with a successor, which takes over
+/// once it has opened, so a gate keeps the old key until the vendor accepts the new one.
 extension Gate {
     /// The plugin's configuration and secrets, as last read.
     var lastConfiguration: GatePlan.InstanceConfiguration { storage.withLock { $0.configuration } }
@@ -17,10 +17,13 @@ extension Gate {
     /// The number of the gate's plan.
     var planNumber: Int { storage.withLock { $0.planNumber } }
 
-    /// The plugin's configuration with its secrets read again, the preferred alternative first; the last known one if they
-    /// cannot be read, or if the gate takes up another plan meanwhile.
+    /// Reads the secrets again and returns a configuration for each alternative, the preferred one first.
+    ///
+    /// Returns the last known configuration if the secrets cannot be read, or if the gate adopts another plan
+    /// meanwhile.
     func renewedConfigurations(_ renewal: Renewal = .all) -> [GatePlan.InstanceConfiguration] {
-        // A command may take long, and a reload may switch before it ends: what it returns is of the earlier plan then.
+        // A command that reads a secret may run long. If a reload switches plans meanwhile, the result belongs to the
+        // earlier plan.
         let number = planNumber
         let configurations = plan.renewed(renewal)
         guard let preferred = configurations.first else { return [lastConfiguration] }
@@ -34,8 +37,8 @@ extension Gate {
 
     /// Reads the secrets again after the vendor rejected them, and replaces the instance if others work.
     ///
-    /// - Parameter isCertain: Whether a proof was rejected. A rejected call may be about that call alone: then another
-    ///   alternative is only tried if a proof is rejected, too.
+    /// - Parameter isCertain: Whether a proof was rejected. The rejection of a call may concern that call alone, so
+    ///   other alternatives are tried only if a proof is rejected, too.
     func renewAfterRefusal(isCertain: Bool = false) {
         renew { gate in
             let number = gate.planNumber
@@ -52,7 +55,8 @@ extension Gate {
 
     /// Reads the secrets again after a scheduled proof, and replaces the instance if preferred ones work.
     ///
-    /// Commands do not run for this. Secrets that the vendor refused are tried again at growing intervals.
+    /// Commands that read secrets do not run for this. Secrets that the vendor refused are tried again at growing
+    /// intervals.
     func renewAfterProof() {
         guard plan.readsFiles || plan.hasAlternatives else { return }
         renew { gate in
@@ -71,13 +75,13 @@ extension Gate {
         }
     }
 
-    /// Picks up secrets whose files have changed, at once instead of at the next proof or attempt.
+    /// Picks up changed secret files at once instead of at the next proof or attempt.
     func renewAfterRotation() {
         guard plan.readsFiles || plan.hasAlternatives, target == .open else { return }
         if state == .failed { detach { await $0.retry() } } else { renewAfterProof() }
     }
 
-    /// Runs one renewal at a time, of an open gate whose instance is not being replaced.
+    /// Runs a renewal, unless another one is running, the gate is not open, or its instance is being replaced.
     private func renew(_ body: @escaping @Sendable (Gate) async -> Void) {
         let begins = storage.withLock { storage in
             guard storage.machine.isProved, !storage.isRenewing, storage.successor == nil else { return false }

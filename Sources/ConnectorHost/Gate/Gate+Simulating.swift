@@ -6,12 +6,12 @@ internal import ConnectorServices
 internal import Synchronization
 
 extension Gate {
-    /// The most events that wait for a gate to open for the first time; beyond it, the oldest are lost.
+    /// The maximum number of events that wait for a gate to open for the first time; beyond it, the oldest are lost.
     static let earlyLimit = 256
 
-    /// Sends an event as if the plugin had: at once if the gate is open, and otherwise once it opens for the first time.
+    /// Sends an event as if the plugin had sent it: at once if the gate is open, otherwise when it first opens.
     ///
-    /// A gate that has been open, and no longer is, sends nothing.
+    /// A gate that was open before and no longer is drops the event.
     func emit(_ name: String, _ payload: JSONValue) {
         let event = ConnectorEvent(
             connector: path,

@@ -7,30 +7,30 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a gate keeps a standby: a second instance of its plugin, open and in another runner, that takes over when the runner of the
-/// current one ends.
+/// How a gate keeps a standby: a second instance of its plugin, open in another runner, that takes over when the
+/// current instance's runner ends.
 ///
-/// It receives no calls until then. It belongs to the current generation: with another configuration, other secrets or another image
-/// comes another standby. One that fails is opened again after the waits of `heal`.
+/// Until then it receives no calls. It belongs to the current generation: a new configuration, new secrets or a new
+/// image bring a new standby. A standby that fails is opened again after the waits of `heal`.
 extension Gate {
-    /// What a gate knows of its standby.
+    /// What a gate knows about its standby.
     struct Standby {
-        /// The generation that opens, in order to wait.
+        /// The generation being opened as the standby.
         var opening: Generation?
-        /// The generation that waits.
+        /// The open standby, ready to take over.
         var ready: Seated?
         /// The timer of the next attempt.
         fileprivate var timer: HostTimer?
-        /// Since when there is none, in the clock's monotonic time; nil if one waits.
+        /// Since when the standby has been missing, in the clock's monotonic time; nil if one is ready.
         fileprivate var missingSince: UInt64?
-        /// Why the last one did not open, or was lost.
+        /// Why the last standby failed to open or was lost.
         fileprivate var error: ConnectorError?
-        /// How often one has taken over.
+        /// How often a standby has taken over.
         fileprivate var takeovers: UInt64 = 0
-        /// Numbers the standbys, so that the failure of one that is no longer wanted has no consequence.
+        /// Incremented when the standby is no longer wanted, so that its late failure is ignored.
         fileprivate var round = 0
 
-        /// Forgets the generations, which are no longer wanted, and returns them.
+        /// Removes and returns the generations, which are no longer wanted.
         mutating func takeGenerations(_ clock: any HostClock) -> [Generation] {
             stopTimer(clock)
             round += 1
@@ -38,7 +38,7 @@ extension Gate {
             return [opening.take(), ready.take()?.generation].compactMap(\.self)
         }
 
-        /// Forgets the generation that waits, which is lost.
+        /// Removes the ready standby, and records why.
         mutating func lose(_ error: ConnectorError) {
             (ready, self.error) = (nil, error)
         }
@@ -60,18 +60,18 @@ extension Gate {
         }
     }
 
-    /// Whether the gate keeps one: hosts that retry nothing do not live long enough to need it.
+    /// Whether the gate keeps a standby: a host that retries nothing does not live long enough to need one.
     var keepsStandby: Bool { environment.heals && plan.hasStandby }
 
-    /// Opens a standby, unless there is one.
+    /// Opens a standby, unless the gate has one.
     func keepStandby() {
         if keepsStandby { detach { await $0.openStandby() } }
     }
 
-    /// Ends the standby, which is like an earlier instance, and opens another one if the gate is open.
+    /// Ends the standby, which matches an earlier instance, and opens another one if the gate is open.
     func renewStandby() {
         let generations = storage.withLock { storage in
-            storage.standby.opening?.giveUp(closed)
+            storage.standby.opening?.giveUp(.gateClosed(path))
             return storage.standby.takeGenerations(environment.clock)
         }
         for generation in generations { abandon(generation, as: .standby) }
@@ -103,11 +103,11 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Opens another standby after a while, since there is none.
+    /// Schedules the opening of another standby, because there is none.
     ///
     /// - Parameters:
-    ///   - error: Why there is none.
-    ///   - round: The number of the one that failed; nil for the last one.
+    ///   - error: Why there is no standby.
+    ///   - round: The round of the standby that failed; nil for the current one.
     func missStandby(_ error: ConnectorError, of round: Int? = nil) {
         guard keepsStandby else { return }
         let heal = plan.heal
@@ -135,7 +135,7 @@ extension Gate {
         )
     }
 
-    /// Proves the standby, so that what takes over is known to work.
+    /// Proves the standby, so that it is known to work when it takes over.
     func proveStandby() async {
         guard let standby = storage.withLock({ $0.standby.ready }), standby.generation.canProbe else { return }
         let result = await standby.generation.probe()
@@ -160,10 +160,10 @@ extension Gate {
         environment.onChange()
     }
 
-    /// Directs calls to the standby, if one waits.
+    /// Directs calls to the standby, if one is ready.
     ///
     /// - Parameter error: Why the current generation is lost.
-    /// - Returns: What receives calls from now on; nil if nothing does.
+    /// - Returns: The generation that now receives calls; nil if no standby could take over.
     func takeOver(_ storage: inout Storage, after error: ConnectorError) -> Generation? {
         guard let standby = storage.standby.ready, storage.machine.succeeded() else { return nil }
         storage.standby.lose(shown(error))

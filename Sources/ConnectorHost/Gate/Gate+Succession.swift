@@ -9,25 +9,27 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// How a gate takes up another plan: a successor opens beside the current generation, and calls are directed to it only once it has
-/// given evidence.
+/// How a gate adopts another plan: a successor opens beside the current generation, and calls are directed to it only
+/// once it has given evidence.
 extension Gate {
-    /// A generation that has opened and has a seat, so that calls can be directed to it: a successor, or a predecessor during a trial.
+    /// An open generation with a seat, so that calls can be directed to it: a successor, or a predecessor during a
+    /// trial.
     struct Seated: Sendable {
         let plan: GatePlan
         let generation: Generation
         let evidence: [Evidence]
     }
 
-    /// How many earlier generations may wait for their last calls. One more, and the calls of the oldest are ended.
+    /// How many earlier generations may wait for their last calls. When one more joins them, the calls of the oldest
+    /// are ended.
     static let drainingLimit = 2
 
-    /// Opens a successor beside the current generation, as often as the plan's `retry` allows.
+    /// Opens a successor beside the current generation, in as many attempts as the plan's `retry` allows.
     ///
-    /// It must prove at least as much as the same plugin proved last, by a probe if opening proved less.
+    /// The successor must prove at least as much as the same plugin last proved; if opening proves less, it is probed.
     ///
     /// - Parameter deadline: In the clock's monotonic time.
-    /// - Returns: Why there is no successor; `not-open` if the gate has been closed.
+    /// - Returns: The open successor, or why there is none: `not-open` if the gate has been closed.
     func openSuccessor(_ plan: GatePlan, by deadline: UInt64) async -> Result<Seated, ConnectorError> {
         var attempt = 1
         while true {
@@ -41,22 +43,24 @@ extension Gate {
             )
             let end = environment.calls.deadline(after: wait)
             guard end < deadline else { return result }
-            _ = await OneShot<Void>().wait(by: end, on: environment.clock)
+            await pause(until: end) { $0.machine.target == .open }
+            guard storage.withLock({ $0.machine.target == .open }) else { return .failure(.gateClosed(path)) }
             attempt += 1
         }
     }
 
-    /// What a generation that opens beside the current one is for.
+    /// The purpose of a generation opened beside the current one.
     enum Role {
-        /// To replace it, with another plan.
+        /// To replace the current one, under another plan.
         case prepared
-        /// To wait for the end of its runner.
+        /// To take over when the current one's runner ends.
         case standby
     }
 
     /// Opens a generation beside the current one, once.
     ///
-    /// - Returns: Why there is none; `not-open` if the gate has been closed, or the generation is no longer wanted.
+    /// - Returns: The open generation, or why there is none: `not-open` if the gate has been closed or the generation
+    ///   is no longer wanted.
     func openBeside(
         _ plan: GatePlan,
         as role: Role,
@@ -72,7 +76,7 @@ extension Gate {
         }
         guard isWanted else {
             await successor.end()
-            return .failure(closed)
+            return .failure(.gateClosed(path))
         }
         let end = min(deadline, environment.deadline(after: plan.timeout))
         var result = await successor.open(by: end)
@@ -80,7 +84,7 @@ extension Gate {
         do throws(ConnectorError) {
             let evidence = try result.get()
             try storage.withLock { storage throws(ConnectorError) in
-                guard storage[role] === successor else { throw closed }
+                guard storage[role] === successor else { throw .gateClosed(path) }
                 try successor.takeSeat()
             }
             return .success(Seated(plan: plan, generation: successor, evidence: evidence))
@@ -90,7 +94,7 @@ extension Gate {
         }
     }
 
-    /// The evidence of a successor, which must be as strong as what the same plugin proved last.
+    /// Returns a successor's evidence, which must be at least as strong as what the same plugin last proved.
     private func prove(
         _ successor: Generation,
         _ evidence: [Evidence]
@@ -126,10 +130,10 @@ extension Gate {
 
     /// Directs calls to a successor, and lets the calls of its predecessor finish.
     ///
-    /// If the gate has been closed meanwhile, it stays closed, and has the new plan. If it has been opened again, too, its instance is
-    /// replaced by another one.
+    /// If the gate was closed meanwhile, it stays closed and has the new plan. If it was also opened again, its
+    /// instance is replaced in the background.
     ///
-    /// - Returns: The end of the predecessor; nil if there is none.
+    /// - Returns: A value sent when the predecessor has ended; nil if there is none to end.
     @discardableResult
     func take(_ succession: Seated) -> OneShot<Void>? {
         let successor = succession.generation
@@ -144,7 +148,7 @@ extension Gate {
             guard storage.machine.succeeded() else { return (false, successor, nil) }
             var predecessor = storage.current
             if succession.plan.trial != nil, let kept = predecessor {
-                // The one before it is no longer needed.
+                // The predecessor kept for an earlier trial is no longer needed.
                 predecessor = storage.predecessor?.generation
                 storage.predecessor = Seated(plan: earlierPlan, generation: kept, evidence: proof)
             }
@@ -175,9 +179,9 @@ extension Gate {
         }
     }
 
-    /// Replaces an instance of an earlier plan, which a caller has opened.
+    /// Replaces an instance that a caller opened under an earlier plan.
     ///
-    /// - Parameter number: The number of the plan.
+    /// - Parameter number: The number of the new plan.
     private func replaceOutdated(by plan: GatePlan, of number: Int) {
         detach { gate in
             let message: Logger.Message = "gate uses its new configuration"
@@ -186,7 +190,7 @@ extension Gate {
         }
     }
 
-    /// Ends a successor that is not wanted. The gate stays as it was.
+    /// Ends an unwanted successor. The gate stays as it was.
     func abandon(_ succession: Seated) {
         abandon(succession.generation, as: .prepared)
     }
@@ -198,7 +202,7 @@ extension Gate {
         Task(executorPreference: environment.calls.gateThreads) { await successor.end() }
     }
 
-    /// Takes up another plan without opening anything. A generation in use continues.
+    /// Adopts another plan without opening anything. A generation in use stays in use.
     func adopt(_ plan: GatePlan) {
         storage.withLock { storage in
             // An attempt under the earlier plan would only be discarded.
@@ -210,7 +214,9 @@ extension Gate {
         environment.onChange()
     }
 
-    /// - Returns: Whether an instance of the plan would be another one.
+    /// Adopts another plan, under the lock of the storage.
+    ///
+    /// - Returns: Whether an instance under the new plan would differ from one under the old.
     @discardableResult
     func adopt(_ plan: GatePlan, _ storage: inout Storage) -> Bool {
         let isOther = planned.withLock { planned in
@@ -226,7 +232,7 @@ extension Gate {
         return isOther
     }
 
-    /// Takes up a plan of which an instance would be the same, so that the earlier configuration is released.
+    /// Adopts a plan whose instance would be the same, so that the earlier configuration is released.
     func refresh(_ plan: GatePlan) {
         planned.withLock { $0 = plan }
     }
@@ -238,13 +244,14 @@ extension Gate {
         await open(by: deadline)
     }
 
-    /// Opens a gate that is not open, after it has taken up another plan.
+    /// Opens a gate that is not open, after it adopted another plan.
     func reopen(by deadline: UInt64) async {
         await open(by: deadline)
         if state == .failed { await retry() }
     }
 
-    /// Ends a generation that receives no more calls, after the calls in flight, and counts it until then.
+    /// Ends a generation that receives no new calls, once its calls in flight have finished, and counts it as draining
+    /// until then.
     func drain(_ generation: Generation) async {
         let oldest = storage.withLock { storage in
             storage.draining.append(generation)
@@ -264,7 +271,7 @@ extension Gate {
 }
 
 extension Gate.Storage {
-    /// The generation that opens, or has opened, for a role.
+    /// The generation that is opening, or has opened, for a role.
     subscript(role: Gate.Role) -> Generation? {
         get {
             switch role {

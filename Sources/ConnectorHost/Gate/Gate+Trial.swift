@@ -23,7 +23,7 @@ extension Gate {
     ///
     /// - Parameters:
     ///   - generation: The generation that is on trial; nil for the current one.
-    ///   - error: Why.
+    ///   - error: Why the gate goes back.
     /// - Returns: Whether the gate has gone back.
     @discardableResult
     func rollBack(from generation: Generation? = nil, _ error: ConnectorError) -> Bool {
@@ -56,9 +56,9 @@ extension Gate {
 
 /// Tells the host that gates have gone back to earlier instances.
 ///
-/// The gates need it before the host that listens exists. So the host connects it afterwards.
+/// The gates need it before the host that listens exists, so the host connects its listener afterwards.
 final class Rollbacks: Sendable {
-    /// Learns of a gate, the plan that it has again, and why.
+    /// Receives a gate that has gone back, the plan that it has again, and the reason.
     typealias Listener = @Sendable (Gate, GatePlan, ConnectorError) -> Void
 
     private let listener = Mutex<Listener?>(nil)

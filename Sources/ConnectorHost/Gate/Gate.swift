@@ -21,13 +21,13 @@ final class Gate: CalledGate {
     let path: String
     /// The leaf to open, until a reload brings another plan.
     let planned: Mutex<GatePlan>
-    /// Whether the plan has it recorded: all that a call pays of a gate that is not.
+    /// Whether the plan records the gate. For a gate that is not recorded, reading this is the only cost to a call.
     let isRecorded: Atomic<Bool>
     /// Services shared by all gates of the host.
     let environment: GateEnvironment
     /// Admits and counts calls.
     let rundown: RundownGuard
-    /// Keeps calls from the gate while they would fail.
+    /// Refuses calls while they would fail.
     let breaker: CircuitBreaker
     /// The typed handles that the application holds.
     let typedHandles = TypedHandles()
@@ -54,13 +54,13 @@ final class Gate: CalledGate {
         var draining: [Generation] = []
         /// How many generations have received calls.
         var generationCount: UInt64 = 0
-        /// How many plans the gate has had, so that a generation of an earlier one is not taken into use.
+        /// How many different plans the gate has had, so that a generation of an earlier one is not put into use.
         var planNumber = 1
         /// Whether a reload has removed the gate from the tree.
         var isRemoved = false
         /// Generations of failed attempts whose plugin may still block the thread that opened it.
         var held: [Generation] = []
-        /// The plugin's configuration and secrets, as last read; those of the current generation may be others.
+        /// The plugin's configuration and secrets, as last read; the current generation may use others.
         var configuration: GatePlan.InstanceConfiguration
         /// The secrets that the vendor refused, and when each is tried again.
         var refused = RefusedSecrets()
@@ -90,7 +90,7 @@ final class Gate: CalledGate {
         var timer: HostTimer?
         /// When the next healing attempt begins.
         var nextAttempt: Timestamp?
-        /// Sent to end the pause between two attempts.
+        /// Sent when the gate closes, to end the pauses between attempts; nil if there was none.
         var pause: OneShot<Void>?
         /// Sent when the attempts in progress have ended.
         var settled: OneShot<Void>?

@@ -27,13 +27,14 @@ struct GateEnvironment: Sendable {
     let logger: Logger
     /// Whether failed gates are retried.
     let heals: Bool
-    /// Whether plugins run in runners that refuse nothing and learn what a sandbox would have refused, whatever the configuration says.
+    /// Whether, whatever the configuration says, plugins run in runners that refuse nothing and learn what a sandbox
+    /// would have refused.
     let learnsSandbox: Bool
     /// Draws a random wait between zero and its argument, in nanoseconds.
     let jitter: @Sendable (UInt64) -> UInt64
     /// Called after every change of a gate.
     let onChange: @Sendable () -> Void
-    /// Learns why gates have gone back to earlier instances.
+    /// Tells the host which gates have gone back to earlier instances, and why.
     let rollbacks = Rollbacks()
     /// Calls the connectors that plugins use.
     let uses = UsedConnectors()

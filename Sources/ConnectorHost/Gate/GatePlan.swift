@@ -7,7 +7,7 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// Everything a gate needs to open: its leaf of the file, checked against the plugin's manifest.
+/// Everything a gate needs to open: its leaf in the file, checked against the plugin's manifest.
 @dynamicMemberLookup
 struct GatePlan: Sendable {
     /// Reads the configuration again with current secrets: each alternative that can be read, the preferred one first.
@@ -21,21 +21,21 @@ struct GatePlan: Sendable {
 
     subscript<Member>(dynamicMember member: KeyPath<Members, Member>) -> Member { members.value[keyPath: member] }
 
-    /// What a plan consists of, which its copies share.
+    /// The members of a plan, which its copies share.
     struct Members: Sendable {
         /// The gate's path in the tree.
         var path: String
         /// The image to load, or why there is none or why it cannot be used as configured.
         var plugin: Result<PluginCandidate, ConnectorError>
-        /// The plugin's manifest, also of one that cannot be used as configured; nil if no plugin was found.
+        /// The plugin's manifest, even if the plugin cannot be used as configured; nil if no plugin was found.
         var manifest: Manifest?
-        /// Whether the image may be loaded, by the lock and the keys of the configuration.
+        /// Decides by the configuration's lock and keys whether the image may be loaded.
         var admission = PluginAdmission()
         /// Whether the application links the plugin.
         var isLinked = false
         /// The plugin's configuration and secrets.
         var configuration: InstanceConfiguration
-        /// Whether a secret has several sources, of which the next is tried if the vendor refuses one.
+        /// Whether a secret has several sources; if the vendor refuses one, the next is tried.
         var hasAlternatives = false
         /// Whether secrets come from files, which may be replaced at any time.
         var readsFiles = false
@@ -49,38 +49,38 @@ struct GatePlan: Sendable {
         var retry: RetryPolicy
         /// How a failed gate is retried; nil for never.
         var heal: HealPolicy?
-        /// When calls are kept from the gate, because they fail; nil for never.
+        /// When the circuit breaker refuses calls because they keep failing; nil for never.
         var breaker: BreakerPolicy?
         /// How often an open gate is proved; nil for never.
         var probeInterval: Duration?
         /// Whether the plugin's requests propagate their trace.
         var propagatesTrace = false
-        /// The most bytes of responses that are kept.
+        /// The maximum size of the cached HTTP responses, in bytes; 0 for no cache.
         var cacheBytes = 0
-        /// Where the gate and its vendor are recorded; nil for nowhere.
+        /// Where the gate and its vendor are recorded; nil if they are not.
         var recording: RecordingTarget?
-        /// What takes the place of the vendor; nil for nothing.
+        /// What takes the place of the vendor; nil if nothing does.
         var vendor: SimulatedVendor?
         /// Where the plugin runs.
         var isolation = Isolation()
         /// Problems with the plugin that do not prevent the gate from opening.
         var warnings: [String] = []
-        /// What something else takes the place of; nil if nothing is simulated.
+        /// What is simulated, the vendor or the plugin; nil if neither is.
         var simulated: LeafPlan.Simulated?
 
-        /// Whether something else takes the place of the vendor or of the plugin.
+        /// Whether the vendor or the plugin is simulated.
         var isSimulated: Bool { simulated != nil }
 
         /// Whether a stand-in, linked like an application's own plugins, takes the place of the plugin.
         var hasStandIn: Bool { simulated == .plugin }
 
-        /// Whether a second instance waits for the end of the first one's runner.
+        /// Whether the gate keeps a standby, which takes over when the instance's runner ends.
         var hasStandby: Bool { isolation.standby && !hasStandIn }
     }
 }
 
 extension GatePlan {
-    /// Whether the plugin runs in a runner, by its setting, or by what has become of the instance.
+    /// Whether the plugin runs in a runner, because its setting says so or because the current instance does.
     func runsRemotely(_ current: Generation?) -> Bool {
         guard !self.hasStandIn else { return false }
         return self.isolation.kind == .process || current?.isolation.isRemote ?? false
@@ -100,7 +100,8 @@ extension GatePlan {
         )
     }
 
-    /// The plan without the function that reads its secrets again, which keeps the whole configuration in memory.
+    /// The plan without the function that reads its secrets again, because that keeps the whole configuration in
+    /// memory.
     var withoutRenewal: GatePlan {
         var plan = self
         plan.renewed = { _ in [] }
@@ -114,7 +115,7 @@ extension GatePlan {
         return plan
     }
 
-    /// Whether an instance of another plan would be the same: everything that only the gate uses may differ.
+    /// Whether an instance under another plan would be the same. Whatever only the gate uses may differ.
     func opensLike(_ other: GatePlan) -> Bool {
         members.isCopy(of: other.members)
             || self.configuration == other.configuration && self.uses == other.uses
@@ -143,7 +144,7 @@ extension GatePlan {
         var secrets: [String: Secret]
         /// The hosts that the plugin may reach over HTTP.
         var egress: [HostRule]
-        /// Where the secrets come from, and since when; no part of what makes two configurations equal.
+        /// Where the secrets come from, and since when; ignored when two configurations are compared.
         var origins: [String: SecretOrigin]
 
         /// Reads the configuration of a resolved leaf; empty for nil.
@@ -154,7 +155,7 @@ extension GatePlan {
             origins = plan?.origins ?? [:]
         }
 
-        /// The text of the object.
+        /// The object as UTF-8 JSON.
         var json: [UInt8] { JSONValue.object(config).utf8() }
 
         static func == (first: Self, second: Self) -> Bool {
@@ -174,7 +175,8 @@ extension RetryPolicy {
 }
 
 extension Isolation {
-    /// Whether an instance runs in the same place: a standby is another instance.
+    /// Whether an instance would run in the same place. The setting `standby` does not count: a standby is another
+    /// instance.
     fileprivate func placesLike(_ other: Isolation) -> Bool {
         var (one, two) = (self, other)
         (one.standby, two.standby) = (false, false)

@@ -116,7 +116,8 @@ struct GateStateMachine: ~Copyable {
         return true
     }
 
-    /// A successor that was opened beside the current instance takes its place. Attempts in progress belong to an earlier round then.
+    /// A successor opened beside the current instance takes its place. Attempts in progress then belong to an earlier
+    /// round.
     ///
     /// - Returns: False if the gate is closed or closing.
     mutating func succeeded() -> Bool {

@@ -24,7 +24,7 @@ extension Generation {
         guard isFirst else { return await ended.wait() }
         let empty = seat.map(rundown.emptied)
         let isEmpty = await isDrained(seat, empty)
-        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, closed))
+        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
         await finish(after: isEmpty ? nil : empty)
         ended.send()
     }
@@ -32,10 +32,11 @@ extension Generation {
     /// Ends the calls in flight of an instance that is ending, instead of letting them finish.
     func cut() {
         state.withLock { $0.isCut = true }
-        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, closed))
+        tellGivenUp(environment.calls.operations.giveUpAll(owner: context.owner, .gateClosed(plan.path)))
     }
 
-    /// Waits until the last caller has left, but not long for functions that have exceeded their callers' deadlines.
+    /// Waits until the last caller has left, but only briefly for functions that have exceeded their callers'
+    /// deadlines.
     private func isDrained(_ seat: Int?, _ empty: OneShot<Void>?) async -> Bool {
         guard let seat, let empty else { return true }
         let end = environment.deadline(after: timeout)
@@ -74,7 +75,7 @@ extension Generation {
     /// The functions that must have returned before the instance is destroyed.
     private static let ended: Set<String> = ["open", "probe", "close", "cancel"]
 
-    /// Waits until the instance is destroyed, but not long for functions that should have returned by now.
+    /// Waits until the instance is destroyed, but only briefly for functions that should have returned by now.
     private func isDestroyed(_ event: OneShot<Void>) async -> Bool {
         let end = deadline()
         let soon = environment.clock.now().saturatingAdding(Self.shortPatience)
@@ -90,7 +91,7 @@ extension Generation {
         for operation in operations { channel.cancel(operation) }
     }
 
-    /// Closes and destroys.
+    /// Closes and destroys the instance.
     ///
     /// - Parameter empty: Sent when the last caller has left; nil if there are none.
     private func finish(after empty: OneShot<Void>?) async {
@@ -102,7 +103,7 @@ extension Generation {
         }
         guard let channel else {
             guard state.withLock(\.isAbandoned) else { return await release() }
-            // Nothing of it holds a thread of the host for longer than its deadline, if it is in a runner.
+            // An instance in a runner holds no thread of the host beyond its deadline.
             return state.withLock(\.isRemote) ? () : warn(Self.staysInMemory)
         }
         // A foreign library's `close` must not run concurrently with its other functions.
@@ -171,9 +172,5 @@ extension Generation {
         await services.stop()?.wait()
         services.invalidate()
         context.giveBack()
-    }
-
-    var closed: ConnectorError {
-        ConnectorError(.notOpen, "the gate closed", connector: plan.path, isRetryable: true)
     }
 }

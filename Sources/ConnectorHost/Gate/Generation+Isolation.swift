@@ -65,12 +65,12 @@ extension Generation {
         }
     }
 
-    /// The runner that the connector shares with others.
+    /// The key of the instance's runner; connectors with the same key share a runner.
     private func key(of candidate: PluginCandidate) -> RunnerPool.Key {
         if let name = plan.isolation.runner {
             return RunnerPool.Key(name, in: berth, sandbox: sandboxSettings)
         }
-        // Another image has another runner, so that the memory of the old one ends with it.
+        // Each image has its own runner, so that the memory of an old image is freed with its runner.
         return RunnerPool.Key(
             candidate.manifest.id,
             image: RunnerPool.Image(path: candidate.path, identity: candidate.identity),
@@ -79,7 +79,7 @@ extension Generation {
         )
     }
 
-    /// The settings, as the plugin is to have them.
+    /// The sandbox settings that apply to the plugin.
     private var sandboxSettings: SandboxSettings {
         var sandbox = plan.isolation.sandbox
         if environment.learnsSandbox { sandbox.level = .learn }

@@ -47,7 +47,7 @@ extension Generation {
         return result
     }
 
-    /// Whether the plugin still blocks the thread that opens it, which ending then has to await.
+    /// Whether the plugin still blocks the thread that opens it; ending must then await that thread.
     var isHeld: Bool { state.withLock { $0.step != nil } }
 
     /// Describes what did not finish before the deadline of opening.
@@ -71,7 +71,8 @@ extension Generation {
         return overdue
     }
 
-    /// Makes the channel to a new instance. The services learn that `create` has returned before `open` asks for more.
+    /// Makes the channel to a new instance, and tells the services that `create` has returned before `open` asks them
+    /// for more.
     private func createdChannel(_ candidate: PluginCandidate, by deadline: UInt64) throws(ConnectorError) -> any Channel
     {
         defer { services.instanceWasCreated() }
@@ -151,7 +152,7 @@ extension Generation {
         _ = environment.calls.operations.giveUpAll(owner: context.owner, error)
     }
 
-    /// Receives calls from now on, in place of the previous generation.
+    /// Starts receiving calls, in place of the previous generation.
     ///
     /// - Throws: `unavailable` if every seat belongs to an instance whose callers never return.
     func takeCalls() throws(ConnectorError) {
@@ -173,7 +174,7 @@ extension Generation {
         state.withLock { $0.seat = seat }
     }
 
-    /// Receives calls from now on, at the seat that it has taken.
+    /// Starts receiving calls at the seat it has taken.
     func lead() {
         if let seat = state.withLock(\.seat) { rundown.lead(toSeat: seat) }
     }

@@ -8,9 +8,10 @@ internal import Synchronization
 
 /// Where the instance of a plugin with `"isolation": "auto"` runs.
 extension Generation {
-    /// Decides whether the instance is made in a runner. One that may end this process is marked first. Blocks.
+    /// Decides whether the instance is made in a runner. If a plugin with `auto` is opened in this process, marks it
+    /// first, in case it ends the process. Blocks.
     func isRemote(_ candidate: PluginCandidate) -> Bool {
-        // A stand-in is a part of the host.
+        // A stand-in is part of the host.
         guard !plan.hasStandIn else { return false }
         if environment.learnsSandbox, !candidate.isLinked {
             state.withLock { $0.isRemote = true }
@@ -36,13 +37,13 @@ extension Generation {
         return true
     }
 
-    /// Removes the mark, once the plugin has opened or failed to.
+    /// Removes the mark once the plugin has opened or failed to open.
     func clearMark() {
         guard let mark = state.withLock({ $0.mark.take() }) else { return }
         environment.calls.gateThreads.run { mark.clear() }
     }
 
-    /// Remembers that the runner of a plugin that is there for a crash has ended: it stays there.
+    /// Remembers that the runner of a promoted plugin has ended, so that the plugin stays in a runner.
     func rememberLoss(_ error: ConnectorError) {
         guard isolation.promotion != nil, let candidate = try? plan.plugin.get() else { return }
         let (promotions, now) = (environment.promotions, environment.clock.wallTime())

@@ -32,7 +32,7 @@ final class Generation: Sendable {
     let created = OneShot<Void>()
     /// Called if the instance is lost with its runner; must not retain the gate.
     let onLoss: @Sendable (Generation, ConnectorError) -> Void
-    /// Which of the two runners that the plugin may have the instance is in: an instance and its standby share none.
+    /// Which of the plugin's two possible runners the instance is in; an instance and its standby never share one.
     let berth: RunnerPool.Berth
     let ended = OneShot<Void>()
 
@@ -56,7 +56,8 @@ final class Generation: Sendable {
         var isRemote = false
         /// The runner; nil before there is one.
         var runner: Runner?
-        /// Why the instance is in a runner, although the plugin could run in this process; nil if it is not for a crash.
+        /// Why the instance is in a runner although the plugin could run in this process; nil unless a crash is the
+        /// reason.
         var promotion: Promotion?
         /// The mark that the plugin is being opened in this process.
         var mark: OpeningMark?
@@ -160,13 +161,13 @@ final class Generation: Sendable {
     /// Whether the plugin can be probed.
     var canProbe: Bool { state.withLock(\.channel)?.canProbe ?? false }
 
-    /// How well the runner's sandbox holds; nil in this process, and before there is a runner.
+    /// How well the runner's sandbox holds; nil for an instance in this process, and before there is a runner.
     var sandbox: String? { state.withLock(\.runner).map { environment.redactor.redact($0.evidence) } }
 
-    /// Whether the instance is in a runner, and why, if that is for a crash.
+    /// Whether the instance is in a runner, and why, if a crash is the reason.
     var isolation: (isRemote: Bool, promotion: Promotion?) { state.withLock { ($0.isRemote, $0.promotion) } }
 
-    /// The number of the runner's process; nil in this process, and before there is a runner.
+    /// The number of the runner's process; nil for an instance in this process, and before there is a runner.
     var runner: Int32? { state.withLock(\.runner)?.processNumber }
 
     /// The loaded bytes.
@@ -176,7 +177,7 @@ final class Generation: Sendable {
 
     /// Proves once that the outside world still answers.
     func probe() async -> Result<[Evidence], ConnectorError> {
-        guard let channel = state.withLock(\.channel) else { return .failure(closed) }
+        guard let channel = state.withLock(\.channel) else { return .failure(.gateClosed(plan.path)) }
         let start = environment.clock.now()
         return await run(.probe, on: channel).flatMap {
             environment.evidence(in: $0, of: .probe, isForeign: channel.isForeign, startedAt: start)

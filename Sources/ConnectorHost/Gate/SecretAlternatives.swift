@@ -6,7 +6,7 @@ struct SecretAlternatives {
     private var rest: [GatePlan.InstanceConfiguration]
     private var tried: [GatePlan.InstanceConfiguration] = []
 
-    /// Starts with these, in order.
+    /// Starts with these configurations, to be tried in order.
     init(_ configurations: [GatePlan.InstanceConfiguration]) {
         rest = configurations
     }
@@ -14,7 +14,7 @@ struct SecretAlternatives {
     /// Whether all have been tried.
     var isEmpty: Bool { rest.isEmpty }
 
-    /// The next one to try; nil if all have been.
+    /// Returns the next one to try; nil if none is left.
     mutating func next() -> GatePlan.InstanceConfiguration? {
         guard !rest.isEmpty else { return nil }
         let next = rest.removeFirst()
@@ -22,7 +22,7 @@ struct SecretAlternatives {
         return next
     }
 
-    /// Replaces those that are left by others that have not been tried.
+    /// Replaces the remaining ones with those of the given ones that have not been tried.
     mutating func add(_ configurations: [GatePlan.InstanceConfiguration]) {
         rest = configurations.filter { !tried.contains($0) }
     }
@@ -37,17 +37,18 @@ struct RefusedSecrets {
     }
 
     private var entries: [Entry] = []
-    /// The most proofs to wait, and the most refused secrets to remember.
+    /// The maximum number of proofs to wait, and of refused secrets to remember.
     private static let (longestWait, limit) = (64, 16)
 
-    /// Whether to try these secrets at this proof. Counts the proofs.
+    /// Whether to try these secrets at this proof. Call it once per proof, because it counts them.
     mutating func mayTry(_ configuration: GatePlan.InstanceConfiguration) -> Bool {
         guard let index = entries.firstIndex(where: { $0.configuration == configuration }) else { return true }
         entries[index].wait -= 1
         return entries[index].wait <= 0
     }
 
-    /// Remembers that these secrets were refused, for twice as many proofs as the last time.
+    /// Remembers that these secrets were refused. They are tried again at the next proof, then after 4, 8, 16, 32, and
+    /// from then on 64 proofs.
     mutating func add(_ configuration: GatePlan.InstanceConfiguration) {
         if let index = entries.firstIndex(where: { $0.configuration == configuration }) {
             entries[index].failures += 1

@@ -12,8 +12,8 @@ extension SecretReport {
         evidence: [Evidence]
     ) -> [SecretReport] {
         guard !read.origins.isEmpty else { return [] }
-        // The evidence is that of the current generation, so it is newer than the secrets that the generation uses. Times of
-        // files are not compared with it: they may come from another clock.
+        // The evidence is the current generation's, so it is newer than the secrets that the generation uses. It is not
+        // compared with the times of files, which may come from another clock.
         let isAccepted = evidence.contains { $0.kind >= .authenticated }
         return read.origins.sorted { $0.key < $1.key }.map { field, origin in
             let isInUse = used.map { $0.secrets[field] == read.secrets[field] } ?? false

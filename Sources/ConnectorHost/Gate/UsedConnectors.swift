@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// Calls connectors on behalf of the plugins that use them.
 ///
-/// The gates need it before the tree that contains them exists. So the host connects it afterwards.
+/// The gates need it before the tree that contains them exists, so the host connects it afterwards.
 final class UsedConnectors: Sendable {
     /// Calls an operation of a bound connector, and returns its result as JSON.
     typealias Call =
@@ -26,7 +26,7 @@ final class UsedConnectors: Sendable {
     /// Directs calls to a tree, which the closures must refer to weakly.
     ///
     /// - Parameters:
-    ///   - opened: Learns that a gate has opened.
+    ///   - opened: Called with the path of a gate that has opened.
     ///   - call: Calls a connector.
     func connect(opened: @escaping @Sendable (_ path: String) -> Void, _ call: @escaping Call) {
         tree.withLock { $0 = Routes(call: call, opened: opened) }
@@ -37,11 +37,11 @@ final class UsedConnectors: Sendable {
         tree.withLock(\.self)?.opened(path)
     }
 
-    /// The gates of a plugin; nil if its manifest has no uses.
+    /// The gates that a plugin uses; nil if its manifest has no uses.
     ///
     /// - Parameters:
     ///   - declared: The uses in the manifest.
-    ///   - uses: Those that are bound to connectors.
+    ///   - uses: The uses that are bound to connectors.
     func gates(
         _ declared: [GateUse],
         _ uses: [BoundUse],

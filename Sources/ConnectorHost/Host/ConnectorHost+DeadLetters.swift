@@ -42,8 +42,8 @@ extension ConnectorHost {
     /// - Parameters:
     ///   - path: The connector, with everything below it; nil for all.
     ///   - ids: The events; nil for all.
-    ///   - other: The connector that gets the letters; nil for the one that had each. Those of a connector that a reload has removed can
-    ///     be brought over to another one.
+    ///   - other: The connector that receives the letters; nil for each letter's own. Use it to move the letters of a
+    ///     connector that a reload has removed.
     /// - Returns: The number of letters. A letter replayed or dropped elsewhere meanwhile does not count and is not an
     ///   error.
     /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host

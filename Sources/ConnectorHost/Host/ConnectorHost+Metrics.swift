@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorOutbox
 internal import Synchronization
 
 /// Metrics, read from the host's own state. Only call durations and outcomes of attempts are kept for metrics alone.
@@ -41,7 +42,9 @@ extension ConnectorHost {
         var samples: [MetricSample] = []
         for (node, report) in zip(tree.nodes, outbox.report(on: tree).gates) where node.path == report.path {
             let path = (name: MetricDefinition.pathAttribute, value: node.path)
-            var own = report.samples(path, now: now) + node.tally.samples + (node.gate?.samples(path) ?? [])
+            let past = outbox.outbox.firstStatistics(of: node.path)
+            var own =
+                report.samples(path, now: now, past: past) + node.tally.samples + (node.gate?.samples(path) ?? [])
             if report.isSimulated {
                 for index in own.indices { own[index].attributes.append((MetricDefinition.simulatedAttribute, "true")) }
             }
@@ -59,7 +62,13 @@ extension ConnectorHost {
 
 extension GateReport {
     /// The gate's state and its outbox.
-    fileprivate func samples(_ path: (name: String, value: String), now: Timestamp) -> [MetricSample] {
+    ///
+    /// - Parameter past: The queue when the host opened the outbox.
+    func samples(
+        _ path: (name: String, value: String),
+        now: Timestamp,
+        past: QueueStatistics? = nil
+    ) -> [MetricSample] {
         var samples = GateState.allCases.map { state in
             MetricSample(
                 .gateState,
@@ -74,7 +83,10 @@ extension GateReport {
             samples.append(MetricSample(.secretAge, attributes, .number(Double(secret.age(at: now).nanoseconds) / 1e9)))
             samples.append(MetricSample(.secretInUse, attributes, .count(secret.isInUse ? 1 : 0)))
         }
-        if isolation != nil { samples.append(MetricSample(.crashes, [path], .count(UInt64(crashCount)))) }
+        // A plugin that has returned to the host's process keeps its count: counters do not go back.
+        if isolation != nil || crashCount > 0 {
+            samples.append(MetricSample(.crashes, [path], .count(UInt64(crashCount))))
+        }
         if let standby {
             samples += [
                 MetricSample(.standbyReady, [path], .count(standby.state == .ready ? 1 : 0)),
@@ -97,8 +109,18 @@ extension GateReport {
             MetricSample(.queueSize, [path], .count(UInt64(clamping: outbox.bytes))),
             MetricSample(.queueAge, [path], .number(Double(age ?? 0) / 1e9)),
             MetricSample(.deadLetters, [path], .count(UInt64(clamping: outbox.dead))),
-            MetricSample(.delivered, [path], .count(UInt64(clamping: outbox.delivered))),
-            MetricSample(.dropped, [path], .count(UInt64(clamping: outbox.dropped))),
+            MetricSample(
+                .delivered,
+                [path],
+                .count(UInt64(clamping: outbox.delivered)),
+                past: UInt64(clamping: past?.delivered ?? 0)
+            ),
+            MetricSample(
+                .dropped,
+                [path],
+                .count(UInt64(clamping: outbox.dropped)),
+                past: UInt64(clamping: past?.dropped ?? 0)
+            ),
         ]
         return samples
     }

@@ -50,7 +50,7 @@ extension ConnectorHost {
 }
 
 extension ConnectorHost {
-    /// The images of plugins in the memory of this process, by their files, in the order in which those were first loaded.
+    /// The plugin images in this process's memory, grouped by file, in the order in which the files were first loaded.
     package var heldImages: [HeldImages] {
         var users: [ObjectIdentifier: [String]] = [:]
         for gate in current.tree.gates {

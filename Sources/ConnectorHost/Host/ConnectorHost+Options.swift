@@ -36,13 +36,15 @@ extension ConnectorHost {
         public var http: HTTPOptions
         /// Where the outbox stores events.
         public var outbox: OutboxEngineKind = .sqlite
-        /// The program `connector-runner`, for connectors with `"isolation": "process"`; nil looks for it: in
-        /// `CONNECTOR_RUNNER`, beside the executable, in `libexec`, in `PATH`.
+        /// The program `connector-runner`, for connectors whose plugins run in runners. Nil takes it from
+        /// `CONNECTOR_RUNNER`, or else searches beside the executable, in `libexec` and in `PATH`.
         public var runner: String?
-        /// The control group (version 2) below which runners with bounds get their own; nil looks for it: in `CONNECTOR_CGROUP`, then the
-        /// group above that of the host, then that one.
+        /// The control group (version 2) below which runners with bounds get groups of their own. Nil takes it from
+        /// `CONNECTOR_CGROUP`, or else uses the group above the host's, unless the host runs as root, or else the
+        /// host's own group.
         public var controlGroup: String?
-        /// How an earlier process ended, as its note says: a connector with `"isolation": "auto"` whose plugin it names opens in a runner.
+        /// The crash note of an earlier process: a connector with `"isolation": "auto"` opens in a runner if the note
+        /// names its plugin.
         public var lastCrash: CrashNote?
         /// Whether this host delivers events from the outbox or only adds to it.
         package var delivers = true
@@ -53,10 +55,10 @@ extension ConnectorHost {
         public var waitsForRequiredGates = true
         /// How long ``ConnectorHost/close()`` waits for vendors to answer batches in flight.
         public var closingGrace: Duration = .seconds(10)
-        /// The longest that each phase of a reload takes.
+        /// The time limits of the phases of a reload.
         public var reload = ReloadLimits()
-        /// Whether the host takes up changes of its files as they happen, as ``ConnectorHost/reload()`` does: of the configuration, what
-        /// it includes, its lock, its plugins and its files of secrets.
+        /// Whether the host applies changes of its files as they happen, as ``ConnectorHost/reload()`` does: of the
+        /// configuration, the files it includes, its lock, its plugins and its secret files.
         ///
         /// The watch begins with ``ConnectorHost/open(timeout:)``.
         public var watchesFiles = false
@@ -67,8 +69,8 @@ extension ConnectorHost {
         /// Whether failed gates are retried. False suits a command that opens once and prints the report; failures are
         /// then not logged as warnings.
         package var heals = true
-        /// Receives what runners learn of the sandboxes that their plugins need. If it is not nil, every plugin that the application does
-        /// not link runs in a runner that learns, whatever the configuration says.
+        /// Receives what runners learn about the sandboxes that their plugins need. If it is not nil, every plugin that
+        /// the application does not link runs in a runner that learns, whatever the configuration says.
         package var onSandboxLesson: SandboxLesson.Receiver?
         /// Draws a random wait between two attempts, between zero and its argument, in nanoseconds.
         package var jitter: @Sendable (UInt64) -> UInt64 = { bound in bound == 0 ? 0 : UInt64.random(in: 0...bound) }

@@ -3,21 +3,21 @@
 
 public import ConnectorConfiguration
 
-/// Changing everything while the host runs: see <doc:Reloading>.
+/// Changes of the configuration, secrets and plugins while the host runs: see <doc:Reloading>.
 extension ConnectorHost {
-    /// Reads the file again, and takes up what has changed in it, in its secrets and in its plugins.
+    /// Reads the file again, and applies what has changed in it, in its secrets and in its plugins.
     ///
-    /// Connectors that have not changed keep their instances and connections. One that has opens a successor beside its instance, and calls
-    /// are directed to it once it has given evidence. A file with a fault changes nothing. Reloads that are asked for while one is under
-    /// way are served together by the next one.
+    /// Connectors that have not changed keep their instances and connections. A changed one opens a successor beside
+    /// its instance, and calls are directed to the successor once it has given evidence. A file with a fault changes
+    /// nothing. Reloads requested while another is in progress are served together by the next one.
     ///
     /// Cancelling the caller's task does not end the reload.
     ///
-    /// - Returns: How the reload ended; nothing is thrown, see ``Reload/requireActive()``.
+    /// - Returns: How the reload ended. It throws nothing: see ``Reload/requireActive()``.
     @discardableResult
     public func reload() async -> Reload { await reloader.reload(Reloader.Request()) }
 
-    /// Takes up another configuration, as ``reload()`` takes up the file.
+    /// Applies another configuration, as ``reload()`` applies the file.
     ///
     /// A later ``reload()`` reads the file of this configuration, if it has one.
     @discardableResult
@@ -39,43 +39,43 @@ extension ConnectorHost {
         try await ReloadRun(reloader, reloader.environment).plan(Reloader.Request(configuration: configuration))
     }
 
-    /// Reloads, if everything that a plan was made from is as it was.
+    /// Reloads if everything that a plan was made from is unchanged.
     ///
-    /// - Parameter plan: A plan of ``plan()``.
+    /// - Parameter plan: A plan from ``plan()``.
     /// - Returns: How the reload ended; with `conflict` and the names of what has changed since, if anything has.
     @discardableResult
     public func apply(_ plan: Plan) async -> Reload { await reload(ifStill: plan.basis) }
 
-    /// Puts another image in the place of the one that a connector's plugin was loaded from, and reloads.
+    /// Replaces the image that a connector's plugin was loaded from, and reloads.
     ///
-    /// The image is checked first as it would be loaded: as a library for this system, against the lock, by its signature, and for the
-    /// signatures that callers use. If it is not valid, nothing is put anywhere. A valid one is copied beside the old one with its
-    /// `.minisig`, if it has one, and renamed over it. If no connector uses it in the end, because it does not open, the old file is
-    /// put back.
+    /// The new image is first checked as for loading: it must be a library for this system, match the lock, be signed
+    /// if the configuration demands it, and keep the operation signatures that callers use. If it fails a check, no
+    /// file changes. Otherwise it is copied beside the old image, with its `.minisig` if it has one, and renamed over
+    /// it. If no connector uses it in the end, because it does not open, the old file is restored.
     ///
     /// - Parameters:
-    ///   - path: A leaf. Other leaves of the same image take up the new one, too.
-    ///   - file: The image, of a plugin with the same id.
-    /// - Returns: How the reload ended; nothing is thrown, see ``Reload/requireActive()``.
+    ///   - path: A leaf. Other leaves of the same image use the new one, too.
+    ///   - file: The new image, of a plugin with the same id.
+    /// - Returns: How the reload ended. It throws nothing: see ``Reload/requireActive()``.
     @discardableResult
     public func swap(_ path: String, with file: String) async -> Reload {
         await swap(path, with: file, ifStill: nil)
     }
 
-    /// Swaps, if everything is as it was when a plan was made from it; nil for any state.
+    /// Swaps if everything is as it was when `basis` was taken; nil swaps in any state.
     package func swap(_ path: String, with file: String, ifStill basis: Plan.Basis?) async -> Reload {
         await reloader.reload(Reloader.Request(basis: basis, swap: ImageSwap(path: path, file: file)))
     }
 
     /// Returns what ``swap(_:with:)`` would change now, without changing anything.
     ///
-    /// - Throws: Why the image cannot take the place.
+    /// - Throws: Why the image cannot replace the old one.
     public func plan(swapping path: String, with file: String) async throws(ConfigurationErrors) -> Plan {
         let request = Reloader.Request(swap: ImageSwap(path: path, file: file))
         return try await ReloadRun(reloader, reloader.environment).plan(request)
     }
 
-    /// Reloads, if everything is as it was when a plan was made from it; nil for any state.
+    /// Reloads if everything is as it was when `basis` was taken; nil reloads in any state.
     package func reload(ifStill basis: Plan.Basis?) async -> Reload {
         await reloader.reload(Reloader.Request(basis: basis))
     }

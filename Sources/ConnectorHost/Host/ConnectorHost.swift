@@ -27,7 +27,7 @@ public final class ConnectorHost: Sendable {
     public var configuration: Configuration { running.resolved.configuration }
     /// The configuration that runs, checked against the plugins.
     package var resolved: ResolvedConfiguration { running.resolved }
-    /// How many configurations the host ran before this one, those with the same files and other plugins included.
+    /// How many configurations the host ran before this one, including those with the same files and other plugins.
     package var configurationRevision: Int { running.revision }
 
     private let running: RunningConfiguration
@@ -92,7 +92,9 @@ public final class ConnectorHost: Sendable {
         self.init(resolved, plugins: plugins, options: options, logger: logger, resolve: resolve)
     }
 
-    /// Checks a configuration against the plugins that it names, which it looks for, after the one that runs; one image may have a
+    /// Finds the plugins that a configuration names, and checks the configuration against them.
+    ///
+    /// Plans of leaves that have not changed are taken over from the running configuration. One image may have a
     /// substitute.
     package typealias Resolver =
         @Sendable (Configuration, ResolvedConfiguration?, PluginSubstitute?) throws(ConfigurationErrors) -> (
@@ -114,7 +116,7 @@ public final class ConnectorHost: Sendable {
 
     /// Creates a host from a configuration already checked against the plugins.
     ///
-    /// - Parameter resolve: Checks the configurations of reloads; nil for those that need no more plugins than there are.
+    /// - Parameter resolve: Checks the configurations of reloads; nil if they need no plugins beyond `plugins`.
     package init(
         _ resolved: ResolvedConfiguration,
         plugins: PluginLookup,
@@ -122,6 +124,7 @@ public final class ConnectorHost: Sendable {
         logger: Logger = Logger(label: "connector-host"),
         resolve: Resolver? = nil
     ) {
+        let logger = Logger(label: logger.label) { _ in EscapingLogHandler(logger.handler) }
         let changes = ReportChanges()
         let ticks = options.clock as? SystemHostClock ?? SystemHostClock()
         let workers = WorkerThreads(clock: ticks)
@@ -340,7 +343,7 @@ public final class ConnectorHost: Sendable {
         reloader.close()
         changes.notify()
         await outbox.outbox.close(within: grace)
-        // A reload under way has gates that are not published yet, and ends as soon as they are closed.
+        // A reload in progress has gates that are not published yet, and ends once they are closed.
         for gate in current.tree.gates + (current.pending?.gates ?? []) { gate.retire() }
         await withTaskExecutorPreference(environment.calls.gateThreads) {
             if let pending = current.pending { await pending.forEachGate(.closing) { await $0.close() } }
@@ -379,22 +382,22 @@ public final class ConnectorHost: Sendable {
         environment.services.events.events(among: path.map { current.paths(below: $0) }, capacity: capacity)
     }
 
-    /// Sends an event as if the plugin of a gate had: see ``Gate/emit(_:_:)``.
+    /// Sends an event as if the plugin of a gate had sent it: see ``Gate/emit(_:_:)``.
     ///
     /// - Parameter path: The gate's own path.
     package func emit(_ name: String, _ payload: JSONValue, from path: String) {
         current.tree[path]?.gate?.emit(name, payload)
     }
 
-    /// Counts and logs what could not happen in the simulation of a gate.
+    /// Counts and logs an event that could not happen in the simulation of a gate.
     ///
     /// - Parameter path: The gate's own path.
     package func lost(_ what: String, from path: String) { current.tree[path]?.gate?.misbehaved(what) }
 
-    /// The value without the secrets of the gates, for showing it.
+    /// The value without the secrets of the gates, for display.
     package func redacted(_ value: JSONValue) -> JSONValue { environment.redactor.redact(value) }
 
-    /// The ends of the runners that live: each is sent when everything that the runner has printed is logged.
+    /// The ends of the live runners: each is sent once everything that the runner printed has been logged.
     package var runnerEnds: [OneShot<Void>] { environment.runners.runners.map(\.ended) }
 
     /// The current state of every gate.

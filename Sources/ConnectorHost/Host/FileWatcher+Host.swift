@@ -8,9 +8,10 @@ internal import ConnectorPlatform
 package import Logging
 
 extension FileWatcher {
-    /// Watches the files of a host: those of the configuration that runs, and those that its file names now.
+    /// Watches the files of a host: those of the running configuration, and those that its file names now.
     ///
-    /// A change of the configuration or of a plugin is reloaded. New secrets are picked up by the gates that read them, as after a proof.
+    /// A change of the configuration or of a plugin causes a reload. The gates that read new secrets pick them up as
+    /// they do after a proof.
     convenience init(_ options: ConnectorHost.Options, _ reloader: Reloader, _ running: RunningConfiguration) {
         let (gates, current) = (reloader.environment.gates, reloader.environment.current)
         let onReport = reloader.environment.onChange
@@ -50,7 +51,7 @@ extension FileWatcher {
                         "files have changed",
                         metadata: ["files": "\((configuration + secrets).joined(separator: ", "))"]
                     )
-                    // While the file is not in use, a secret may be what it lacks.
+                    // If the file is not in use, the new secret may be what it lacked.
                     if !configuration.isEmpty || running.report.differs {
                         _ = await reloader.reload(Reloader.Request())
                     }
@@ -63,7 +64,7 @@ extension FileWatcher {
 }
 
 extension ConnectorHost {
-    /// Returns once a file exists and has been the same for a moment; at once if it exists now.
+    /// Returns once a file exists and has stayed the same for a moment, or the task is cancelled; returns at once if it exists already.
     package static func awaitFile(_ path: String, logger: Logger) async {
         let (clock, appeared) = (SystemHostClock(), OneShot<Void>())
         var files = ConfigurationFiles()
@@ -82,7 +83,7 @@ extension ConnectorHost {
             )
         )
         watcher.start()
-        await appeared.wait()
+        _ = await appeared.waitUnlessCancelled()
         watcher.stop()
     }
 }

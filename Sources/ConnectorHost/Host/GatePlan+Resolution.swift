@@ -20,7 +20,7 @@ extension GatePlan {
 
     /// Combines the leaf in the file, the plugin's manifest and the catalog.
     ///
-    /// - Parameter found: The plugins found so far, to which this one is added: looking for one takes long.
+    /// - Parameter found: The plugins found so far. This one is added, because each search is slow.
     init(
         _ connector: Connector,
         in resolved: ResolvedConfiguration,

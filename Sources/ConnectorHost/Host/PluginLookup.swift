@@ -9,7 +9,7 @@ internal import Synchronization
 /// Finds the plugins that a configuration names: by id in the directories, or by path.
 ///
 /// The directories of the file and of `CONNECTOR_PLUGIN_PATH` form one catalog, where the higher of two versions wins.
-/// The directories of the options, such as the executable's, are searched only for ids not found there. So a plugin in
+/// The directories of the options, such as the executable's, are searched only for ids not found there, so a plugin in
 /// `Plugins/` takes precedence over a bundled one.
 package struct PluginLookup: Sendable {
     /// The plugins in the directories of the file and the environment.
@@ -24,12 +24,12 @@ package struct PluginLookup: Sendable {
     private var filed: [PluginEntry] = []
     /// Which of the plugins found may be loaded.
     package private(set) var admission = PluginAdmission()
-    /// What is found in the place of one image.
+    /// The substitute to find in the place of one image; nil for none.
     private var substitute: PluginSubstitute?
 
     /// Searches the directories of the file and of `CONNECTOR_PLUGIN_PATH`, then those of the options.
     ///
-    /// - Parameter earlier: An earlier lookup. An image that is as it was then is not read again.
+    /// - Parameter earlier: An earlier lookup. An image that has not changed since then is not read again.
     package init(configuration: Configuration, options: ConnectorHost.Options, after earlier: PluginLookup? = nil) {
         self.init(
             directories: configuration.pluginDirectories,
@@ -78,7 +78,7 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// The same plugins, except that one image is replaced by another; nil for no exception.
+    /// The same plugins, except that a substitute replaces one image; nil replaces none.
     package func substituting(_ substitute: PluginSubstitute?) -> PluginLookup {
         var lookup = self
         lookup.substitute = substitute
@@ -133,7 +133,8 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// The highest locked version of a plugin, which a connector that names no version gets even if a higher one is there.
+    /// The highest locked version of a plugin, which a connector that names no version gets even if there is a higher
+    /// one.
     private func lockedVersion(of id: String) -> SemanticVersion? {
         admission.lock?.entries(of: id).map(\.version).max()
     }
@@ -149,7 +150,7 @@ package struct PluginLookup: Sendable {
         PluginCatalog(directories: named.directories + bundled.directories, requiresTrust: named.requiresTrust)
     }
 
-    /// Why a plugin is not trusted: other users could modify it, or none of the keys signed it; empty if it is.
+    /// Why a plugin is not trusted: other users could modify it, or none of the keys signed it; empty if it is trusted.
     package func concerns(_ candidate: PluginCandidate) -> [String] {
         PluginTrust.concerns(candidate, within: named.directories + bundled.directories, named.trust)
             + [admission.concern(candidate)].compactMap(\.self)
@@ -171,7 +172,7 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// The manifest without an image, of the highest version.
+    /// The entry of the highest version that has a manifest but no image.
     private func entry(alone plugin: PluginSpecification) -> PluginEntry? {
         let entries =
             plugin.isPath
@@ -186,7 +187,7 @@ package struct PluginLookup: Sendable {
         }
     }
 
-    /// The manifest of a leaf's plugin as ``manifest(_:)`` finds it, also if its image does not exist yet.
+    /// The manifest of a leaf's plugin as ``manifest(_:)`` finds it, even if its image does not exist yet.
     package func interface(_ plugin: PluginSpecification) -> Result<Manifest, ConnectorError> {
         let found = manifest(plugin)
         guard case .failure(let error) = found, error.code == .notFound else { return found }
@@ -202,7 +203,7 @@ private final class PathPlugins: Sendable {
 
     /// Creates a lookup that has examined nothing yet.
     ///
-    /// - Parameter earlier: An earlier lookup, whose images are not read again if they are as they were.
+    /// - Parameter earlier: An earlier lookup. An image that has not changed since then is not read again.
     init(after earlier: PathPlugins? = nil) {
         self.earlier = earlier?.found.withLock(\.self) ?? [:]
     }
@@ -231,7 +232,7 @@ private final class BundledPlugins: Sendable {
 
     /// Creates a lookup that has not searched yet.
     ///
-    /// - Parameter earlier: An earlier lookup, whose images are not read again if they are as they were.
+    /// - Parameter earlier: An earlier lookup. An image that has not changed since then is not read again.
     init(directories: [String], requiresTrust: Bool, after earlier: BundledPlugins? = nil) {
         self.directories = directories
         self.requiresTrust = requiresTrust

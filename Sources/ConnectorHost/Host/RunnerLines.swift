@@ -6,7 +6,8 @@ internal import ConnectorIsolation
 internal import ConnectorServices
 internal import Logging
 
-/// What runners print: lines of their plugins, and what they learn of the sandboxes that those need.
+/// Handles what runners print: lines of their plugins, and what the runners learn about the sandboxes that the plugins
+/// need.
 struct RunnerLines: Sendable {
     private let logger: Logger
     private let redactor: Redactor
@@ -14,7 +15,7 @@ struct RunnerLines: Sendable {
 
     /// Creates a receiver.
     ///
-    /// - Parameter onLesson: Receives what is learned, too.
+    /// - Parameter onLesson: Also receives what the runners learn.
     init(_ logger: Logger, _ redactor: Redactor, onLesson: SandboxLesson.Receiver?) {
         self.logger = logger
         self.redactor = redactor
@@ -33,7 +34,7 @@ struct RunnerLines: Sendable {
             return
         }
         metadata["line"] = "\(lesson.text)"
-        // A plugin without a sandbox is worth a warning, unless a command shows the lessons itself.
+        // A plugin that runs without a sandbox is worth a warning, unless a command shows the lessons itself.
         logger.log(level: onLesson == nil ? .warning : .info, "a sandbox would have refused more", metadata: metadata)
         onLesson?(lesson)
     }

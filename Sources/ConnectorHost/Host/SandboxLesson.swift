@@ -8,9 +8,9 @@ package struct SandboxLesson: Sendable {
     /// Takes lessons, on the runners' threads.
     package typealias Receiver = @Sendable (SandboxLesson) -> Void
 
-    /// What the connectors that share the runner call it.
+    /// The runner's name, by which connectors share it.
     package let runner: String
-    /// The paths of the connectors in it; none yet while the first one's plugin is loaded.
+    /// The paths of the connectors in the runner; empty while the first one's plugin is being loaded.
     package let connectors: [String]
     /// Either all that a runner has learned so far, as `"sandbox": {…}`, or a sentence about something that no setting allows.
     package let text: String
@@ -23,7 +23,7 @@ package struct SandboxLesson: Sendable {
         text = String(line.dropFirst(Self.prefix.count))
     }
 
-    /// The settings that it names; nil for a sentence.
+    /// The settings that the lesson names; nil for a sentence.
     package var settings: JSONObject? {
         guard text.hasPrefix(#""sandbox": {"#) else { return nil }
         return (try? JSONValue(parsing: Array("{\(text)}".utf8)))?["sandbox"]?.object

@@ -6,7 +6,7 @@ package import ConnectorConfiguration
 internal import ConnectorLoading
 package import ConnectorManifest
 
-/// The plugins that a configuration names, as they are on this platform, beside what its lock says of them.
+/// The plugins that a configuration names, as they are on this platform, next to what its lock says about them.
 package struct LockExamination: Sendable {
     /// The lock as read; without entries if there is none yet.
     package let lock: PluginLock
@@ -19,14 +19,14 @@ package struct LockExamination: Sendable {
 
     /// One plugin.
     package struct Plugin: Sendable {
-        /// What its files are now.
+        /// The entry that describes its files as they are now.
         package var found: LockedPlugin
-        /// What the lock says of this version, or of another one of the plugin; nil for a new plugin.
+        /// The lock's entry for this version, or else for another version of the plugin; nil for a new plugin.
         package var locked: LockedPlugin?
         /// The connectors that name the plugin.
         package var connectors: [String]
 
-        /// Whether the lock says exactly this.
+        /// Whether the lock describes the files exactly as they are now.
         package var isLocked: Bool { found == locked }
 
         /// What has changed since the plugin was locked; nil for a new one.
@@ -35,7 +35,7 @@ package struct LockExamination: Sendable {
 
     /// Reads the files of all plugins; runs none of them, and reads no secret.
     ///
-    /// - Parameter prefersLocked: Whether a locked version is chosen although a higher one is there, as a host does.
+    /// - Parameter prefersLocked: Whether to choose a locked version even if there is a higher one, as a host does.
     package init(_ configuration: Configuration, options: ConnectorHost.Options, prefersLocked: Bool) {
         let file = PluginLock.file(of: configuration.file)
         lock = configuration.lock ?? PluginLock(file: file)
@@ -57,7 +57,7 @@ package struct LockExamination: Sendable {
                 indices[leaf.plugin] = try add(lookup.candidate(leaf.plugin).get(), admission, connector.path)
             } catch {
                 indices[leaf.plugin] = .some(nil)
-                // What a disabled connector names need not be there.
+                // The plugin of a disabled connector need not exist.
                 guard enabled.contains(connector.path) else { continue }
                 var error = error
                 error.connector = connector.path
@@ -67,7 +67,7 @@ package struct LockExamination: Sendable {
         plugins.sort { ($0.found.id, $0.found.version) < ($1.found.id, $1.found.version) }
     }
 
-    /// Adds a plugin; returns its index, nil for a linked one.
+    /// Adds a plugin and returns its index; nil for a linked one.
     private mutating func add(
         _ candidate: PluginCandidate,
         _ admission: PluginAdmission,
@@ -81,18 +81,18 @@ package struct LockExamination: Sendable {
         }
         let others = lock.entries(of: found.id)
         let locked = lock.entry(of: found.id, found.version) ?? others.max { $0.version < $1.version }
-        plugins.append(Plugin(found: found, locked: locked, connectors: [connector]))
+        plugins.append(Plugin(found: found, locked: locked?.completed(by: found), connectors: [connector]))
         return plugins.count - 1
     }
 
-    /// The lock with the plugins that it does not have yet; entries that are there stay as they are.
+    /// The lock with entries for the plugins that it does not have yet; existing entries stay as they are.
     package var extended: PluginLock {
         var lock = lock
         for plugin in plugins where plugin.locked == nil { lock.set(plugin.found) }
         return lock
     }
 
-    /// The lock with what the plugins of these ids are now, on this platform.
+    /// The lock with the entries of these plugins brought up to date, on this platform.
     package func updated(_ ids: [String]) -> PluginLock {
         var lock = lock
         lock.remove { ids.contains($0.id) && $0.platform == LockedPlugin.hostPlatform }

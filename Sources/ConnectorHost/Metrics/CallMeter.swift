@@ -13,8 +13,7 @@ final class CallMeter: Sendable {
     /// The operation, as the metrics name it.
     let operation: String
     private let path: String
-    private let isSimulated: Bool
-    private let factory: (any MetricsFactory)?
+    private let timers: CallTimers?
     private let state = Mutex(State())
 
     /// The calls by outcome. Successes are separate, so that the common case needs no lookup.
@@ -29,18 +28,13 @@ final class CallMeter: Sendable {
         var timer: CoreMetrics.Timer?
     }
 
-    /// The maximum number of distinct error codes: more than the host defines, but bounded because plugins can invent
-    /// codes.
-    static let codeLimit = 64
-
     /// Creates a meter without calls.
     ///
-    /// - Parameter isSimulated: Whether the connector is simulated, which each duration sent to the metrics system says.
-    init(_ operation: String, of path: String, isSimulated: Bool = false, _ factory: (any MetricsFactory)?) {
+    /// - Parameter timers: The connector's timers; nil if there is no metrics system.
+    init(_ operation: String, of path: String, _ timers: CallTimers?) {
         self.operation = operation
         self.path = path
-        self.isSimulated = isSimulated
-        self.factory = factory
+        self.timers = timers
     }
 
     /// Counts a call that has ended.
@@ -49,25 +43,16 @@ final class CallMeter: Sendable {
     func record(_ nanoseconds: UInt64, _ code: ConnectorError.Code?) {
         let timer = state.withLock { state in
             guard let code else {
-                if state.successes == nil { state.successes = Series(timer: makeTimer(nil)) }
+                if state.successes == nil { state.successes = Series(timer: timers?.make(attributes(nil))) }
                 state.successes?.histogram.record(nanoseconds)
                 return state.successes?.timer
             }
-            let isKnown = state.failures[code] != nil || state.failures.count < Self.codeLimit
-            let shown = isKnown ? code : ConnectorError.Code(rawValue: MetricDefinition.other)
-            if state.failures[shown] == nil { state.failures[shown] = Series(timer: makeTimer(shown)) }
-            state.failures[shown]?.histogram.record(nanoseconds)
-            return state.failures[shown]?.timer
+            let key = code.key(in: state.failures)
+            if state.failures[key] == nil { state.failures[key] = Series(timer: timers?.make(attributes(key))) }
+            state.failures[key]?.histogram.record(nanoseconds)
+            return state.failures[key]?.timer
         }
         timer?.recordNanoseconds(nanoseconds)
-    }
-
-    private func makeTimer(_ code: ConnectorError.Code?) -> CoreMetrics.Timer? {
-        factory.map { factory in
-            let definition = MetricDefinition.callDuration
-            let mark = isSimulated ? [(MetricDefinition.simulatedAttribute, "true")] : []
-            return CoreMetrics.Timer(label: definition.name, dimensions: attributes(code) + mark, factory: factory)
-        }
     }
 
     private func attributes(_ code: ConnectorError.Code?) -> [(String, String)] {

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 /// A metric of the host, named by OpenTelemetry's conventions.
 ///
 /// `/metrics`, the application's metrics system, the documentation and the dashboard in `Examples` use these names.
@@ -9,7 +11,7 @@ package struct MetricDefinition: Sendable, Hashable {
     package var name: String
     /// The kind of instrument.
     package var kind: Kind
-    /// The unit as a UCUM code; counted things in braces.
+    /// The unit as a UCUM code; counted things are in braces.
     package var unit: String
     /// A one-line description.
     package var help: String
@@ -53,7 +55,7 @@ package struct MetricDefinition: Sendable, Hashable {
     /// Whether the connector is required.
     package static let requiredAttribute = "connector.required"
     /// Replaces all unknown values, so that callers cannot create unbounded series.
-    package static let other = "_OTHER"
+    package static let other = ConnectorError.Code.other.rawValue
 
     // MARK: Definitions
 
@@ -125,14 +127,14 @@ package struct MetricDefinition: Sendable, Hashable {
         "{crash}",
         "How often the gate has lost its instance with its runner"
     )
-    /// 1 while a standby waits.
+    /// 1 while a standby is ready.
     package static let standbyReady = Self(
         "connector.standby.ready",
         .upDownCounter,
         "{standby}",
         "1 if a standby waits for the end of the gate's runner, otherwise 0"
     )
-    /// Runners whose end cost no more than the calls in flight.
+    /// Losses of a runner that affected only the calls in flight.
     package static let standbyTakeovers = Self(
         "connector.standby.takeovers",
         .counter,
@@ -146,14 +148,14 @@ package struct MetricDefinition: Sendable, Hashable {
         "{breaker}",
         "1 if the circuit breaker is open or half-open, otherwise 0"
     )
-    /// Every time that calls failed in a row, or runners ended in quick succession.
+    /// Counts each time that calls failed in a row or runners ended in quick succession.
     package static let breakerOpenings = Self(
         "connector.breaker.openings",
         .counter,
         "{opening}",
         "How often the circuit breaker has opened"
     )
-    /// Calls that the gate was spared.
+    /// Calls that never reached the gate.
     package static let breakerRefusals = Self(
         "connector.breaker.refusals",
         .counter,
@@ -168,7 +170,7 @@ package struct MetricDefinition: Sendable, Hashable {
         "How long ago the secret that was last read has changed",
         [secretAttribute]
     )
-    /// 0 while a new secret was read and the old one is still used.
+    /// 0 while a new secret has been read and the old one is still in use.
     package static let secretInUse = Self(
         "connector.secret.in_use",
         .upDownCounter,

@@ -9,6 +9,8 @@ package struct MetricSample: Sendable {
     package var attributes: [(name: String, value: String)]
     /// The value.
     package var value: Value
+    /// The part of a count from before this host, which the application's metrics system does not get.
+    package var past: UInt64
 
     /// A value of a metric.
     package enum Value: Sendable, Hashable {
@@ -21,9 +23,15 @@ package struct MetricSample: Sendable {
     }
 
     /// Creates a sample.
-    package init(_ definition: MetricDefinition, _ attributes: [(name: String, value: String)], _ value: Value) {
+    package init(
+        _ definition: MetricDefinition,
+        _ attributes: [(name: String, value: String)],
+        _ value: Value,
+        past: UInt64 = 0
+    ) {
         self.definition = definition
         self.attributes = attributes
         self.value = value
+        self.past = past
     }
 }

@@ -26,7 +26,7 @@ struct HostOutbox: Sendable {
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
-    /// Damaged files that were set aside, one sentence for each.
+    /// Damaged files that were set aside or are lost, one sentence for each.
     private final class Damages: Sendable {
         private let found = Mutex<[String]>([])
 
@@ -57,11 +57,11 @@ struct HostOutbox: Sendable {
         let targets = Self.targets(of: tree.tree, in: tree)
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
             let paths = tree.tree.queues.map(\.path)
-            return try await location.open(targets: paths, clock: clock, redactor: redactor) { aside, reason in
-                damages.add("the outbox file was damaged or replaced (\(reason)); the old file is kept as \(aside)")
+            return try await location.open(targets: paths, clock: clock, redactor: redactor) { damage in
+                damages.add("\(damage)")
                 logger.error(
-                    "the outbox file was damaged or replaced; the old file is kept",
-                    metadata: ["set aside": "\(aside)", "reason": "\(reason)"]
+                    "the outbox file was damaged or replaced",
+                    metadata: ["old file": "\(damage.fate)", "reason": "\(damage.reason)"]
                 )
                 onChange()
             }
@@ -104,7 +104,7 @@ struct HostOutbox: Sendable {
         )
     }
 
-    /// Prepares servers for the connectors of a tree that receive events and did not before, before the tree is published.
+    /// Prepares servers, before a tree is published, for those of its connectors that did not receive events until now.
     func prepare(_ tree: Tree) async throws(ConnectorError) {
         let new = Set(tree.queues.map(\.path)).subtracting(outbox.targetPaths)
         if !new.isEmpty { _ = try await location.migrate(targets: new.sorted(), redactor: redactor) }
@@ -112,12 +112,12 @@ struct HostOutbox: Sendable {
 
     /// Moves the events of connectors to their new paths, before a tree with those paths is published.
     ///
-    /// - Parameter deadline: When a batch under way is abandoned; it stays stored.
+    /// - Parameter deadline: When a batch in flight is abandoned; it stays stored.
     func move(_ paths: [String: String], by deadline: UInt64) async {
         for (path, other) in paths.sorted(by: { $0.key < $1.key }) { await outbox.move(path, to: other, by: deadline) }
     }
 
-    /// Delivers to the connectors of the tree that has been published, and makes dead letters of the events of those that are gone.
+    /// Delivers to the connectors of the published tree, and turns the events of removed connectors into dead letters.
     ///
     /// A connector whose calls now reach the vendor directly keeps its queue until that is empty.
     func follow(by deadline: UInt64) async {

@@ -19,15 +19,19 @@ package struct OutboxInspection: Sendable {
     /// - Parameters:
     ///   - state: The state directory of this user's hosts; nil for the default.
     ///   - clock: The source of wall-clock time.
+    ///   - onDamage: Called when a damaged file was set aside or is lost, with a sentence that says so.
     /// - Throws: `storage` if it cannot be used.
     package init(
         _ configuration: Configuration,
         state: String?,
-        clock: any HostClock
+        clock: any HostClock,
+        onDamage: @escaping @Sendable (String) -> Void
     ) async throws(ConnectorError) {
         let location = OutboxLocation(of: configuration, state: state)
         directory = if case .directory(let path) = location { path } else { "" }
         if case .none(let error) = location { throw error }
-        engine = location.isStored ? try await location.open(targets: [], clock: clock, redactor: Redactor()) : nil
+        engine =
+            location.isStored
+            ? try await location.open(targets: [], clock: clock, redactor: Redactor()) { onDamage("\($0)") } : nil
     }
 }

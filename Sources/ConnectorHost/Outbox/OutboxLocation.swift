@@ -41,6 +41,20 @@ enum OutboxLocation: Sendable {
         }
     }
 
+    /// A damaged or replaced file.
+    struct Damage: Sendable, CustomStringConvertible {
+        /// Its new path; nil if it is lost.
+        var aside: String?
+        /// What was wrong with it, and what could be read.
+        var reason: String
+
+        /// What became of it.
+        var fate: String { aside.map { "the old file is kept as \($0)" } ?? "the old file is lost" }
+
+        /// A sentence for people.
+        var description: String { "the outbox file was damaged or replaced (\(reason)); \(fate)" }
+    }
+
     /// Whether an earlier process may have left events.
     var isStored: Bool {
         switch self {
@@ -56,19 +70,21 @@ enum OutboxLocation: Sendable {
     ///   - targets: The connectors that receive events.
     ///   - clock: The source of wall-clock time.
     ///   - redactor: Removes secrets from text of the servers.
-    ///   - onDamage: Called when a damaged file was set aside, with its new path and the reason.
+    ///   - onDamage: Called when a damaged file was set aside or is lost.
     /// - Throws: `storage` if the outbox cannot be used; `missing` or `conflict` if the servers lack its streams or
     ///   have them configured differently.
     func open(
         targets: [String],
         clock: any HostClock,
         redactor: Redactor,
-        onDamage: @escaping @Sendable (_ setAside: String, _ reason: String) -> Void = { _, _ in }
+        onDamage: @escaping @Sendable (Damage) -> Void
     ) async throws(ConnectorError) -> any OutboxEngine {
         switch self {
         case .memory: try await SQLiteEngine(now: { clock.wallTime() })
         case .directory(let directory):
-            try await SQLiteEngine(directory: directory, now: { clock.wallTime() }, onDamage: onDamage)
+            try await SQLiteEngine(directory: directory, now: { clock.wallTime() }) { aside, reason in
+                onDamage(Damage(aside: aside, reason: reason))
+            }
         case .servers(let servers): try await servers.open(targets: targets, clock: clock, redactor: redactor)
         case .none(let error): throw error
         }

@@ -13,11 +13,13 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// A file that says that this process is opening a plugin. If the process dies, the file stays, and its lock is free.
+/// A file that marks that this process is opening a plugin. If the process dies, the file stays and its lock is
+/// released.
 ///
-/// The file is locked and synchronised before it gets its name, so no process ever sees one of a living process without a lock.
+/// The file is locked and synchronised before it gets its final name, so no process ever sees the mark of a living
+/// process unlocked.
 final class OpeningMark: Sendable {
-    /// How the names of marks end.
+    /// The ending of the names of marks.
     static let suffix = ".mark"
     private static let last = Atomic<UInt64>(0)
 
@@ -28,8 +30,8 @@ final class OpeningMark: Sendable {
     ///
     /// - Parameters:
     ///   - directory: A private directory.
-    ///   - digest: The plugin's.
-    ///   - note: What to say if it is found abandoned.
+    ///   - digest: The digest of the plugin's image.
+    ///   - note: The content, for whoever finds the mark abandoned.
     init(in directory: String, _ digest: String, note: JSONValue) throws(SystemError) {
         let number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
         path = "\(directory)/\(digest).\(getpid()).\(number)\(Self.suffix)"
@@ -56,12 +58,13 @@ final class OpeningMark: Sendable {
     func clear() {
         guard let file = descriptor.withLock({ $0.take() }) else { return }
         unsafe unlink(path)
-        // Without this, a loss of power could bring the mark back, and with it a suspicion.
+        // Without this, a power failure could bring the mark back, and cast suspicion on the plugin.
         try? Directory.synchronize(path.parentPath)
         close(file)
     }
 
-    /// Takes an abandoned mark; nil if the file is not a mark, or belongs to a living process.
+    /// Removes an abandoned mark and returns its note: null if the note is damaged, nil if the file cannot be opened or
+    /// belongs to a living process.
     static func take(_ path: String) -> JSONValue? {
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -69,10 +72,11 @@ final class OpeningMark: Sendable {
         return take(file, path)
     }
 
-    /// Takes an abandoned mark that is open; nil as in ``take(_:)``.
+    /// Removes an abandoned mark, already open, and returns its note as ``take(_:)`` does.
     static func take(_ file: Int32, _ path: String) -> JSONValue? {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        // Its process may have removed and unlocked it, or another one may have taken it, since it was opened here.
+        // Since the file was opened here, its process may have removed and unlocked it, or another process may have
+        // taken it.
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_nlink > 0 else { return nil }
         defer { unsafe unlink(path) }

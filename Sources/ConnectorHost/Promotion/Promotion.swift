@@ -5,11 +5,11 @@ public import ConnectorBase
 
 /// Why a plugin with `"isolation": "auto"` is in a runner.
 public struct Promotion: Sendable, Hashable {
-    /// What happened in the host's process, or in the last runner that ended.
+    /// What happened in the host's process, or why the last runner ended.
     public var reason: String
-    /// When that was.
+    /// When that happened.
     public var at: Timestamp
-    /// When the plugin is back in the host's process, at the next opening after that, if nothing more happens.
+    /// When the plugin may return to the host's process: at its next opening after this time, if nothing more happens.
     public var until: Timestamp
 
     /// Creates a promotion, for example in tests of code that reads one.

@@ -16,10 +16,10 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// Decides where plugins with `"isolation": "auto"` run: in this process, until the process has died there.
+/// Decides where plugins with `"isolation": "auto"` run: in this process, until the process dies while it runs them.
 ///
-/// What it remembers are private files in a directory `isolation` of the application's state: for each plugin, by the digest of its
-/// image, a mark while it is being opened, and a record of its last crash.
+/// It remembers in private files in the directory `isolation` of the application's state. Each plugin, identified by
+/// the digest of its image, has a mark while it is being opened, and a record of its last crash.
 final class Promotions: Sendable {
     private let directory: String?
     /// How an earlier process ended; nil if it left no note.
@@ -28,7 +28,7 @@ final class Promotions: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - state: The directory of the application's state; nil if there is none, and nothing can be remembered.
+    ///   - state: The directory of the application's state; nil if there is none, so that nothing can be remembered.
     ///   - crash: How an earlier process ended.
     init(state: String?, crash: CrashNote?, logger: Logger) {
         directory = state.map { "\($0)/isolation" }
@@ -36,10 +36,10 @@ final class Promotions: Sendable {
         self.logger = logger
     }
 
-    /// Why a plugin has to run in a runner; nil if it may run in this process. Blocks.
+    /// Why a plugin must run in a runner; nil if it may run in this process. Blocks.
     ///
     /// - Parameters:
-    ///   - quiet: How long after the last crash it goes back.
+    ///   - quiet: How long after the last crash the plugin returns to this process.
     ///   - now: The time of day.
     func promotion(of candidate: PluginCandidate, quiet: Duration, at now: Timestamp) -> Promotion? {
         guard let directory, let digest = digest(of: candidate) else { return nil }
@@ -58,7 +58,8 @@ final class Promotions: Sendable {
 
     /// Marks that a plugin is being opened in this process. Blocks until the mark is on stable storage.
     ///
-    /// - Returns: The mark, to be cleared afterwards; nil if there can be none, which the log says.
+    /// - Returns: The mark, to be cleared afterwards; nil if none could be made, which is logged, and for a linked
+    ///   plugin or one whose file cannot be read.
     func mark(_ candidate: PluginCandidate, at now: Timestamp) -> OpeningMark? {
         guard let digest = digest(of: candidate) else { return nil }
         do throws(SystemError) {
@@ -89,7 +90,7 @@ final class Promotions: Sendable {
 
     // MARK: Files
 
-    /// What happened to a plugin.
+    /// A death of a process that a plugin is suspected of.
     private struct Death {
         var reason: String
         var at: Timestamp
@@ -112,7 +113,7 @@ final class Promotions: Sendable {
         for entry in (try? Directory.entries(of: directory)) ?? []
         where entry.name.hasPrefix("\(digest).") && entry.name.hasSuffix(OpeningMark.suffix) {
             guard let note = OpeningMark.take("\(directory)/\(entry.name)") else { continue }
-            // The note knows better than a mark which of several plugins it was.
+            // If several plugins were being opened, the note says more reliably than a mark which one it was.
             if let crash, crash.plugin != nil, crash.process == note["process"]?.integer, !isNamed { continue }
             guard let at = note["at"]?.string.flatMap({ Timestamp(parsing: $0) }) else { continue }
             // A mark and the note may report the same death: the note has the reason, the mark the finer time.
@@ -124,7 +125,7 @@ final class Promotions: Sendable {
         return deaths
     }
 
-    /// Whether a note names a plugin, and the same image: one that was replaced since then is another.
+    /// Whether a note names a plugin and its present image; an image replaced since then is a different one.
     private func isAbout(_ crash: CrashNote, _ candidate: PluginCandidate) -> Bool {
         guard crash.plugin == candidate.name else { return false }
         if let path = crash.path, path != candidate.path.absolutePath { return false }

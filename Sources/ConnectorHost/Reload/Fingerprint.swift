@@ -3,7 +3,8 @@
 
 internal import ConnectorDigest
 
-/// Makes texts that differ with a secret, and reveal nothing else about it: their key never leaves the process.
+/// Makes fingerprints that show whether a secret has changed and reveal nothing else about it: their key never leaves
+/// the process.
 struct Fingerprint: Sendable {
     private let key: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
 

@@ -5,20 +5,20 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import Synchronization
 
-/// Which image a reload is loading, for the error if that does not end.
+/// The image that a reload is loading, for the error if loading does not end.
 final class LoadStep: Sendable {
-    /// When it began, in the clock's monotonic time.
+    /// When the step began, in the clock's monotonic time.
     private let start: UInt64
     private let current = Mutex<(connector: String, path: String)?>(nil)
 
     init(startedAt start: UInt64) { self.start = start }
 
-    /// Notes the image that is loaded next.
+    /// Notes the image to be loaded next.
     func begin(_ path: String, for connector: String) {
         current.withLock { $0 = (connector, path) }
     }
 
-    /// Why it has not ended; nil if it has loaded nothing yet.
+    /// Why the step has not ended; nil if it has not begun to load an image.
     func error(at now: UInt64) -> ConnectorError? {
         guard let current = current.withLock(\.self) else { return nil }
         var error = Overdue.loading(current.path).error(after: now &- start)

@@ -12,10 +12,10 @@ struct NextConfiguration: Sendable {
     let digest: String
     /// The plan of each enabled leaf, by path, with the plugin that was found for it.
     let plans: [String: GatePlan]
-    /// The image that is about to take the place of another; nil if none is.
+    /// The image that is about to replace another; nil if none is.
     let substitute: PluginSubstitute?
 
-    /// The path by which an image is shown.
+    /// The path to show for an image.
     func shownPath(of candidate: PluginCandidate) -> String {
         substitute?.shownPath(of: candidate) ?? candidate.path
     }

@@ -6,20 +6,20 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// An image that is about to take the place of another: what the configuration would mean with it.
+/// An image that is about to replace another, so that the configuration can be read as if it had.
 package struct PluginSubstitute: Sendable {
-    /// The image that is replaced, without symbolic links.
+    /// The path of the image to be replaced, with symbolic links resolved.
     let target: String
-    /// The image that takes its place, where it is now.
+    /// The image that takes its place, at its present path.
     let candidate: PluginCandidate
 
-    /// Whether an image is the one that is replaced.
+    /// Whether an image is the one to be replaced.
     func replaces(_ other: PluginCandidate) -> Bool {
         guard case .file = other.image else { return false }
         return other.path.absolutePath.realPath == target
     }
 
-    /// Throws unless the image has a version that the file names.
+    /// Throws unless the image has the version that the file names.
     func require(_ version: SemanticVersion) throws(ConnectorError) {
         guard candidate.manifest.version != version else { return }
         throw ConnectorError(
@@ -44,7 +44,7 @@ package struct PluginSubstitute: Sendable {
         }
     }
 
-    /// The path by which an image is shown: that of the place which it takes.
+    /// The path to show for an image: for the substitute, the path that it takes.
     func shownPath(of other: PluginCandidate) -> String {
         other === candidate ? target : other.path
     }

@@ -16,12 +16,12 @@ public struct Reload: Sendable {
 
     /// The SHA-256 of the configuration that is active now, in hexadecimal.
     public var digest: String
-    /// The phase in which the reload ended without a change; nil if the configuration that was asked for is active.
+    /// The phase in which the reload ended without a change; nil if the requested configuration is active.
     public var phase: Phase?
-    /// Why it ended; or, if it did not, why some connectors stayed as they were.
+    /// Why the reload ended without a change or, if it did not, why some connectors stayed as they were.
     public var errors: [ConnectorError] = []
-    /// What has changed, or would have; nil if the configuration could not be read. After a `conflict` with a plan that was made before,
-    /// it is the plan as it is now, which can be applied instead.
+    /// What has changed, or would have; nil if the configuration could not be read. After a `conflict` with an earlier
+    /// plan, it is the current plan, which can be applied instead.
     public var plan: Plan?
     /// The connectors that stayed as they were, because their successors failed.
     public var rolledBack: [String] = []
@@ -44,7 +44,7 @@ public struct Reload: Sendable {
         case drain
     }
 
-    /// Whether the configuration that was asked for is active.
+    /// Whether the requested configuration is active.
     public var isActive: Bool { phase == nil }
 
     /// Throws the first error if the configuration is not active.
@@ -77,7 +77,7 @@ public struct Reload: Sendable {
         plan = json["plan"].flatMap(Plan.init(json:))
     }
 
-    /// Describes a reload that has not ended.
+    /// Describes a reload that ended without errors; callers set the other properties.
     init(digest: String) {
         self.digest = digest
     }

@@ -16,9 +16,9 @@ extension ReloadRun {
         var failures: [String: ConnectorError] = [:]
     }
 
-    /// Opens new gates and successors, each after those that it waits for.
+    /// Opens new gates and successors, each after those it waits for.
     ///
-    /// - Throws: If a gate that decides did not open. Everything that did is then ended.
+    /// - Throws: If a gate whose failure is decisive did not open. Everything that did open is then ended.
     func open(_ work: ReloadWork) async throws(Stop) -> Opened {
         let steps = Dictionary(work.opening.map { ($0.plan.path, $0) }) { first, _ in first }
         guard !steps.isEmpty else { return Opened() }
@@ -48,7 +48,7 @@ extension ReloadRun {
         let outages = work.outages(opened.failures)
         let decisive = work.opening.compactMap { leaf in
             opened.failures[leaf.plan.path].flatMap { error in
-                // A gate that was closed by hand meanwhile stays closed, and stops nothing.
+                // A gate that an operator closed meanwhile stays closed, and does not end the reload.
                 let isDecisive = work.isDecisive(leaf) || outages.contains(leaf.plan.path)
                 return isDecisive && (leaf.step == .add || leaf.gate.target == .open) ? named(error, leaf) : nil
             }
@@ -81,7 +81,7 @@ extension ReloadRun {
 
     /// Prepares the outbox for connectors that get a queue.
     ///
-    /// - Throws: If its servers refuse that. Everything that has opened is then ended.
+    /// - Throws: If its servers refuse. Everything that has opened is then ended.
     func prepareOutbox(_ work: ReloadWork, _ opened: Opened) async throws(Stop) {
         do throws(ConnectorError) {
             try await environment.outbox.prepare(work.tree)
@@ -93,11 +93,12 @@ extension ReloadRun {
 
     // MARK: Gates that stop first
 
-    /// Closes each gate whose instances exclude each other, and opens it with its new plan: with the earlier one, if that fails.
+    /// Closes each gate whose instances exclude each other, and opens it with its new plan, or with the earlier one if
+    /// that fails.
     ///
     /// This comes last, when everything else has opened.
     ///
-    /// - Throws: If a gate that decides did not open.
+    /// - Throws: If a gate whose failure is decisive did not open.
     func stopFirst(_ work: ReloadWork, _ opened: inout Opened) async throws(Stop) {
         var replaced: [(gate: Gate, plan: GatePlan)] = []
         for leaf in work.leaves where leaf.step == .stopFirst && leaf.gate.target == .open {
@@ -124,7 +125,8 @@ extension ReloadRun {
 }
 
 extension ReloadWork {
-    /// The leaves without which a required composite would work no longer, or a new one not at all, though it requires none of them itself.
+    /// The failed leaves without which a required composite would stop working, or a new one would not work, although
+    /// none of them is decisive by itself.
     fileprivate func outages(_ failures: [String: ConnectorError]) -> Set<String> {
         guard next.resolved.configuration.reloadMode == .atomic, !failures.isEmpty else { return [] }
         let composites = tree.nodes.filter { node in

@@ -6,12 +6,12 @@ internal import ConnectorConfiguration
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// Refusing a plugin whose operations have other signatures than those that callers use.
+/// Refusing a plugin whose operations no longer have the signatures that callers use.
 extension ReloadRun {
     /// Refuses a plan that would break callers, before anything changes.
     ///
-    /// Callers by name are not among them: the host checks each of their calls. From here to ``settleSignatures(_:)``, no typed handle is
-    /// made that the next plugin would break.
+    /// Callers by name are exempt: the host checks each of their calls. From here until ``settleSignatures(_:)``, no
+    /// typed handle can be made that the next plugin would break.
     ///
     /// - Throws: One `signature-mismatch` for each operation, with both signatures and the callers.
     func checkSignatures(_ plan: Plan, _ next: NextConfiguration) throws(Stop) {
@@ -42,7 +42,7 @@ extension ReloadRun {
         }
     }
 
-    /// Ends the time in which typed handles must fit the next plugins, too.
+    /// Ends the period in which new typed handles must also fit the next plugins.
     func settleSignatures(_ plan: Plan) {
         let tree = environment.current.tree
         for change in plan.changes where change.isLeaf && change.kind == .changed {
@@ -88,9 +88,10 @@ private struct UsersOfConnector {
         (self.path, self.running, self.next) = (path, running, next)
     }
 
-    /// Those that use a capability of it, and still would.
+    /// The connectors that use one of its capabilities, and would still use it under the next configuration.
     ///
-    /// - Parameter isGone: Whether the connector no longer offers the capability. Then only those break that can no longer be bound.
+    /// - Parameter isGone: Whether the connector no longer offers the capability. Only users that can no longer be
+    ///   bound then break.
     func names(of capability: CapabilityID, isGone: Bool) -> [String] {
         running.leaves.keys.sorted().compactMap { user in
             guard case .success(let leaf)? = running.leaves[user], let other = next.leaves[user] else { return nil }

@@ -5,17 +5,18 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorLoading
 
-/// An image that is to take the place of the one that a connector's plugin was loaded from.
+/// A request to replace the image that a connector's plugin was loaded from.
 struct ImageSwap: Sendable {
     /// The connector's path.
     var path: String
-    /// The image.
+    /// The path of the new image.
     var file: String
 }
 
-/// Swapping an image: check it in the place that it will have, put it there, reload, and put the old one back if nothing uses it.
+/// Swapping an image: check it as if it were in place, put it there, reload, and restore the old one if nothing uses
+/// the new one.
 extension ReloadRun {
-    /// Reads the configuration as it would be with the image where it is now.
+    /// Reads the configuration as it would be with the new image, which stays where it is.
     func read(_ swap: ImageSwap) async throws(Stop) -> NextConfiguration {
         let replaced = try image(of: swap)
         let found = try await attempt(.read) { () throws(ConnectorError) in
@@ -26,33 +27,38 @@ extension ReloadRun {
 
     /// Checks an image, puts it in place and reloads.
     ///
-    /// - Parameter basis: What a plan was made from that the caller has seen; nil for any.
+    /// - Parameter basis: What the plan that the caller has seen was made from; nil for any state.
     func swap(_ swap: ImageSwap, basis: Plan.Basis?) async -> Reload {
         let replacement: ImageReplacement
-        let seen: Plan
+        let checked: (plan: Plan, configuration: Configuration)
         do throws(Stop) {
             let replaced = try image(of: swap)
             replacement = try await attempt(.read) { () throws(ConnectorError) in
                 try ImageReplacement(of: replaced, with: swap.file)
             }
             do throws(Stop) {
-                seen = try await check(replacement, basis)
+                checked = try await check(replacement, basis)
                 try await attempt(.load) { () throws(ConnectorError) in try replacement.put() }
             } catch {
                 replacement.finish()
                 throw error
             }
         } catch {
-            // What runs is what the file says.
+            // What runs still matches the file.
             var stop = error
             stop.isOfFile = false
             return end(stop)
         }
-        let reload = await run(Reloader.Request())
-        let users = seen.changes.filter { $0.image != nil || $0.fields.contains { $0.name == "image" } }.map(\.path)
+        let errors = environment.running.report.errors
+        // The files may have been edited meanwhile; what was checked is applied, and nothing else.
+        let reload = await run(Reloader.Request(configuration: checked.configuration))
+        let changes = checked.plan.changes
+        let users = changes.filter { $0.image != nil || $0.fields.contains { $0.name == "image" } }.map(\.path)
         guard reload.isActive, !users.allSatisfy(reload.rolledBack.contains) || users.isEmpty else {
             replacement.undo()
-            environment.running.note([])
+            // With the old image in place again, the file is as much in use as before, except for what else was rolled back.
+            let others = reload.errors.filter { !users.contains($0.connector ?? "") }
+            environment.running.note(reload.isActive ? others : errors)
             environment.onChange()
             return reload
         }
@@ -60,20 +66,27 @@ extension ReloadRun {
         return reload
     }
 
-    /// Checks everything of a staged image that can be checked without running its code.
-    private func check(_ replacement: ImageReplacement, _ basis: Plan.Basis?) async throws(Stop) -> Plan {
+    /// Checks everything about a staged image that can be checked without running its code.
+    ///
+    /// - Returns: The plan, and the configuration that it is of.
+    private func check(
+        _ replacement: ImageReplacement,
+        _ basis: Plan.Basis?
+    ) async throws(Stop) -> (plan: Plan, configuration: Configuration) {
         let staged = try await attempt(.read, replacement) { () throws(ConnectorError) in try replacement.staged() }
         let next = try await read(replacement.target, staged)
         let plan = try await plan(next, basis: basis)
         try checkSignatures(plan, next)
         settleSignatures(plan)
-        guard let user = next.plans.values.first(where: { (try? $0.plugin.get()) === staged }) else { return plan }
-        let loader = environment.gates.loader.admitting(user.admission)
-        try await attempt(.load, replacement) { () throws(ConnectorError) in try loader.check(staged) }
-        return plan
+        if let user = next.plans.values.first(where: { (try? $0.plugin.get()) === staged }) {
+            let loader = environment.gates.loader.admitting(user.admission)
+            try await attempt(.load, replacement) { () throws(ConnectorError) in try loader.check(staged) }
+        }
+        return (plan, next.resolved.configuration)
     }
 
-    /// Reads the configuration with a candidate in the place of an image, which every connector of that image must then get.
+    /// Reads the configuration with a candidate in the place of an image; every connector of that image must then be
+    /// able to use it.
     private func read(_ target: String, _ candidate: PluginCandidate) async throws(Stop) -> NextConfiguration {
         let substitute = PluginSubstitute(target: target, candidate: candidate)
         let next = try await read(Reloader.Request(), substitute)

@@ -11,7 +11,8 @@ internal import Synchronization
 
 /// Switching, which cannot fail, and draining.
 extension ReloadRun {
-    /// Directs calls to the successors, publishes the new tree, and lets the last calls of what is replaced end.
+    /// Directs calls to the successors, publishes the new tree, and lets the last calls of the replaced instances
+    /// finish.
     func `switch`(_ work: ReloadWork, _ opened: Opened) async -> Reload {
         let deadline = environment.gates.deadline(after: environment.limits(.switch))
         let origins = Dictionary(work.moves.map { ($0.value, $0.key) }) { first, _ in first }
@@ -44,7 +45,8 @@ extension ReloadRun {
         environment.trials.follow(tree)
         for leaf in work.leaves
         where leaf.step == .succeed && leaf.plan.trial != nil && !kept.contains(leaf.plan.path) {
-            // Also of a gate that has gone back since the switch, because its runner ended: the next reload records it.
+            // Also for a gate that has gone back since the switch because its runner ended: the request that records
+            // this comes next.
             environment.running.remember(earlier.leaves[leaf.plan.path], of: leaf.plan.path)
             if leaf.gate.isOnTrial { environment.trials.begin(leaf.gate) }
         }
@@ -60,7 +62,8 @@ extension ReloadRun {
         return error
     }
 
-    /// Gives the stored values of gates to those that take their places. If that takes too long, it ends later.
+    /// Moves the stored values of gates to the gates that take their places. Past the deadline, it finishes in the
+    /// background.
     private func moveStorage(_ paths: [String: String], by deadline: UInt64) async {
         guard !paths.isEmpty else { return }
         let gates = environment.gates
@@ -81,7 +84,7 @@ extension ReloadRun {
         _ = await moved.wait(by: deadline, on: environment.clock)
     }
 
-    /// Logs that images with static TLS have used up half of it.
+    /// Warns if images have used up half of the static TLS, and this reload loaded one that takes some.
     private func warnOfStaticTLS(_ plan: Plan) {
         let usage = LoadedImages.shared.usage
         guard usage.isStaticTLSHalfUsed, plan.changes.contains(where: { $0.image?.staticTLS ?? 0 > 0 }) else { return }
@@ -118,14 +121,14 @@ extension ReloadRun {
         let changed = work.leaves.filter { $0.step != .keep && !kept.contains($0.plan.path) }.map(\.plan.path)
         begin("the outbox") {
             await outbox.follow(by: limit)
-            // What waited because the earlier vendor took nothing is tried at the new one now.
+            // Events that waited because the earlier vendor accepted none are now tried at the new one.
             for path in changed { outbox.outbox.wake(path) }
             outbox.outbox.gatesChanged()
         }
         return ends
     }
 
-    /// Waits for the last calls, but not long: they may continue after the reload.
+    /// Awaits the last calls within the limit of `drain`; they may continue after the reload.
     private func drained(
         _ ends: [(path: String, ended: OneShot<Void>)],
         _ plan: Plan,
@@ -151,7 +154,8 @@ extension ReloadRun {
 }
 
 extension ReloadWork {
-    /// The leaves that stay as they were, because their successors failed, or a gate that stops first opened again with its earlier plan.
+    /// The leaves that stay as they were: their successors failed, or their gates stop first and opened again with the
+    /// earlier plan.
     fileprivate func keptBack(_ opened: ReloadRun.Opened) -> Set<String> {
         var paths: Set<String> = []
         for leaf in leaves {

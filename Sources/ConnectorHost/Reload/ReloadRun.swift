@@ -19,7 +19,7 @@ struct ReloadRun {
         var phase: Reload.Phase
         var errors: [ConnectorError]
         var plan: Plan?
-        /// Whether the file is the reason: the report then says that it differs from what runs, and why.
+        /// Whether the file is the reason: the report then says that the file differs from what runs, and why.
         var isOfFile = true
     }
 
@@ -28,7 +28,7 @@ struct ReloadRun {
         self.environment = environment
     }
 
-    /// Swaps an image, or reloads.
+    /// Records that a gate has gone back, swaps an image, or reloads.
     func serve(_ request: Reloader.Request) async -> Reload {
         if let rollback = request.rollback { return record(rollback) }
         if let swap = request.swap { return await self.swap(swap, basis: request.basis) }
@@ -124,14 +124,15 @@ struct ReloadRun {
         )
     }
 
-    /// Loads the images of all gates that will open, and checks those of the others against a changed lock, so that one that cannot be loaded ends the reload at once.
+    /// Loads the images of the gates whose failure is decisive, and checks those of unchanged gates against a changed
+    /// lock, so that an image that cannot be loaded ends the reload at once.
     private func load(_ work: ReloadWork) async throws(Stop) {
         let leaves = work.opening.filter { work.isDecisive($0) }
-        // A lock is in use only if what runs is what it has.
+        // A lock is in use only if the images that run match it.
         let hasLockChanged = environment.running.resolved.configuration.lock != work.next.resolved.configuration.lock
         let kept = hasLockChanged ? work.leaves.filter { $0.step == .keep && $0.gate.content != nil } : []
         let (loader, clock) = (environment.gates.loader, environment.clock)
-        // What an earlier reload still loads would hold up this one as well, and one more thread.
+        // An image that an earlier reload is still loading would block this one as well, and one more thread.
         if !leaves.isEmpty, let error = reloader.loadStep?.error(at: clock.now()) {
             throw Stop(phase: .load, errors: [error], plan: work.plan)
         }
@@ -170,9 +171,9 @@ struct ReloadRun {
         if let failure { throw Stop(phase: .load, errors: [failure], plan: work.plan) }
     }
 
-    /// Runs a blocking step on a thread that it may hold, within its limit.
+    /// Runs a blocking step on a thread that it may hold, and awaits it up to the limit of its phase.
     ///
-    /// - Parameter overdue: Why the step has not ended by its limit; nil if that is not known.
+    /// - Parameter overdue: Returns why the step has not ended by its limit; nil if that is not known.
     func timed<Value: Sendable>(
         _ phase: Reload.Phase,
         _ plan: Plan? = nil,
@@ -199,7 +200,7 @@ struct ReloadRun {
 
     // MARK: Ends
 
-    /// Records that a gate has gone back to its earlier instance: what runs is then not what the file says.
+    /// Records that a gate has gone back to its earlier instance, so that what runs differs from the file.
     private func record(_ rollback: Reloader.Rollback) -> Reload {
         let path = rollback.gate.path
         var reload = Reload(digest: environment.running.digest)
@@ -207,7 +208,7 @@ struct ReloadRun {
         var error = environment.gates.redactor.redact(rollback.error)
         error.connector = error.connector ?? path
         (reload.rolledBack, reload.errors) = ([path], [error])
-        // A reload that was under way may have given it the plan that failed.
+        // A reload in progress at the time may have given it the plan that failed.
         rollback.gate.refresh(rollback.plan)
         environment.running.goBack(path, because: error)
         let configuration = environment.running.resolved.configuration
@@ -228,7 +229,8 @@ struct ReloadRun {
         return reload
     }
 
-    /// Ends a reload that changes nothing but what is not seen: comments, secrets that are the same, files that are copies.
+    /// Ends a reload whose changes have no effect: of comments, of secrets with the same value, of files with the same
+    /// content.
     func keep(_ next: NextConfiguration, _ plan: Plan) -> Reload {
         ReloadWork(plan, next, environment).refreshKept()
         environment.gates.redactor.add(from: next.resolved.redactor)

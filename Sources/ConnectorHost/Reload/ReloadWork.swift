@@ -4,7 +4,7 @@
 internal import ConnectorConfiguration
 internal import ConnectorManifest
 
-/// What one reload does to each leaf: derived from the plan, and from the gates as they are when it begins.
+/// What one reload does to each leaf, derived from the plan and from the state of the gates when the work begins.
 struct ReloadWork: Sendable {
     let plan: Plan
     let next: NextConfiguration
@@ -14,7 +14,7 @@ struct ReloadWork: Sendable {
     let leaves: [Leaf]
     /// The gates that are no longer in the tree.
     let removed: [Gate]
-    /// The old paths of the connectors that move, by the new ones.
+    /// The old path of each connector that moves, by its new path.
     let moves: [String: String]
     /// The new tree, if every successor opens.
     let tree: Tree
@@ -30,9 +30,9 @@ struct ReloadWork: Sendable {
     enum Step: Sendable {
         /// Nothing.
         case keep
-        /// The gate has new settings, for which nothing is opened; nor is it if the gate is closed.
+        /// The gate adopts new settings without opening anything: they need no new instance, or the gate is closed.
         case adopt
-        /// The gate is not open: it has new settings, and opens with them after the switch.
+        /// The gate, which is not open, adopts new settings and opens with them after the switch.
         case reopen
         /// A successor opens beside the instance.
         case succeed
@@ -93,7 +93,7 @@ struct ReloadWork: Sendable {
             onChange: onChange,
             plan: { connector, gate in known[connector.path]?.plan ?? gate.plan },
             makeGate: { connector in
-                // Every enabled leaf is among them.
+                // Every enabled leaf is in `known`.
                 known[connector.path]?.gate ?? Gate(.missing(connector), environment: environment.gates)
             }
         )
@@ -123,7 +123,8 @@ struct ReloadWork: Sendable {
         next.resolved.configuration.reloadMode == .atomic && tree[leaf.plan.path]?.isRequired ?? true
     }
 
-    /// Whether a new gate opens: not if it moved from one that was closed by hand, or all others below its parent were.
+    /// Whether a new gate opens: not if it moved from a gate that was closed by hand, or if all gates below its parent
+    /// were.
     func opens(_ leaf: Leaf) -> Bool {
         if let was = moves[leaf.plan.path], let gate = before[was]?.gate { return gate.target == .open }
         guard let slash = leaf.plan.path.lastIndex(of: "/"),

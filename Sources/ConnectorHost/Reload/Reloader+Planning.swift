@@ -25,7 +25,7 @@ extension Reloader.Environment {
             let earlier = node.flatMap { try? $0.plan?.plugin.get() }
             let isSame = earlier?.path == candidate.path && earlier?.identity == candidate.identity
             let content = node?.gate?.content
-            // Nearly all of them: the same image on both sides is no difference, and nothing to load.
+            // Nearly all connectors end here: with the same image on both sides, nothing differs and nothing is loaded.
             if isSame, content != nil { continue }
             let path = next.shownPath(of: candidate)
             // Only a file that has changed is read.
@@ -43,7 +43,7 @@ extension Reloader.Environment {
             }
             after.images[connector.path] = image
         }
-        // Secrets may have been read again since the configuration was.
+        // Secrets may have been read again since the configuration was read.
         for node in tree.nodes {
             guard let gate = node.gate, case .success(var leaf)? = before.leaves[node.path],
                 leaf.secrets != gate.secrets

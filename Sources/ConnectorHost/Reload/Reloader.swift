@@ -9,7 +9,8 @@ internal import Synchronization
 
 /// Takes a host from one configuration to the next, one reload at a time.
 ///
-/// Requests that come while a reload is under way are served together by the next one, for the last configuration that was asked for.
+/// Plain requests that arrive while a reload is in progress are served together by the next one, which applies the
+/// configuration requested last. Every other request gets a reload of its own.
 final class Reloader: Sendable {
     /// Checks a configuration against the plugins, one of which may have a substitute.
     typealias Resolver =
@@ -41,9 +42,9 @@ final class Reloader: Sendable {
     struct Request: Sendable {
         /// The configuration; nil for the one in the file.
         var configuration: Configuration?
-        /// What the plan was made from that the caller has seen; nil to apply whatever there is.
+        /// What the plan that the caller has seen was made from; nil to apply whatever there is.
         var basis: Plan.Basis?
-        /// The image to put in the place of a connector's; nil to replace none.
+        /// The image to swap in; nil to swap none.
         var swap: ImageSwap?
 
         /// The gate that has gone back to its earlier instance; nil if none has.
@@ -54,20 +55,21 @@ final class Reloader: Sendable {
     }
 
     private struct State {
-        /// The requests that the next reloads serve, each with the end of its reload, and how many callers await it.
+        /// The requests that wait for a reload, each with a value sent when its reload ends, and the number of callers
+        /// that await it.
         var waiting: [(request: Request, ended: OneShot<Reload>, count: Int)] = []
         var isRunning = false
         /// Whether the host is closing.
         var isClosed = false
         /// Whether gates open when they are added.
         var opensGates = false
-        /// Sent when the reload under way has ended.
+        /// Sent when the reload in progress has ended and no other request waits.
         var idle = OneShot<Void>()
     }
 
     let environment: Environment
     private let state = Mutex(State())
-    /// The load that has not ended, also if its reload has: a constructor may never return.
+    /// The load in progress, even if its reload has ended: a constructor may never return.
     private let loading = Mutex<LoadStep?>(nil)
 
     /// Begins with nothing to do.
@@ -83,11 +85,11 @@ final class Reloader: Sendable {
         var gate: Gate
         /// The plan that it has again.
         var plan: GatePlan
-        /// Why.
+        /// Why it has gone back.
         var error: ConnectorError
     }
 
-    /// Has the next reload, or one for this alone, record that a gate has gone back.
+    /// Requests a reload that only records that a gate has gone back.
     private func wentBack(_ rollback: Rollback) {
         Task(executorPreference: environment.gates.calls.gateThreads) {
             _ = await self.reload(Request(rollback: rollback))
@@ -103,19 +105,19 @@ final class Reloader: Sendable {
     /// Whether the host is closing.
     var isClosed: Bool { state.withLock(\.isClosed) }
 
-    /// The load that has not ended, also if its reload has; nil if all have.
+    /// The load in progress, even if its reload has ended; nil if there is none.
     var loadStep: LoadStep? {
         get { loading.withLock(\.self) }
         set { loading.withLock { $0 = newValue } }
     }
 
-    /// Whether a reload is under way.
+    /// Whether a reload is in progress.
     var isRunning: Bool { state.withLock(\.isRunning) }
 
     /// How many callers wait for reloads that have not begun.
     var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.count } } }
 
-    /// Reloads, together with others who ask meanwhile.
+    /// Reloads; plain requests that wait at the same time share one reload.
     func reload(_ request: Request) async -> Reload {
         let (ended, begins) = state.withLock { state -> (OneShot<Reload>?, Bool) in
             guard !state.isClosed else { return (nil, false) }
@@ -151,7 +153,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// The end of a reload of a host that is closing.
+    /// The result of a reload of a host that is closing.
     private func refused() -> Reload {
         var reload = Reload(digest: environment.running.digest)
         reload.phase = .read
@@ -166,13 +168,13 @@ final class Reloader: Sendable {
 
     // MARK: Closing
 
-    /// Refuses further reloads. The one under way ends at its next step.
+    /// Refuses further reloads. The one in progress ends at its next step.
     func close() {
         state.withLock { $0.isClosed = true }
         environment.trials.close()
     }
 
-    /// Returns once no reload is under way.
+    /// Returns once no reload is in progress.
     func ended() async {
         let idle = state.withLock { $0.isRunning ? $0.idle : nil }
         await idle?.wait()

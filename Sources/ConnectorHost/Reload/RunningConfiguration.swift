@@ -17,7 +17,7 @@ final class RunningConfiguration: Sendable {
         var since: Timestamp
         /// What gates on trial may go back to, by path.
         var earlier: [String: Result<LeafPlan, ConnectorError>] = [:]
-        /// How many configurations there were before, those with the same files included.
+        /// How many configurations ran before, including those with the same files.
         var revision = 0
         /// Why the file is not in use.
         var errors: [ConnectorError] = []
@@ -27,7 +27,7 @@ final class RunningConfiguration: Sendable {
 
     private let state: Mutex<State>
 
-    /// Begins with a configuration.
+    /// Starts with a configuration.
     init(_ resolved: ResolvedConfiguration, at time: Timestamp) {
         state = Mutex(State(resolved: resolved, digest: Self.digest(resolved.configuration), since: time))
     }
@@ -38,10 +38,10 @@ final class RunningConfiguration: Sendable {
     /// The digest of its files.
     var digest: String { state.withLock(\.digest) }
 
-    /// How many configurations there were before, those with the same files and other plugins included.
+    /// How many configurations ran before, including those with the same files and other plugins.
     var revision: Int { state.withLock(\.revision) }
 
-    /// What the report says of it.
+    /// The configuration's part of the report.
     var report: ConfigurationReport {
         state.withLock { state in
             var report = ConfigurationReport(digest: state.digest, since: state.since, errors: state.errors)
@@ -50,7 +50,7 @@ final class RunningConfiguration: Sendable {
         }
     }
 
-    /// Adds what runs to a report.
+    /// Adds the running configuration, its images and its runners to a report.
     func report(_ report: Report, _ runners: RunnerPool) -> Report {
         var complete = report
         complete.runners = runners.runners.map { RunnerReport($0, in: report) }.sorted { $0.process < $1.process }
@@ -59,7 +59,7 @@ final class RunningConfiguration: Sendable {
         return complete
     }
 
-    /// Replaces it.
+    /// Replaces the running configuration.
     ///
     /// - Parameters:
     ///   - digest: The digest of its files.
@@ -77,7 +77,7 @@ final class RunningConfiguration: Sendable {
         state.withLock { $0.earlier[path] = leaf }
     }
 
-    /// Records that a leaf is again what it was before the last change, and why.
+    /// Records that a leaf is again as it was before the last change, and why.
     func goBack(_ path: String, because error: ConnectorError) {
         state.withLock { state in
             if let earlier = state.earlier.removeValue(forKey: path) { state.resolved.leaves[path] = earlier }

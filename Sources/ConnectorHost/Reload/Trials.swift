@@ -8,10 +8,10 @@ internal import Synchronization
 
 /// The trials of a host: each compares a successor with the instance before it, and ends with one of the two.
 ///
-/// The calls of every connector that has a `trial` are counted in windows of that length, so that a successor can be compared with at
-/// least as long a time of its predecessor.
+/// The calls of every connector that has a `trial` are counted in windows of that length, so that a successor can be
+/// compared with its predecessor over at least as long a time.
 final class Trials: Sendable {
-    /// How many calls a successor must have had before they count.
+    /// How many calls a successor must have received before they count.
     static let leastCalls: UInt64 = 10
     /// How many of them must have failed.
     static let leastFailures: UInt64 = 3
@@ -23,14 +23,14 @@ final class Trials: Sendable {
         var calls: UInt64 = 0
         var failures: UInt64 = 0
 
-        /// What was added since an earlier count.
+        /// The calls and failures since an earlier count.
         func since(_ earlier: Count) -> Count {
             Count(calls: calls - min(calls, earlier.calls), failures: failures - min(failures, earlier.failures))
         }
 
-        /// Whether a larger part of the calls has failed than of others.
+        /// Whether a larger share of the calls has failed than in another count.
         func failsMore(than other: Count) -> Bool {
-            // Of two products of 64 bits each, the full width is compared.
+            // Compares the 128-bit products, because a product of two counts may exceed 64 bits.
             let (own, others) = (
                 failures.multipliedFullWidth(by: max(other.calls, 1)),
                 other.failures.multipliedFullWidth(by: max(calls, 1))
@@ -70,7 +70,7 @@ final class Trials: Sendable {
     private let clock: any HostClock
     private let state = Mutex(State())
 
-    /// Begins without trials.
+    /// Starts without trials.
     init(_ current: CurrentTree, clock: any HostClock) {
         (self.current, self.clock) = (current, clock)
     }

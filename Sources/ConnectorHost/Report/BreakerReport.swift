@@ -8,11 +8,11 @@ internal import ConnectorManifest
 public struct BreakerReport: Sendable, Hashable {
     /// What a breaker does with calls.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It lets them through.
+        /// It admits them.
         case closed
         /// It refuses them.
         case open
-        /// It lets one through as a trial.
+        /// It admits one at a time as a trial.
         case halfOpen = "half-open"
     }
 
@@ -24,7 +24,7 @@ public struct BreakerReport: Sendable, Hashable {
     public var openings: UInt64
     /// How many calls it has refused.
     public var refusals: UInt64
-    /// When the next call is let through; nil unless the breaker is open.
+    /// When the next call is admitted; nil unless the breaker is open.
     public var nextTrialAt: Timestamp?
 
     /// Creates a report, for example in tests of code that reads one.

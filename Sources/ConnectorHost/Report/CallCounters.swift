@@ -6,7 +6,7 @@ public import ConnectorBase
 /// How many calls a connector received, and how many failed, since the host was created.
 ///
 /// Counts calls by name, through a capability's client or ``GateClient``. Calls through ``TypedOperation`` and
-/// ``GateClient/withPrepared(_:_:)`` are not included; the metrics count those: see <doc:Observing>.
+/// ``GateClient/withPrepared(_:options:_:)`` are not included; the metrics count those: see <doc:Observing>.
 public struct CallCounters: Sendable {
     /// Calls that have begun.
     public var total: UInt64 = 0

@@ -11,10 +11,10 @@ public struct CanaryReport: Sendable, Hashable {
     public var withdrawal: String?
     /// The child in use.
     public var first: Child
-    /// The child that is tried.
+    /// The child being tried.
     public var second: Child
 
-    /// The calls of one child, as far as they are remembered: recent ones count more.
+    /// The remembered calls of one child; recent ones count more.
     public struct Child: Sendable, Hashable {
         /// The path.
         public var path: String

@@ -7,11 +7,11 @@ public import ConnectorBase
 public struct ConfigurationReport: Sendable {
     /// The SHA-256 of the files that run, in hexadecimal.
     public var digest: String
-    /// When the host began to run them.
+    /// When the host began to run these files.
     public var since: Timestamp
-    /// Why the file, which differs from what runs, is not in use; empty if the last reload took it up.
+    /// Why the file, which differs from what runs, is not in use; empty if the last reload applied it.
     ///
-    /// An error with the path of a connector is why that connector stayed as it was.
+    /// An error with the path of a connector says why that connector stayed as it was.
     public var errors: [ConnectorError] = []
 
     /// How the host notices changes of its files; nil if it does not watch them.

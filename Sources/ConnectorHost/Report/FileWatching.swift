@@ -15,7 +15,7 @@ public struct FileWatching: Sendable, Hashable {
         (self.hasEvents, self.reason) = (hasEvents, reason)
     }
 
-    /// The document's part.
+    /// The watch's part of the document.
     var json: JSONValue {
         var object: JSONObject = ["events": .bool(hasEvents)]
         object["reason"] = reason.map(JSONValue.string)

@@ -58,40 +58,42 @@ public struct GateReport: Sendable {
     ///
     /// While one of them is not open, an open gate is degraded, and its error names that connector, unless the use is optional.
     public var uses: [String: String] = [:]
-    /// The secrets of the plugin, without their values, by field: their age, and whether each is in use. Without those that are in
-    /// the file itself.
+    /// The plugin's secrets by field, without their values: the age of each, and whether it is in use. Secrets written
+    /// in the file itself are left out.
     public var secrets: [SecretReport] = []
-    /// Whether something else takes the place of the gate's vendor or plugin; of a composite, that of any gate below it.
+    /// Whether the gate's vendor or plugin is simulated; for a composite, whether any gate below it is.
     public var isSimulated = false
     /// Where the plugin of a leaf runs; nil for the host's process.
     public var isolation: Isolation.Kind?
-    /// Why a plugin that could run in the host's process is in a runner; nil if it is not, or its setting says so.
+    /// Why a plugin that could run in the host's process is in a runner; nil if it is not in one, or if its setting
+    /// demands one.
     public var promotion: Promotion?
-    /// How well the runner's sandbox holds, as the runner found by trying; nil in the host's process.
+    /// How well the runner's sandbox holds, as the runner found by testing it; nil for a plugin in the host's process.
     public var sandbox: String?
     /// How often the gate has lost its instance with its runner.
     public var crashCount = 0
     /// The instance that takes over when the gate's runner ends; nil if the connector has none.
     public var standby: StandbyReport?
-    /// The circuit breaker; nil if the connector has none and no runner of it ended often.
+    /// The circuit breaker; nil if the connector has none and its runners have not ended often.
     public var breaker: BreakerReport?
-    /// How many instances of the leaf's plugin have received calls so far: a reload that does not change the leaf does not change it.
+    /// How many instances of the leaf's plugin have received calls so far. A reload that leaves the leaf unchanged does
+    /// not change this number.
     public var generation: UInt64 = 0
     /// Whether the current instance is on trial, and the gate may go back to the earlier one.
     public var isOnTrial = false
     /// How many earlier instances still wait for their last calls to end.
     public var drainingCount = 0
 
-    /// How well the sandbox holds, below a heading that says so; nil in the host's process.
+    /// ``sandbox`` for display below a heading that names the sandbox; nil in the host's process.
     package var sandboxText: String? {
         sandbox.map { $0.hasPrefix("sandbox: ") ? String($0.dropFirst("sandbox: ".count)) : $0 }
     }
 
     /// How much of a runner's sandbox holds.
     package enum Confinement: Sendable {
-        /// Every layer, and nothing that was tried was possible.
+        /// Every layer holds: nothing that the runner tried was possible.
         case whole
-        /// Some: the text says what is missing.
+        /// Some layers hold: the text says what is missing.
         case partial
         /// Nothing is refused.
         case none
@@ -101,7 +103,7 @@ public struct GateReport: Sendable {
     package var confinement: Confinement? {
         guard let text = sandboxText else { return nil }
         if ["off", "learning", "none"].contains(where: text.hasPrefix) { return Confinement.none }
-        // After the layers that hold: what is missing, and bounds that hold.
+        // The parts after the first, which lists the layers that hold, name what is missing, and the bounds that hold.
         let parts = text.split(separator: "; ").dropFirst()
         let isWhole = parts.allSatisfy { $0.hasPrefix("memory ") || $0.hasPrefix("cpu ") && $0.hasSuffix(" by cgroup") }
         return isWhole ? .whole : .partial
@@ -110,7 +112,7 @@ public struct GateReport: Sendable {
     /// The strongest evidence of the last proof.
     public var strongestEvidence: Evidence? { evidence.last }
 
-    /// A plugin, and the bytes of it that were loaded.
+    /// A plugin and its loaded bytes.
     public struct PluginIdentity: Sendable, Hashable, CustomStringConvertible {
         /// The id, as in `connectors.json`.
         public var id: String
@@ -125,15 +127,16 @@ public struct GateReport: Sendable {
         /// The digest reported by another process.
         var reportedDigest: String?
 
-        /// The id and the version, such as `settings-file 1.0.0`; a linked plugin's with `(linked)`.
+        /// The id and the version, such as `settings-file 1.0.0`, followed by `(linked)` for a linked plugin.
         public var description: String { "\(id) \(version)\(isLinked ? " (linked)" : "")" }
     }
 }
 
 extension GateReport {
-    /// Creates the report of a gate that is to be open, for tests of what reads one. Its other properties can be set.
+    /// Creates the report of a gate whose target is `open`, for tests of code that reads one. Set the other properties
+    /// as needed.
     ///
-    /// - Parameter error: Why it is not open.
+    /// - Parameter error: Why the gate is not open.
     public init(path: String, state: GateState, error: ConnectorError? = nil) {
         self.init(
             path: path,

@@ -3,26 +3,26 @@
 
 package import ConnectorBase
 
-/// The images of one plugin's file in the memory of a process, where they stay until it ends.
+/// The images of one plugin file in the memory of a process, where they stay until the process ends.
 ///
-/// There are several once the file has been replaced while the host ran.
+/// There are several if the file was replaced while the host ran.
 package struct HeldImages: Sendable, Hashable {
     /// The file that they were read from.
     package var path: String
     /// The images, the earliest first.
     package var images: [Image]
 
-    /// One of them.
+    /// One image.
     package struct Image: Sendable, Hashable {
         /// The plugin with its version.
         package var plugin: String
-        /// The bytes of the file: about what it takes in memory.
+        /// The size of the file in bytes, which is about what the image takes in memory.
         package var bytes: Int
-        /// The connectors whose instances are made of it.
+        /// The connectors whose instances use the image.
         package var connectors: [String]
     }
 
-    /// What they take, for people: `3 images in memory, 61 KB, 2 of them in no use`.
+    /// The number and size of the images, for people: `3 images in memory, 61 KB, 2 of them in no use`.
     package var text: String {
         let bytes = images.reduce(0) { $0 + $1.bytes }
         let unused = images.count { $0.connectors.isEmpty }

@@ -4,20 +4,21 @@
 internal import ConnectorBase
 internal import ConnectorLoading
 
-/// The images of plugins that a process has loaded. They stay in memory until it ends, even those that nothing uses any longer.
+/// The plugin images that a process has loaded. They stay in memory until the process ends, even if nothing uses them
+/// any longer.
 public struct ImagesReport: Sendable, Hashable {
-    /// How many there are.
+    /// The number of images.
     public var count: Int
-    /// The bytes of their files: about what they take in memory.
+    /// The total size of their files in bytes, which is about what the images take in memory.
     public var bytes: Int
-    /// How many of them take static TLS, of which a process has little.
+    /// How many of them take static TLS, which is scarce in a process.
     public var staticTLSCount = 0
     /// The bytes of static TLS that they take.
     public var staticTLS = 0
     /// The bytes of static TLS available for them; nil where there is no limit.
     public var staticTLSLimit: Int?
 
-    /// Describes what this process has loaded; nil if that is nothing.
+    /// Describes what this process has loaded; nil if it has loaded nothing.
     init?(_ usage: LoadedImages.Usage) {
         guard usage.count > 0 else { return nil }
         (count, bytes) = (usage.count, usage.bytes)
@@ -47,7 +48,7 @@ public struct ImagesReport: Sendable, Hashable {
 }
 
 extension Report {
-    /// What the images that no gate uses any longer take in the host's memory, for people; nil if there are none.
+    /// A sentence for people about the images in the host's memory that no gate uses any longer; nil if there are none.
     package var unusedImagesText: String? {
         let used = Set(gates.filter { $0.isolation != .process }.compactMap { $0.plugin?.sha256 }).count
         guard let images, images.count > used else { return nil }
@@ -58,7 +59,7 @@ extension Report {
 }
 
 extension ImageContent {
-    /// The warning about an image whose successors will soon find no static TLS; nil if there is nothing to warn of.
+    /// The warning that an image's successors will soon find no static TLS; nil if there is nothing to warn about.
     var staticTLSWarning: String? {
         let usage = LoadedImages.shared.usage
         guard usage.isStaticTLSHalfUsed, let limit = StaticTLS.limit, LoadedImages.shared.staticTLS(of: self) > 0

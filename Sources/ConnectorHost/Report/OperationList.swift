@@ -36,7 +36,7 @@ package struct OperationList: Sendable {
 }
 
 extension OperationList {
-    /// Reads the document; nil if it is not one of this version. It does not include symbols.
+    /// Reads the document, which has no symbols; nil if it is not one of this version.
     package init?(json: JSONValue) {
         guard json["version"]?.integer == 1, let elements = json["connectors"]?.array else { return nil }
         connectors = []

@@ -18,13 +18,13 @@ public struct Report: Sendable {
     /// Why events cannot be stored at the moment; nil if they can, or the configuration has no outbox.
     public var outboxError: ConnectorError?
 
-    /// Which configuration runs, and whether its file says something else; nil in a report of an older host.
+    /// Which configuration runs, and whether its file says something else; nil in a report from an older host.
     public var configuration: ConfigurationReport?
 
-    /// The images that the host's process has loaded; nil if there are none, and in a report of an older host.
+    /// The images that the host's process has loaded; nil if there are none, and in a report from an older host.
     public var images: ImagesReport?
 
-    /// The processes of isolated plugins; empty if there are none, and in a report of an older host.
+    /// The processes of isolated plugins; empty if there are none, and in a report from an older host.
     public var runners: [RunnerReport] = []
 
     /// Creates a report, for example in tests of code that reads one.
@@ -164,7 +164,7 @@ extension GateReport {
         uses.sorted { $0.key < $1.key }.map { $0 == $1 ? $1 : "\($1) as \($0)" }
     }
 
-    /// The paths outside a connector of a leaf that is also at or below that connector; empty for any other leaf.
+    /// For a leaf at or below a connector, its paths outside that connector; empty for any other leaf.
     package func places(outside path: String) -> [String] {
         let all = [self.path] + places
         let outside = all.filter { $0 != path && !$0.hasPrefix(path + "/") }

@@ -19,7 +19,7 @@ final class ReportChanges: Sendable {
         for watcher in watchers { watcher.wake() }
     }
 
-    /// Notifies of a change of a gate: first the function of ``watchGates(_:)``, then every watcher.
+    /// Announces a change of a gate: first to the function passed to ``watchGates(_:)``, then to every watcher.
     func notifyGate() {
         state.withLock(\.gateWatcher)?()
         notify()

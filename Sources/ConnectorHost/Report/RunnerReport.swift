@@ -5,15 +5,15 @@ internal import ConnectorBase
 internal import ConnectorIsolation
 internal import ConnectorPlatform
 
-/// The process of isolated plugins at one moment.
+/// A process of isolated plugins at one moment.
 public struct RunnerReport: Sendable, Hashable {
-    /// What its connectors call it: the `runner` of the file, or the plugin's id.
+    /// The name: `runner` of its connectors in the file, or else the plugin's id.
     public var name: String
     /// The number of the process.
     public var process: Int64
     /// Its private memory, in bytes; nil if the system does not report it.
     public var memory: Int64?
-    /// How often a runner of these connectors has ended and another one was started.
+    /// How often a runner of these connectors has ended and another was started.
     public var restarts: Int
     /// The paths of the connectors whose plugins run in it.
     public var connectors: [String]
@@ -44,7 +44,7 @@ public struct RunnerReport: Sendable, Hashable {
 }
 
 extension RunnerReport {
-    /// Describes a runner whose gates a report has.
+    /// Describes a runner; the report must have its gates.
     init(_ runner: Runner, in report: Report) {
         let gates = runner.gates
         let process = Int64(runner.processNumber)

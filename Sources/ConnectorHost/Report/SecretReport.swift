@@ -9,9 +9,10 @@ public struct SecretReport: Sendable, Hashable {
     public var field: String
     /// Where the value that was last read comes from, such as `file:key` or `env:KEY`.
     public var source: String
-    /// When the value changed, as far as known: when its file was modified, or when this process first read it.
+    /// When the value changed, as well as the host can tell: when its file was modified, or else when this process
+    /// first read the value.
     public var changedAt: Timestamp
-    /// Whether the gate uses this value. If not, it still uses an earlier one, or another source's.
+    /// Whether the gate uses this value. If not, the gate still uses an earlier value, or one from another source.
     public var isInUse: Bool
     /// Whether the vendor has accepted the value in use: `authenticated` evidence is newer than it.
     ///

@@ -6,23 +6,23 @@ internal import ConnectorManifest
 
 /// The standby of a gate at one moment: the instance that takes over when the gate's runner ends.
 public struct StandbyReport: Sendable {
-    /// Whether a standby waits.
+    /// The state of a gate's standby.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It is open, and takes over at once.
+        /// It is open, and can take over at once.
         case ready
-        /// It opens.
+        /// It is opening.
         case opening
-        /// There is none: the gate is not open, or the last one failed and the next attempt waits.
+        /// There is none: the gate is not open, or the last standby failed and the next attempt is pending.
         case missing
     }
 
-    /// Whether a standby waits.
+    /// The state of a gate's standby.
     public var state: State
     /// The number of its runner's process; nil if there is none.
     public var process: Int64?
-    /// How often one has taken over.
+    /// How often a standby has taken over.
     public var takeovers: UInt64
-    /// Why the last one did not open, was lost, or had to take over; nil once another one waits.
+    /// Why the last standby failed to open, was lost, or had to take over; nil once another one is ready.
     public var error: ConnectorError?
 
     /// Creates a report, for example in tests of code that reads one.

@@ -5,11 +5,13 @@ internal import Synchronization
 
 /// The meters of a connector's operations, by each name that callers have used.
 ///
-/// A list that only grows, at its front, and is read without a lock and without counting references: a dictionary behind a `Mutex` took
-/// an eighth of a prompt call, this takes a thirtieth. Few names are in it, since unknown ones share a meter.
+/// A list that only grows, at its front, and is read without a lock and without counting references: a dictionary
+/// behind a `Mutex` took an eighth of the time of a prompt call, this list takes a thirtieth. It holds few names, since
+/// unknown ones share a meter.
 ///
-/// A reader sees every entry that was published before it loaded ``newest``. If another caller adds its name meanwhile, the reader misses it
-/// and calls ``add(_:_:)``, which looks again under the lock: a name has one entry, whoever comes first.
+/// A reader sees every entry that was published before it loaded ``newest``. If another caller adds its name meanwhile,
+/// the reader misses it and calls ``add(_:_:)``, which looks again under the lock, so a name has one entry, whoever
+/// comes first.
 ///
 /// `@unchecked Sendable`: an entry is written before ``newest`` publishes it, never changes, and lives as long as the list.
 @safe
@@ -23,7 +25,7 @@ final class CallMeters: @unchecked Sendable {
 
     /// The address of the newest entry; 0 for none.
     private let newest = Atomic<UInt>(0)
-    /// Held by whoever adds an entry.
+    /// Held while an entry is added.
     private let growth = Mutex(())
 
     deinit {
@@ -64,7 +66,7 @@ final class CallMeters: @unchecked Sendable {
         }
     }
 
-    /// Every meter once: the operations' own names, without those that callers used for them.
+    /// Every meter once: under its operation's own name, not under other names that callers used for it.
     var all: [CallMeter] {
         var meters: [CallMeter] = []
         var entry = unsafe first

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
@@ -14,10 +15,12 @@ final class CallTally: Sendable {
 
     private let total = Atomic<UInt64>(0)
     private let failures = Mutex(Failures())
-    private let metering: Metering
+    /// Whether the connector, or one below it, is simulated.
+    let isSimulated: Bool
+    private let clock: any HostClock
+    private let timers: CallTimers?
     private let meters = CallMeters()
     private let path: String
-    private let isSimulated: Bool
     private let logger: Logger
     private let onChange: @Sendable () -> Void
 
@@ -37,7 +40,8 @@ final class CallTally: Sendable {
     ) {
         self.isSimulated = isSimulated
         self.path = path
-        self.metering = metering
+        clock = metering.clock
+        timers = CallTimers(isSimulated: isSimulated, metering.factory)
         self.logger = logger
         self.onChange = onChange
     }
@@ -47,7 +51,7 @@ final class CallTally: Sendable {
     /// - Returns: The monotonic time, for ``end(_:of:since:)``.
     func begin() -> UInt64 {
         total.wrappingAdd(1, ordering: .relaxed)
-        return metering.clock.now()
+        return clock.now()
     }
 
     /// Times a call that has ended.
@@ -56,7 +60,7 @@ final class CallTally: Sendable {
     /// - Returns: How long it took, in nanoseconds.
     @discardableResult
     func end(_ error: ConnectorError?, of meter: CallMeter, since start: UInt64) -> UInt64 {
-        let now = metering.clock.now()
+        let now = clock.now()
         let duration = now - min(start, now)
         meter.record(duration, error?.code)
         return duration
@@ -75,10 +79,13 @@ final class CallTally: Sendable {
         // Labels contain a slash, so none can be mistaken for the name of another operation.
         let shared = label ?? MetricDefinition.other
         let meter = unsafe meters.add(shared) {
-            CallMeter(shared, of: path, isSimulated: isSimulated, metering.factory)
+            CallMeter(shared, of: path, timers)
         }
         return label == nil ? unsafe meter : unsafe meters.add(operation) { unsafe meter.takeUnretainedValue() }
     }
+
+    /// Removes the timers of a connector that is gone from the application's metrics system.
+    func retire() { timers?.destroy() }
 
     /// The metrics of the calls.
     var samples: [MetricSample] {
@@ -88,13 +95,15 @@ final class CallTally: Sendable {
     /// Counts a failed call, unless its caller cancelled it.
     ///
     /// - Parameter isHidden: Whether a composite may hide the failure from its caller. If so, the 1st, 10th, 100th…
-    ///   failure of each code is logged, unless children below have already logged it.
+    ///   failure of each code is logged, unless children below have already logged it. Codes beyond
+    ///   ``ConnectorError/Code/countLimit`` count as one.
     func fail(_ error: ConnectorError, of operation: String, isHidden: Bool) {
         guard error.code != .cancelled else { return }
         let count = failures.withLock { failures in
             failures.last = error
-            failures.byCode[error.code, default: 0] += 1
-            return failures.byCode[error.code] ?? 1
+            let code = error.code.key(in: failures.byCode)
+            failures.byCode[code, default: 0] += 1
+            return failures.byCode[code] ?? 1
         }
         guard isHidden, error.outcomes.isEmpty, Self.isPowerOfTen(count) else { return }
         logger.warning(

@@ -10,7 +10,8 @@ internal import Synchronization
 
 /// Divides the calls of one `canary` composite between its children, and withdraws the second one if it does worse.
 ///
-/// What was withdrawn stays so until a reload changes the second child or the settings: a child that gets no calls can prove nothing.
+/// A withdrawn child stays withdrawn until a reload changes it or the settings: a child that receives no calls can
+/// prove nothing.
 final class Canary: Sendable {
     /// Times the calls.
     let clock: any HostClock
@@ -24,7 +25,7 @@ final class Canary: Sendable {
     private struct State {
         var first = Side()
         var second = Side()
-        /// The position among the calls that are divided singly.
+        /// The number of calls that were divided one by one, without a key.
         var position: UInt64 = 0
         var withdrawal: String?
     }
@@ -36,7 +37,7 @@ final class Canary: Sendable {
         /// The duration of the calls that succeeded, in nanoseconds.
         var duration: UInt64 = 0
 
-        /// The calls that are remembered: beyond, earlier ones count half.
+        /// The number of calls that are remembered; beyond it, earlier ones count half.
         private static let memory = 10_000
 
         mutating func add(_ isFailure: Bool, _ nanoseconds: UInt64) {
@@ -94,7 +95,7 @@ final class Canary: Sendable {
         guard isTrying else { return false }
         guard let key else {
             return state.withLock { state in
-                // Evenly spread: of every hundred calls, five with a share of 5 percent.
+                // Spreads the second child's calls evenly: with a share of 5 percent, every twentieth call.
                 let position = state.position % 10_000
                 state.position &+= 1
                 return (position + 1) * policy.basisPoints / 10_000 > position * policy.basisPoints / 10_000
@@ -103,7 +104,8 @@ final class Canary: Sendable {
         return find(key).map { tries(text: $0.serialized()) } ?? false
     }
 
-    /// Whether an event goes to the second child: by its key, or by its id, which stays when it is delivered again.
+    /// Whether an event goes to the second child: by its key or, without one, by its id, which stays the same when it
+    /// is delivered again.
     func tries(event id: String, _ find: (JSONPointer) -> JSONValue?) -> Bool {
         guard isTrying else { return false }
         guard let key else { return tries(text: id) }
@@ -112,7 +114,7 @@ final class Canary: Sendable {
 
     private var isTrying: Bool { policy.basisPoints > 0 && state.withLock { $0.withdrawal == nil } }
 
-    /// Whether a key is among the share: the same in every process.
+    /// Whether a text falls within the share; the result is the same in every process.
     private func tries(text: String) -> Bool {
         SHA256Digest(of: text).bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 10_000
             < policy.basisPoints
@@ -152,7 +154,7 @@ final class Canary: Sendable {
         return "its calls take \(Self.brief(other)) on average, the first connector's \(Self.brief(mean))"
     }
 
-    /// Differences of less than a millisecond are not a reason to withdraw, in nanoseconds.
+    /// The difference of mean durations that a withdrawal must exceed, in nanoseconds: one millisecond.
     private static let leastDifference = 1_000_000.0
 
     private static func brief(_ nanoseconds: Double) -> String { Duration.nanoseconds(Int64(nanoseconds)).brief }

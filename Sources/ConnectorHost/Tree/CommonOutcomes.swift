@@ -11,12 +11,12 @@ final class CommonOutcomes: Sendable {
 
     /// Prepares a call.
     ///
-    /// - Parameter leaves: The leaves that are below several composites.
+    /// - Parameter leaves: The leaves that are below several composites with the policy `all`.
     init(_ leaves: Set<Int>) {
         self.leaves = leaves
     }
 
-    /// The outcome of a leaf, which the first caller provides, and all others await.
+    /// Returns the outcome of a leaf: the first caller makes the call, and all others await its outcome.
     func outcome(
         of leaf: Int,
         _ call: () async -> ConnectorAnswer.Outcome

@@ -9,7 +9,7 @@ internal import Synchronization
 final class Comparison: Sendable {
     private let state = Mutex(Differences())
     private let outstanding = Atomic<Int>(0)
-    /// The most calls that may be compared at once: a child that does not answer must not collect them.
+    /// The maximum number of calls compared at once, so that a child that does not answer cannot accumulate them.
     private static let limit = 1024
     private let onChange: @Sendable () -> Void
 
@@ -23,9 +23,9 @@ final class Comparison: Sendable {
     /// The differences so far.
     var differences: Differences { state.withLock(\.self) }
 
-    /// Counts a call in whose answer will be compared; ``note(_:expected:got:from:)`` counts it out.
+    /// Counts a call whose answer will be compared as outstanding, until ``note(_:expected:got:from:)``.
     ///
-    /// - Returns: False if too many are under way.
+    /// - Returns: False if too many are outstanding; the call then counts as skipped.
     func begin() -> Bool {
         guard outstanding.add(1, ordering: .relaxed).newValue > Self.limit else { return true }
         outstanding.subtract(1, ordering: .relaxed)

@@ -63,7 +63,7 @@ extension ConnectorAnswer {
 }
 
 extension DeliveryAnswer {
-    /// The outcome of each event in a batch whose call failed. Only a fault of its own rejects an event.
+    /// The outcome of each event in a batch whose call failed. Only a fault of the event itself rejects it.
     init(_ error: ConnectorError) {
         self =
             error.isRetryable || !error.isEventFault

@@ -67,7 +67,7 @@ struct ConnectorAnswer: Sendable {
                 error.outcomes.isEmpty ? [CallOutcome(error.connector ?? path, error: error)] : error.outcomes
             }
         }
-        // The children themselves are never twice the same.
+        // The children themselves are distinct, so without leaves below them nothing repeats.
         guard outcomes.count > children.count else { return outcomes }
         var seen: Set<String> = []
         return outcomes.filter { seen.insert("\($0.connector) \($0.error?.description ?? "")").inserted }

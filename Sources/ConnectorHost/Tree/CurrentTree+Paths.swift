@@ -4,7 +4,7 @@
 internal import Synchronization
 
 extension CurrentTree {
-    /// Returns a function for the paths of the leaves at and below a path, which follows the tree as it changes.
+    /// Returns a function that gives the paths of the leaves at and below a path, and follows the tree as it changes.
     func paths(below path: String) -> @Sendable () -> Set<String> {
         let known = KnownPaths()
         return { [self] in known.paths(number) { self.tree.paths(below: path) } }
@@ -15,7 +15,7 @@ extension CurrentTree {
 private final class KnownPaths: Sendable {
     private let state = Mutex<(number: UInt64, paths: Set<String>)>((0, []))
 
-    /// The paths, looked up if there is another snapshot.
+    /// Returns the paths; looks them up again if the snapshot has changed.
     func paths(_ number: UInt64, _ find: () -> Set<String>) -> Set<String> {
         if let known = state.withLock({ $0.number == number ? $0.paths : nil }) { return known }
         let found = find()

@@ -4,13 +4,17 @@
 internal import ConnectorBase
 internal import Synchronization
 
-/// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on their own.
+/// The current snapshot of the tree. A change publishes the next snapshot; calls in flight finish on the one they
+/// started on.
 final class CurrentTree: Sendable {
     private struct State {
         var tree: Tree
         var number: UInt64
-        /// The snapshot that a reload prepares; nil if none does.
+        /// The snapshot that a reload is preparing; nil if there is none.
         var pending: Tree?
+
+        /// The connectors of both snapshots.
+        var nodes: [Node] { tree.nodes + (pending?.nodes ?? []) }
     }
 
     private let state: Mutex<State>
@@ -33,7 +37,7 @@ final class CurrentTree: Sendable {
     ///
     /// - Parameter next: Creates the next snapshot from the current one, under the lock.
     func publish(_ next: (Tree) -> Tree) {
-        state.withLock { state in
+        change { state in
             state.tree = next(state.tree)
             state.pending = nil
             state.number += 1
@@ -41,13 +45,25 @@ final class CurrentTree: Sendable {
         }
     }
 
-    /// The snapshot that a reload prepares, whose new gates open before it is published; nil if none does.
-    var pending: Tree? {
-        get { state.withLock(\.pending) }
-        set { state.withLock { $0.pending = newValue } }
+    /// Changes the snapshots, and retires the tallies that are in none of them any more.
+    private func change(_ body: (inout State) -> Void) {
+        let (before, after) = state.withLock { state in
+            let before = state.nodes
+            body(&state)
+            return (before, state.nodes)
+        }
+        let tallies = Set(after.map { ObjectIdentifier($0.tally) })
+        for node in before where !tallies.contains(ObjectIdentifier(node.tally)) { node.tally.retire() }
     }
 
-    /// Finds a connector for a plugin that uses it: a gate that opens for the next snapshot may need others of that snapshot.
+    /// The snapshot that a reload is preparing, whose new gates open before it is published; nil if there is none.
+    var pending: Tree? {
+        get { state.withLock(\.pending) }
+        set { change { $0.pending = newValue } }
+    }
+
+    /// Finds a connector for a plugin that uses it, first in the pending snapshot: a gate that opens for that snapshot
+    /// may need others of it.
     ///
     /// - Throws: `unknown-connector` if no connector has the path.
     func usedNode(_ path: String) throws(ConnectorError) -> Node {

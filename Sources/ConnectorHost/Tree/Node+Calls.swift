@@ -17,7 +17,8 @@ extension Node {
         var options: CallOptions
         /// The outcomes of leaves that are below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?
-        /// Where a call that reached no leaf finds what a reload has put in a connector's place; nil for a call that is made again anyway.
+        /// Where a call that reached no leaf finds the connector that a reload has put in the place of a removed one;
+        /// nil for a call that is made again anyway.
         var tree: CurrentTree?
 
         /// Creates the call of a client.
@@ -28,7 +29,7 @@ extension Node {
             self.tree = tree
         }
 
-        /// The same call, which reaches each of these leaves once.
+        /// The same call, made to reach each of these leaves only once.
         func calling(once leaves: Set<Int>) -> Call {
             guard common == nil, !leaves.isEmpty else { return self }
             var call = self
@@ -97,7 +98,8 @@ extension Node {
         return unsafe tally.addMeter(of: operation, label: label)
     }
 
-    /// Calls the gate, or the children the policy selects; if a reload has closed these before the call reached any, those in their place.
+    /// Calls the gate, or the children the policy selects. If a reload removed these before the call reached any, calls
+    /// those that took their place.
     private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
         do throws(ConnectorError) {
             if let gate {
@@ -123,9 +125,10 @@ extension Node {
         }
     }
 
-    /// Whether a call ended with this error before it reached a leaf, because a reload had removed all that it found.
+    /// Whether a call ended with this error before it reached a leaf, because a reload had removed every leaf that it
+    /// found.
     private func isUnreached(_ error: ConnectorError) -> Bool {
-        // Only a call that a removed gate refuses has this code: one that it ends has another.
+        // Only a call that a removed gate refuses has this code; a call in flight that the gate ends has another.
         if let gate { return error.code == .unknownConnector && gate.isRemoved }
         guard !error.outcomes.isEmpty else { return error.code == .notOpen }
         return error.outcomes.allSatisfy { outcome in
@@ -214,9 +217,9 @@ extension Node {
         return ConnectorAnswer(first, children: asked, requirement: requirement)
     }
 
-    /// The outcomes of children that are called concurrently, in the order of the children.
+    /// Calls children concurrently, and returns their outcomes in the order of the children.
     ///
-    /// A child that a reload removes before the call reaches it counts as one that was never there, unless there is no other.
+    /// A child that a reload removes before the call reaches it is left out, unless that would leave no child.
     private func outcomes(
         of call: Call,
         at children: [Node]

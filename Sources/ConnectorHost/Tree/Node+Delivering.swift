@@ -30,7 +30,8 @@ extension Node {
         for child in children { child.addRecipients(to: &recipients) }
     }
 
-    /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found might.
+    /// Whether this leaf, or one below, has an operation whose events the outbox delivers. A plugin that was not found
+    /// is assumed to have one.
     var takesEvents: Bool {
         guard gate != nil else { return children.contains(where: \.takesEvents) }
         return manifest?.capabilities.contains { $0.operations.contains(where: \.isDelivered) } ?? true
@@ -138,7 +139,7 @@ extension EventKind {
 }
 
 extension Signature {
-    /// The name of the only input, if that is JSON.
+    /// The name of the only input, if that input is JSON; nil otherwise.
     var onlyJSON: String? {
         let inputs = parameters.filter { $0.direction == .in }
         guard inputs.count == 1, let input = inputs.first, input.type == .json else { return nil }

@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// The errors of a composite whose children failed.
 extension Node {
-    /// The error of a call that every child failed.
+    /// The error of a call that failed at every child.
     ///
     /// - Parameters:
     ///   - children: The children called; all failed.

@@ -49,9 +49,11 @@ extension Node {
 
     // MARK: canary
 
-    /// The child that a canary gives a call with these arguments, and whether it is the second one.
+    /// The child that receives a call of an operation, and whether it is the second one.
     ///
-    /// A second child that is not open, or does not have the operation, receives nothing.
+    /// A second child that is not usable, or does not have the operation, receives nothing.
+    ///
+    /// - Parameter tries: Whether the canary would give the call to the second child.
     private func chosen(_ canary: Canary, _ operation: String, tries: Bool) -> (child: Node, isSecond: Bool) {
         guard tries, children.count > 1, children[1].isUsable, children[1].offers(operation) ?? false else {
             return (children[0], false)
@@ -95,7 +97,7 @@ extension Node {
             canary.note(part == 1, result.failure ?? Self.failure(of: result), took: canary.clock.now() - start)
             return result
         }
-        // What a single child says is said of the whole batch, as a leaf would.
+        // If one child receives the whole batch, its result stands for the batch, as a leaf's would.
         guard !parts[1].isEmpty else { return await answers(0) }
         guard !parts[0].isEmpty else { return await answers(1) }
         async let ofFirst = answers(0)
@@ -113,7 +115,7 @@ extension Node {
         return .success(merged.map { $0 ?? .retry("no answer", code: .misbehaved) })
     }
 
-    /// The failure that answers to events amount to: the first one, if the child has accepted none of them; otherwise nil.
+    /// The failure that a batch counts as: that of its first event if the child accepted no event; otherwise nil.
     private static func failure(of result: Result<[DeliveryAnswer], ConnectorError>) -> ConnectorError? {
         guard case .success(let answers) = result, !answers.contains(where: { $0.outcome == .accepted }),
             let answer = answers.first

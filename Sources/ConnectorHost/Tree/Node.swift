@@ -29,9 +29,10 @@ final class Node: Sendable {
     let gate: Gate?
     /// The plan of the leaf in this snapshot; nil for a composite.
     let plan: GatePlan?
-    /// Admits calls to the gate; nil for a composite. Calls find it here, since counting a reference to the gate takes long.
+    /// Admits calls to the gate; nil for a composite. It is kept here so that calls need not count a reference to the
+    /// gate, which is slow.
     let rundown: RundownGuard?
-    /// Whether the gate's circuit breaker admits calls; nil for a composite. Here for the same reason.
+    /// Whether calls must ask the gate's circuit breaker; nil for a composite. It is kept here for the same reason.
     let watch: CallWatch?
     /// How the outbox delivers the connector's events; nil if calls reach the vendor directly.
     let delivery: DeliveryPolicy?
@@ -79,7 +80,7 @@ extension Node {
     /// The manifest of the leaf's plugin; nil for a composite, and if no plugin was found.
     var manifest: Manifest? { plan?.manifest }
 
-    /// Whether this connector, or one below it, is open.
+    /// Whether this connector, or a leaf below it, accepts calls.
     var isUsable: Bool { gate.map(\.isUsable) ?? children.contains(where: \.isUsable) }
 
     /// Whether this gate, or one below, is simulated.
@@ -121,13 +122,14 @@ extension CompositePolicy? {
 }
 
 extension [Node] {
-    /// The leaves that are among these nodes and the children of those with the policy `all` more than once.
+    /// The leaves that occur more than once among these nodes and, through those with the policy `all`, the nodes below
+    /// them.
     fileprivate var commonLeaves: Set<Int> {
         var (seen, common): (Set<Int>, Set<Int>) = ([], [])
         func walk(_ nodes: [Node]) {
             for node in nodes {
                 if node.policy.isAll { walk(node.children) }
-                // Only a leaf with further places can be there twice.
+                // Only a leaf with further places can occur twice.
                 guard !node.places.isEmpty, !seen.insert(node.index).inserted else { continue }
                 common.insert(node.index)
             }
@@ -138,7 +140,7 @@ extension [Node] {
 
     /// Each node once, at its first place.
     var unique: [Node] {
-        // Only a leaf with further places can be among them twice.
+        // Only a leaf with further places can occur twice.
         guard contains(where: { !$0.places.isEmpty }) else { return self }
         var seen: Set<Int> = []
         return filter { seen.insert($0.index).inserted }

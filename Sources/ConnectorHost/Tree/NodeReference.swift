@@ -7,7 +7,7 @@ internal import ConnectorBase
 struct NodeReference: Sendable {
     /// The connector's path.
     let path: String
-    /// Where it is found.
+    /// The tree in which the connector is found.
     let tree: CurrentTree
     /// The node of the path, and the number of its snapshot.
     private let found: (node: Node, number: UInt64)
@@ -29,7 +29,7 @@ struct NodeReference: Sendable {
 
     private var isCurrent: Bool { tree.number == found.number }
 
-    /// Lends the body the node, without counting a reference unless the snapshot has changed.
+    /// Lends the node to the body, without counting a reference unless the snapshot has changed.
     ///
     /// - Throws: `unknown-connector` if the connector no longer exists.
     @inline(__always)

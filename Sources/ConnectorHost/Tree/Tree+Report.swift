@@ -28,7 +28,8 @@ extension Tree {
 extension Tree {
     /// Why an open gate is degraded: its plugin needs a connector that is not open.
     ///
-    /// Like a composite's state, this follows from other reports. So the gate recovers with what it uses.
+    /// Like a composite's state, this follows from other reports, so the gate recovers when the connector that it uses
+    /// does.
     private func failureOfUses(of node: Node, _ reports: [GateReport]) -> ConnectorError? {
         guard reports[node.index].state == .open, let uses = node.gate?.plan.uses else { return nil }
         for bound in uses.sorted(by: { $0.use.name < $1.use.name }) where !bound.use.isOptional {

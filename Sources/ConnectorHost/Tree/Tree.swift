@@ -19,7 +19,7 @@ struct Tree: Sendable {
     private let indices: [String: Int]
     /// For each waiting node, the nodes that must open first.
     private let waits: [Int: [Int]]
-    /// The nodes in an order in which each follows its children, and the connectors that its plugin uses.
+    /// The nodes ordered so that each follows its children and the connectors that its plugin uses.
     let reportOrder: [Int]
     /// Whether any plugin uses a gate.
     private let hasUses: Bool
@@ -27,7 +27,7 @@ struct Tree: Sendable {
     /// Builds the tree of a configuration.
     ///
     /// - Parameters:
-    ///   - previous: The previous snapshot, whose counters carry on.
+    ///   - previous: The previous snapshot, whose counters carry on, except between a vendor and its simulation.
     ///   - metering: The clock and the metrics system.
     ///   - logger: Logs calls that fail below a composite.
     ///   - onChange: Called after a logged failure or a comparison of answers.
@@ -47,7 +47,8 @@ struct Tree: Sendable {
         plan.addPlaces()
         indices = plan.indices
         var nodes = [Node?](repeating: nil, count: plan.connectors.count)
-        // Children follow their parents, except leaves with several places. So leaves come first, then composites from the last.
+        // Children must exist before their parents. Leaves come first, because one with several places may precede a
+        // parent in the file; then composites from last to first.
         let order =
             plan.connectors.indices.filter { plan.connectors[$0].policy == nil }
             + plan.connectors.indices.filter { plan.connectors[$0].policy != nil }.reversed()
@@ -75,7 +76,7 @@ struct Tree: Sendable {
                     Canary.continuing(counted, policy, on: children)
                         ?? Canary(policy, of: connector.path, metering.clock, logger: logger, onChange: onChange)
                 },
-                tally: counted?.tally
+                tally: counted.flatMap { $0.tally.isSimulated == isSimulated ? $0.tally : nil }
                     ?? CallTally(
                         connector.path,
                         metering,
@@ -94,7 +95,8 @@ struct Tree: Sendable {
         hasUses = self.nodes.contains { $0.plan?.uses.isEmpty == false }
     }
 
-    /// Which connectors wait for which: because of `after`, because a plugin uses a gate, or because a policy opens in order.
+    /// Which connectors wait for which: because of `after`, because a plugin uses a gate, or because a policy opens its
+    /// children in order.
     private static func waits(_ connectors: [Connector], _ indices: [String: Int], _ nodes: [Node]) -> [Int: [Int]] {
         var waits: [Int: [Int]] = [:]
         for connector in connectors.selvesAndDescendants {
@@ -106,7 +108,7 @@ struct Tree: Sendable {
             let children = connector.children.compactMap { child in
                 indices[child.path].map { (index: $0, isOwn: child.same == nil) }
             }
-            // A leaf waits in the order of its own place only.
+            // A leaf waits for its predecessor only at its own place.
             for (child, previous) in zip(children.dropFirst(), children) where child.isOwn {
                 waits[child.index, default: []].append(previous.index)
             }
@@ -144,7 +146,7 @@ struct Tree: Sendable {
     /// The node of a path.
     subscript(path: String) -> Node? { indices[path].map { nodes[$0] } }
 
-    /// A path, and those of the leaves at and below it, which may have their own place elsewhere.
+    /// A path, and those of the leaves at and below it, whose own places may be elsewhere.
     func paths(below path: String) -> Set<String> { Set((self[path]?.leaves ?? []).map(\.path) + [path]) }
 
     /// The gates whose plugins use a gate, directly or as part of a composite.
@@ -168,7 +170,8 @@ struct Tree: Sendable {
     ///
     /// - Parameters:
     ///   - node: Limits the work to this node's gates and those they wait for; nil for all.
-    ///   - isIncluded: Whether the function runs for a gate. Others take no time, and keep the order.
+    ///   - isIncluded: Whether the function runs for a gate. Other gates take no time, and the order of the rest is
+    ///     kept.
     func forEachGate(
         _ order: Order,
         of node: Node? = nil,
@@ -221,7 +224,7 @@ struct Tree: Sendable {
         return selected
     }
 
-    /// The direction of ``forEachGate(_:_:)``.
+    /// The direction of ``forEachGate(_:of:where:_:)``.
     enum Order {
         /// Dependencies first.
         case opening

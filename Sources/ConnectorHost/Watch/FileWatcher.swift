@@ -6,10 +6,17 @@ internal import ConnectorConfiguration
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Notices changes of files: by the system's events, and by looking again from time to time, for what has no events.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Notices changes of files through the system's events, and by looking again at intervals, because some changes have
+/// no events.
 ///
-/// A change counts once the files have been the same for a moment, so that nothing half-written is read; if they never are, the last
-/// state counts.
+/// A change counts once the files have stayed the same for ``quiet``, so that nothing half-written is read. If they do
+/// not settle within ``longestWait``, their last state counts.
 final class FileWatcher: Sendable {
     /// What a watcher works with.
     struct Environment: Sendable {
@@ -21,7 +28,7 @@ final class FileWatcher: Sendable {
         let makeWatch: DirectoryWatch.Make
         /// Called when events become or cease to be available.
         let onMode: @Sendable (FileWatching) -> Void
-        /// Called with what is there when the watch begins.
+        /// Called with the content of the files when the watch begins.
         let onStart: @Sendable (WatchedContent) async -> Void
         /// Called after a change, one at a time.
         let onChange: @Sendable (_ configuration: [String], _ secrets: [String]) async -> Void
@@ -32,26 +39,26 @@ final class FileWatcher: Sendable {
         var isStopped = false
         /// Sent at the next event.
         var event = OneShot<Void>()
-        /// What reports events; nil without it.
+        /// Reports events; nil if there are none.
         var watch: DirectoryWatch?
         var mode: FileWatching?
     }
 
-    /// How long the files must be the same for a change to count.
+    /// How long the files must stay the same for a change to count.
     static let quiet = Duration.milliseconds(200)
-    /// How long a change may wait for that.
+    /// How long a change may wait for the files to settle.
     static let longestWait = Duration.seconds(2)
-    /// How often the files are looked at besides events.
+    /// How often the files are looked at in addition to events.
     static let interval = Duration.seconds(10)
     /// How often they are looked at without events.
     static let pollingInterval = Duration.seconds(1)
-    /// How often directories are followed again that changed while the watch on them began.
+    /// How many times the directories are followed at most, because they may change while the watch on them begins.
     private static let roundLimit = 5
 
     private let environment: Environment
     private let state = Mutex(State())
 
-    /// Begins with nothing.
+    /// Creates a watcher that has not started.
     init(_ environment: Environment) {
         self.environment = environment
     }
@@ -66,7 +73,7 @@ final class FileWatcher: Sendable {
         Task(executorPreference: environment.threads) { await self.run() }
     }
 
-    /// Ends the watch. A change that is being acted on is finished.
+    /// Ends the watch. The handling of a change in progress finishes.
     func stop() {
         let event = state.withLock { state in
             state.isStopped = true
@@ -84,7 +91,7 @@ final class FileWatcher: Sendable {
         while !isStopped {
             let hasEvents = state.withLock { $0.watch != nil }
             _ = await event.wait(for: hasEvents ? Self.interval : Self.pollingInterval, on: environment.clock)
-            // It may be stopped while the files settle, too.
+            // The watcher may also be stopped while the files settle.
             guard !isStopped, let content = await settled(unlike: last, &event), !isStopped else { continue }
             let (configuration, secrets) = content.changes(since: last)
             last = content
@@ -96,7 +103,7 @@ final class FileWatcher: Sendable {
         }?.close()
     }
 
-    /// The next state of the files that lasts for a moment; nil if it is the known one.
+    /// The next settled state of the files; nil if it is the known one.
     private func settled(unlike last: WatchedContent, _ event: inout OneShot<Void>) async -> WatchedContent? {
         event = nextEvent()
         var content = await look()
@@ -114,7 +121,7 @@ final class FileWatcher: Sendable {
         return content == last ? nil : content
     }
 
-    /// Forgets the events so far. What comes after the next look is not missed.
+    /// Forgets the events so far. A change after the next look is not missed.
     private func nextEvent() -> OneShot<Void> {
         state.withLock { state in
             if !state.isStopped { state.event = OneShot() }
@@ -171,6 +178,8 @@ final class FileWatcher: Sendable {
     }
 
     private static func reason(_ error: SystemError) -> String {
-        "\(error), which fs.inotify.max_user_watches or fs.inotify.max_user_instances may raise"
+        let isLimit = [ENOSPC, EMFILE].contains(error.number)
+        return isLimit
+            ? "\(error); raise fs.inotify.max_user_watches or fs.inotify.max_user_instances" : error.description
     }
 }

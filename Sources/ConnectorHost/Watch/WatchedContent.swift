@@ -12,13 +12,13 @@ struct WatchedContent: Sendable, Hashable {
     /// A small file; one that cannot be read has no digest.
     struct Text: Sendable, Hashable {
         var digest: SHA256Digest?
-        /// A secret that others may read cannot be used.
+        /// The file's permissions: a secret that others may read cannot be used.
         var permissions: UInt32 = 0
     }
 
     /// The configuration, its includes and its lock, by path.
     private(set) var texts: [String: Text] = [:]
-    /// The files of secrets, by path.
+    /// The secret files, by path.
     private(set) var secrets: [String: Text] = [:]
     /// Images, sidecars and signatures, by path.
     private(set) var plugins: [String: FileIdentity] = [:]
@@ -36,7 +36,8 @@ struct WatchedContent: Sendable, Hashable {
         return Text(digest: digest, permissions: file.permissions)
     }
 
-    /// The names of the files that differ from an earlier moment: of the configuration and its plugins, and of secrets.
+    /// The paths of the files that differ from an earlier moment: those of the configuration and its plugins, and those
+    /// of secrets.
     func changes(since earlier: WatchedContent) -> (configuration: [String], secrets: [String]) {
         func changed<Value: Equatable>(_ now: [String: Value], _ then: [String: Value]) -> [String] {
             Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }
@@ -51,7 +52,8 @@ struct WatchedContent: Sendable, Hashable {
 
     private static let pluginEndings = [DirectoryListing.imageEnding, DirectoryListing.sidecarEnding, ".minisig"]
 
-    /// The files that make up plugins: in the directories, in the folders in them, and those that are named.
+    /// The files that make up plugins: those in the plugin directories and the folders in them, and those named by
+    /// path.
     private static func pluginFiles(_ files: ConfigurationFiles) -> [String] {
         var paths = files.plugins.flatMap { path in
             let place = PluginCatalog.place(of: path)
@@ -79,10 +81,11 @@ struct WatchedContent: Sendable, Hashable {
 
     // MARK: Directories
 
-    /// What is of interest in which directory, for every change to be noticed. Blocks.
+    /// What to watch in each directory so that every change is noticed. Blocks.
     ///
-    /// Every directory that the system enters to follow a path counts, also through symbolic links. So it does not matter whether a
-    /// file is written, replaced, or reached through a link that is replaced, nor whether it exists yet.
+    /// This covers every directory that the system enters to follow a path, including through symbolic links. A change
+    /// is therefore noticed whether a file is written, replaced, or reached through a link that is replaced, and even
+    /// if the file does not exist yet.
     static func interests(in files: ConfigurationFiles) -> [String: DirectoryWatch.Interest] {
         var interests: [String: DirectoryWatch.Interest] = [:]
         func add(_ directory: String, _ interest: DirectoryWatch.Interest) {

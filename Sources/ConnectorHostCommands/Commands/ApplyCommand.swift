@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// `connector-host apply`: does what a plan says, and nothing else.
+/// `connector-host apply`: makes exactly the changes that a plan shows.
 struct ApplyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",

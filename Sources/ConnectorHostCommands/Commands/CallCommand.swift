@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// `connector-host call`: opens the gates it needs, calls one operation, and shows the answer.
+/// `connector-host call`: opens the gates that it needs, calls one operation, and shows the answer.
 struct CallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
@@ -23,9 +23,9 @@ struct CallCommand: AsyncParsableCommand {
             invalid; 64 for wrong usage; 130 after Ctrl-C and 143 after SIGTERM, once the gates have closed.
 
             Examples:
-              connector-host call geocoder geocode query=Berlin limit=1
+              connector-host call geocoder geocode query=Berlin limit=1 --simulate
               connector-host call database create notes '{"title": "Milk"}'
-              connector-host call analytics track '{"event": "Order Completed", "userId": "u1"}' --simulate
+              connector-host call analytics track '{"event": "Seen", "userId": "u1"}'
               connector-host call calculator add a=1 b=2 --json
             """
     )
@@ -63,7 +63,7 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    /// Whether options ask for a host of the command's own.
+    /// Whether the options require the command to run a host of its own.
     private var isOwn: Bool { answers.isGiven || learning.isGiven }
 
     func validate() throws {

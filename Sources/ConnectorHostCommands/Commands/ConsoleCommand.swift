@@ -18,7 +18,7 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// `connector-host console`: opens every gate, and shows the console until the operator quits.
+/// `connector-host console`: opens every gate and shows the console until the operator quits.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
@@ -82,6 +82,13 @@ struct ConsoleCommand: AsyncParsableCommand {
         guard isatty(STDIN_FILENO) == 1, StandardStream.output.isTerminal else {
             throw ValidationError("the console needs a terminal; for a pipe or a file, use connector-host status")
         }
+        // The console checks this, too, but only after the gates have begun to open.
+        let kind = Configuration.Environment.process["TERM"] ?? ""
+        guard !kind.isEmpty, kind != "dumb" else {
+            throw ValidationError(
+                "the terminal cannot move its cursor: TERM is \"\(kind)\"; use connector-host status, or console --web"
+            )
+        }
     }
 
     func run() async throws {
@@ -117,9 +124,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses to open the gates a second time unasked: the console would not show the state of the running host.
+    /// Refuses to open the gates a second time unless asked to: the console would not show the state of the running host.
     ///
-    /// - Throws: `ExitStatus.failed` if a host runs on the file, or does not respond.
+    /// - Throws: `ExitStatus.failed` if a host runs on the file, even if it does not respond.
     private func refuseBesideHost(_ answer: OutputOptions) async throws {
         guard !simulate, !opensBesideHost else { return }
         do throws(ConnectorError) {
@@ -137,7 +144,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the gates, and shows the console until the operator quits or a signal arrives; both end the command normally.
+    /// Opens the gates and shows the console until the operator quits or a signal arrives; both end the command normally.
     ///
     /// - Parameter failure: The error to throw if the console cannot be shown.
     private func show(

@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// `connector-host diff`: compares two images of a plugin, and says what would break.
+/// `connector-host diff`: compares two images of a plugin and says what would break.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -72,7 +72,7 @@ struct DiffCommand: AsyncParsableCommand {
             return leaf.plugin.name == id || (leaf.plugin.isPath && (try? lookup.manifest(leaf.plugin).get())?.id == id)
         }
         let paths = leaves.map(\.path)
-        // A plugin that uses a leaf, or a composite above it, calls it.
+        // A connector whose plugin uses the leaf, or a composite above it, calls the leaf.
         let callers = configuration.allConnectors.flatMap { connector in
             connector.with.values.sorted().filter { target in
                 paths.contains { $0 == target || $0.hasPrefix(target + "/") }

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorBase
 
-/// `connector-host explain`: says what an error code means, what causes it, and what to do.
+/// `connector-host explain`: says what an error code means, what causes the error, and how to fix it.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -5,7 +5,15 @@ internal import ArgumentParser
 internal import ConnectorHost
 internal import ConnectorLoading
 
-/// `connector-host inspect`: describes a plugin's file without running it, unless it is to be probed.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// `connector-host inspect`: describes a plugin's file, without running the plugin unless `--probe` is given.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -21,13 +29,14 @@ struct InspectCommand: AsyncParsableCommand {
 
             Examples:
               connector-host inspect Plugins/kinto/libkinto.so
+              connector-host inspect kinto
               connector-host inspect zlib.connector.json --json
               connector-host inspect --probe build/libmine.so
             """
     )
 
     @Argument(
-        help: "A shared library, or a NAME.connector.json.",
+        help: "A shared library, a NAME.connector.json, or the id of a plugin in the plugin directories.",
         completion: .file(extensions: ["so", "dylib", "json"])
     )
     var file: String
@@ -38,10 +47,16 @@ struct InspectCommand: AsyncParsableCommand {
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
+        // A plugin that is not found is a file that does not exist: its inspection says so.
+        let isFile = unsafe access(file, F_OK) == 0
+        let isID = !isFile && !file.contains("/")
+        let file = isID ? (try? ConformanceSubject.path(ofPlugin: file)) ?? file : file
         let inspection = PluginInspection(path: file)
         var document = InspectionDocument(inspection: inspection)
         if probe, inspection.problems.isEmpty, let manifest = inspection.manifest {
-            document.probe = await PluginProbe.run(file, manifest)
+            let interruption = Interruption()
+            document.probe = await PluginProbe.run(file, manifest, interruption)
+            if let status = interruption.exitStatus { throw status }
         }
         answer.output.write(document)
         if !inspection.problems.isEmpty || document.probe?.outcome == .fails { throw ExitStatus.failed }

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// `connector-host lock`: writes which plugins may be loaded, by their bytes.
+/// `connector-host lock`: writes which plugins may be loaded, identified by their bytes.
 struct LockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
@@ -92,7 +92,7 @@ struct LockCommand: AsyncParsableCommand {
         guard !chosen.allSatisfy(\.isLocked) else { return answer.output.write(document) }
         if !isConfirmed {
             guard Confirmation.isPossible else {
-                // With --json the error alone is the answer.
+                // With --json, the error alone is the answer.
                 if !answer.isJSON { answer.output.write(document) }
                 answer.report([
                     ConnectorError(

@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorPlatform
 internal import ConnectorScaffold
 
-/// `connector-host new`: makes a project for a plugin, or updates one for this host.
+/// `connector-host new`: creates a project for a plugin, or updates one for this host.
 struct NewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -26,8 +26,10 @@ struct NewCommand: AsyncParsableCommand {
 
             Examples:
               connector-host new rates --language c
-              connector-host new rates --language rust --capability exchange/1 --vendor-url https://api.example.com/v1
-              connector-host new places --language swift --capability geocoder/1 --vendor-url https://geo.example.com
+              connector-host new rates --language rust --capability exchange/1 \\
+                --vendor-url https://api.example.com/v1
+              connector-host new places --language swift --capability geocoder/1 \\
+                --vendor-url https://geo.example.com
               connector-host new --update rates
             """
     )
@@ -79,7 +81,7 @@ struct NewCommand: AsyncParsableCommand {
         if !isUpdate, language == nil {
             throw ValidationError("--language is missing: c, cpp, rust or swift")
         }
-        // An empty path would be the root.
+        // An empty path would mean the root directory.
         if isUpdate, name.isEmpty { throw ValidationError("--update takes a project's folder, and this one is empty") }
         if folder?.isEmpty == true {
             throw ValidationError("--folder is empty; leave it out for a folder named after the id")

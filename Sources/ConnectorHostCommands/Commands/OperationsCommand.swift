@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
 
-/// `connector-host operations`: lists the operations, without opening a gate.
+/// `connector-host operations`: lists the operations without opening a gate.
 struct OperationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operations",
@@ -38,7 +38,7 @@ struct OperationsCommand: AsyncParsableCommand {
         if try await runAttached() { return }
         let options = ConnectorHost.Options()
         let (resolved, _) = try answer.checked { () throws(ConfigurationErrors) in
-            try file.resolve(options, opensNothing: true)
+            try file.resolve(options, simulation: SimulationRequest(opensNothing: true))
         }
         let document = OperationsDocument(resolved: resolved, path: path)
         if let path, document.connectors.isEmpty {
@@ -50,7 +50,7 @@ struct OperationsCommand: AsyncParsableCommand {
 
     /// Shows the operations of the running host.
     ///
-    /// - Returns: False if no host runs, or it has no such connector; the caller then reads the file, which gives the reason.
+    /// - Returns: False if no host runs, or if it has no such connector; the caller then reads the file, which tells the reason.
     private func runAttached() async throws -> Bool {
         do throws(ConnectorError) {
             guard let host = try await attach.host(of: file, on: [.control, .simulated]) else { return false }

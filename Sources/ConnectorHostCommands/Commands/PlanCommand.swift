@@ -37,9 +37,9 @@ struct PlanCommand: AsyncParsableCommand {
 }
 
 extension ConfigurationOption {
-    /// The host that runs on the file, which may have faults: where no other does, one that simulates.
+    /// The host that runs on the file, even if the file has faults; a host that simulates only if no other runs.
     ///
-    /// - Throws: The exit status, after the errors were shown.
+    /// - Throws: The exit status, after showing the errors.
     func runningHost(_ answer: OutputOptions) async throws -> AttachedHost {
         do throws(ConnectorError) {
             if let host = try await AttachedHost.find(self, on: [.control, .simulated]) { return host }
@@ -47,7 +47,7 @@ extension ConfigurationOption {
             answer.report([error], of: .call)
             throw ExitStatus.failed
         }
-        // A fault of the file may be why the host cannot be found.
+        // A fault in the file may be the reason that the host cannot be found.
         _ = try answer.checked { () throws(ConfigurationErrors) in
             try Configuration.read(file: file, environment: .process)
         }
@@ -60,13 +60,13 @@ extension ConfigurationOption {
 
     /// What a reload of the host that runs on the file would change.
     ///
-    /// - Throws: The exit status, after the errors were shown.
+    /// - Throws: The exit status, after showing the errors.
     func plan(_ answer: OutputOptions) async throws -> Plan {
         let host = try await runningHost(answer)
         do throws(ConnectorError) {
             return try await host.plan()
         } catch {
-            // The host's own reading of the file finds every fault in it.
+            // Reading the file here, as the host does, finds every fault in it.
             let options = ConnectorHost.Options()
             let simulation = host.isSimulated ? SimulationRequest() : nil
             _ = try answer.checked { () throws(ConfigurationErrors) in try resolve(options, simulation: simulation) }

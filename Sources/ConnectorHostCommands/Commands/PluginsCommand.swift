@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
 
-/// `connector-host plugins`: lists every file in the plugin directories, usable or not, without running any that is not to be probed.
+/// `connector-host plugins`: lists every file in the plugin directories, usable or not, without running any unless `--probe` is given.
 struct PluginsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
@@ -37,7 +37,7 @@ struct PluginsCommand: AsyncParsableCommand {
 
     func run() async throws {
         var document = PluginsDocument(catalog: try file.catalog(ConnectorHost.Options(), answer: answer))
-        if probe { await document.probe() }
+        if probe { try await document.probe() }
         do throws(ConnectorError) {
             if let host = try await attach.host(of: file, on: [.control, .simulated]) {
                 guard let images = PluginListing.images(json: try await host.document("/api/v1/images")) else {

@@ -7,7 +7,7 @@ internal import ConnectorConfiguration
 internal import ConnectorHost
 internal import ConnectorPlatform
 
-/// `connector-host record`: runs a command, and keeps what one gate and its vendor say meanwhile.
+/// `connector-host record`: runs a command and records what one gate and its vendor exchange meanwhile.
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -24,9 +24,11 @@ struct RecordCommand: AsyncParsableCommand {
             Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 64 for wrong usage.
 
             Examples:
-              connector-host record geocoder -- connector-host call geocoder geocode query=Berlin limit=1
-              connector-host record database/kinto --into kinto.json --replace -- ./session.sh
-              connector-host call geocoder geocode query=Berlin limit=1 --simulate --answers geocoder=geocoder.recording.json
+              connector-host record geocoder -- \\
+                connector-host call geocoder geocode query=Berlin limit=1
+              connector-host record database/kinto --into kinto.json -- ./session.sh
+              connector-host call geocoder geocode query=Berlin limit=1 --simulate \\
+                --answers geocoder=geocoder.recording.json
             """
     )
 
@@ -62,7 +64,7 @@ struct RecordCommand: AsyncParsableCommand {
         )
     }
 
-    /// The path of the file.
+    /// The path of the file to write.
     private var file: String { into ?? "\(path.lastPathComponent).recording.json" }
 
     func run() async throws {
@@ -76,7 +78,7 @@ struct RecordCommand: AsyncParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    /// Runs the command, and writes the file.
+    /// Runs the command and writes the file.
     ///
     /// - Returns: The exit status of the command.
     private func record() async throws(ConnectorError) -> Int32 {

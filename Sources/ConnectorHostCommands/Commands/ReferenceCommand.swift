@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorPlatform
 
-/// `connector-host reference`: prints the pages of the reference, or keeps a folder of them true.
+/// `connector-host reference`: prints the pages of the reference, or keeps a folder of them up to date.
 struct ReferenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reference",
@@ -61,7 +61,7 @@ struct ReferenceCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes a page of the reference into the folder, or compares it; why that failed.
+    /// Writes a page of the reference into the folder, or compares it. Returns the error; nil on success.
     private func take(_ page: ReferencePage) -> ConnectorError? {
         let file = "\(into ?? ".")/\(page.rawValue).md"
         return failure { () throws(ConnectorError) in
@@ -69,7 +69,7 @@ struct ReferenceCommand: AsyncParsableCommand {
         }
     }
 
-    /// Writes a plugin's page into the folder, compares it or, without a folder, prints it; why that failed.
+    /// Writes a plugin's page into the folder, compares it or, without a folder, prints it. Returns the error; nil on success.
     private func take(_ plugin: String) -> ConnectorError? {
         failure { () throws(ConnectorError) in
             let page = try PluginPage(of: plugin)
@@ -86,7 +86,7 @@ struct ReferenceCommand: AsyncParsableCommand {
 
     /// Writes a page, or compares it with its file.
     ///
-    /// - Parameter fix: The command that writes it.
+    /// - Parameter fix: The command that writes the page.
     private func take(_ text: String, as file: String, fix: String) throws(ConnectorError) {
         guard check else { return try TextFile.replace(file, with: text) }
         let written = try SmallFile(reading: file, limit: Self.pageLimit).bytes
@@ -108,7 +108,7 @@ struct ReferenceCommand: AsyncParsableCommand {
         }
     }
 
-    /// The greatest size of a page, in bytes.
+    /// The maximum size of a page, in bytes.
     private static let pageLimit = 1 << 20
 }
 

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// `connector-host reload`: makes the host that runs on the file take it up.
+/// `connector-host reload`: makes the host that runs on the file adopt it.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
@@ -32,17 +32,17 @@ struct ReloadCommand: AsyncParsableCommand {
 }
 
 extension ConfigurationOption {
-    /// Makes the host that runs on the file reload, and shows how that ended.
+    /// Makes the host that runs on the file reload, and shows the outcome.
     ///
-    /// - Throws: The exit status, if the file is not active.
+    /// - Throws: The exit status if the file is not active afterwards.
     func reload(_ answer: OutputOptions, basis: Plan.Basis?) async throws {
         let host = try await runningHost(answer)
         try await show(answer) { () throws(ConnectorError) in try await host.reload(basis) }
     }
 
-    /// Makes a change, and shows how that ended.
+    /// Makes a change and shows the outcome.
     ///
-    /// - Throws: The exit status, if the change is not active.
+    /// - Throws: The exit status if the change is not active afterwards.
     func show(_ answer: OutputOptions, _ change: () async throws(ConnectorError) -> Reload) async throws {
         let reload: Reload
         do throws(ConnectorError) {

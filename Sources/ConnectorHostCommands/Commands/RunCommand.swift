@@ -17,7 +17,7 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// `connector-host run`: opens every gate, and delivers the outbox, until it is stopped.
+/// `connector-host run`: opens every gate and delivers the outbox until it is stopped.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -94,7 +94,18 @@ struct RunCommand: AsyncParsableCommand {
         let options = try answer.checked(console) { address throws(ConnectorError) in
             try web.options(at: address, route: .gates)
         }
-        if watch { await ConnectorHost.awaitFile(file.file, logger: log.logger) }
+        // From here on no signal ends the process: reading the configuration may take as long as the programs that print secrets.
+        let interruption = Interruption()
+        interruption.explain { ["the configuration to be read"] }
+        // A SIGHUP that comes before the host exists, or during a reload, counts for one after that.
+        let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        Interruption.handle([SIGHUP]) { _ in hangUp.yield() }
+        if watch {
+            await interruption.cancelling { [file, log] in
+                await ConnectorHost.awaitFile(file.file, logger: log.logger)
+            }
+            guard interruption.exitStatus == nil else { return answer.output.write(RunDocument(queued: 0)) }
+        }
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
@@ -103,6 +114,7 @@ struct RunCommand: AsyncParsableCommand {
             delivers: true,
             watches: watch,
             lessons: learning.lessons(),
+            interruption: interruption,
             answer: answer,
             logger: log.logger
         )
@@ -113,19 +125,20 @@ struct RunCommand: AsyncParsableCommand {
             try await session.close()
             throw ExitStatus.failed
         }
-        // A simulated host does not report the state of the file's real gates, so only commands that mean it reach it.
+        // A simulated host does not report the state of the file's real gates, so it listens on a socket of its own, which only
+        // commands that accept such a host try.
         let control = ControlSession.start(
             for: session.host,
             on: simulate ? .simulated : .control,
             logger: log.logger
         )
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
-        Interruption.handle([SIGHUP]) { _ in Task { await host.reload() } }
+        Task { for await _ in hangUps { await host.reload() } }
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }
-        let failure = await session.interruption.cancelling {
-            // The host opens in a separate task, so that a signal takes effect immediately.
+        let failure = await interruption.cancelling {
+            // The host opens in a task of its own, so that a signal takes effect immediately.
             let opening = Task { await host.open() }
             defer { opening.cancel() }
             guard let console else {

@@ -8,7 +8,8 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// `connector-host schema`: prints the JSON Schema of the configuration, generated from the installed plugins, that of a manifest, or that of a file of answers.
+/// `connector-host schema`: prints the JSON Schema of the configuration, generated from the installed plugins, or the schema of a
+/// manifest or of a file of answers.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",

@@ -28,7 +28,7 @@ struct SendCommand: AsyncParsableCommand {
 
             Examples:
               connector-host send analytics track event='Order Completed' userId=u1
-              connector-host send analytics track event='Order Completed' userId=u1 --simulate
+              connector-host send analytics track event=Seen userId=u1 --simulate
               connector-host send analytics track - < events.jsonl
             """
     )
@@ -79,13 +79,14 @@ struct SendCommand: AsyncParsableCommand {
             answer: answer,
             logger: log.logger
         )
+        var sent: SentDocument?
         do throws(ConnectorError) {
-            answer.output.write(try await document(session))
+            answer.output.write(try await document(session, &sent))
         } catch {
-            // An event that timed out did so because its gate is not open: report the reason for that.
+            // An event timed out because its gate is not open: report the reason for that.
             let cause = error.code == .timedOut ? failure(in: session.host.report) : nil
             let error = cause ?? error
-            answer.report([error], of: .call)
+            answer.report([error], of: .call, sent: sent)
             try await session.close()
             throw ExitStatus.failed
         }
@@ -93,25 +94,32 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Sends the event in the arguments, or the events on standard input.
-    private func document(_ session: HostSession) async throws(ConnectorError) -> SentDocument {
+    ///
+    /// - Parameter sent: What was sent from standard input when the command failed.
+    private func document(
+        _ session: HostSession,
+        _ sent: inout SentDocument?
+    ) async throws(ConnectorError) -> SentDocument {
         let gate = try session.host.gate(path)
         if arguments == ["-"] {
             try await openSimulated(session)
-            let sent = try await sendLines(gate, session.interruption)
-            return SentDocument(path: path, operation: operation, sent: sent, id: nil, isSimulated: simulate)
+            var document = SentDocument(path: path, operation: operation, sent: 0, isSimulated: simulate)
+            defer { sent = document }
+            try await sendLines(gate, session.interruption, &document.sent)
+            return document
         }
-        // Validates the arguments before any gate opens.
-        let values = try values(gate)
+        // Check the event before any gate opens.
+        let event = try gate.checked(operation, values(gate))
         try await openSimulated(session)
         let id = try await cancellable(session.interruption) { () async throws(ConnectorError) in
-            try await send(values, to: gate)
+            try await send(event, to: gate)
         }
         return SentDocument(path: path, operation: operation, sent: 1, id: id, isSimulated: simulate)
     }
 
     /// Opens the connector against its simulators, with `--simulate`.
     ///
-    /// - Throws: The error of a connector that did not open, since its events would never be delivered.
+    /// - Throws: The error of the connector if it did not open, because its events would never be delivered.
     private func openSimulated(_ session: HostSession) async throws(ConnectorError) {
         guard simulate else { return }
         let report = try await session.open(path)
@@ -135,14 +143,14 @@ struct SendCommand: AsyncParsableCommand {
     /// Sends one event and, with simulators, awaits its delivery.
     ///
     /// - Returns: The event's id.
-    private func send(_ values: JSONObject, to gate: GateClient) async throws(ConnectorError) -> String {
-        let receipt = try await gate.send(operation, values)
+    private func send(_ event: GateClient.CheckedEvent, to gate: GateClient) async throws(ConnectorError) -> String {
+        let receipt = try await gate.send(event)
         guard simulate else { return receipt.id }
         do throws(ConnectorError) {
             try await receipt.delivered(within: timeout ?? .seconds(30))
             if let failure = receipt.outcomes.lazy.compactMap(\.error).first { throw failure }
         } catch {
-            // The outbox is in memory and ends with this process: no other command could explain the event.
+            // The outbox is in memory and ends with this process, so no other command could explain the event.
             var error = error
             error.fix = nil
             throw error
@@ -155,47 +163,78 @@ struct SendCommand: AsyncParsableCommand {
         return try ArgumentReader(definition.operation, of: definition.capability.id).arguments(arguments)
     }
 
-    /// Sends the lines of standard input as they come. A signal ends that like the end of the input.
+    /// Sends the lines of standard input as they arrive. A signal has the same effect as the end of the input.
     ///
-    /// - Returns: The number of events stored or delivered.
-    /// - Throws: The first error, with the number of its line; the lines before it are stored.
-    private func sendLines(_ gate: GateClient, _ interruption: Interruption) async throws(ConnectorError) -> Int {
-        var sent = 0
+    /// - Parameter sent: Counts the events that are stored or delivered.
+    /// - Throws: The first error, with the number of its line. No line after one that is not an event is sent. Beside one that
+    ///   cannot be stored or delivered, later ones may be: the error names them.
+    private func sendLines(
+        _ gate: GateClient,
+        _ interruption: Interruption,
+        _ sent: inout Int
+    ) async throws(ConnectorError) {
         var input = InputLines()
-        var progress = SendingProgress(done: simulate ? "delivered" : "stored")
+        let done = simulate ? "delivered" : "stored"
+        let progress = SendingProgress(done: done)
+        defer { progress.end() }
         while await interruption.cancelling({ await InputLines.areReady() }), interruption.exitStatus == nil,
             let lines = try input.next()
         {
             for start in stride(from: 0, to: lines.count, by: Self.batchSize) {
-                let batch = Array(lines[start...].prefix(Self.batchSize))
-                try await cancellable(interruption) { () async throws(ConnectorError) in
-                    try await send(batch, to: gate)
+                let batch = lines[start...].prefix(Self.batchSize)
+                let (events, fault) = events(in: batch, for: gate)
+                let refusals = try await cancellable(interruption) { () async throws(ConnectorError) in
+                    await send(events, to: gate)
                 }
-                sent += batch.count
+                sent += events.count - refusals.count
                 progress.show(sent)
+                guard let (number, failure) = refusals.first ?? fault else { continue }
+                var error = failure
+                var later = RangeSet<Int>()
+                for (line, _) in events where line > number && !refusals.contains(where: { $0.number == line }) {
+                    later.insert(contentsOf: line..<line + 1)
+                }
+                error.position?.line = number
+                error.message = "line \(number) of standard input: \(error.message)"
+                if !later.isEmpty {
+                    let lines = later.ranges.map { lines in
+                        lines.count == 1 ? "\(lines.lowerBound)" : "\(lines.lowerBound)-\(lines.upperBound - 1)"
+                    }
+                    error.message += " (\(done) all the same: lines \(lines.joined(separator: ", ")))"
+                }
+                throw error
             }
         }
-        progress.end()
-        return sent
     }
 
-    /// Sends lines together, up to one that is no event.
-    private func send(_ lines: [InputLines.Line], to gate: GateClient) async throws(ConnectorError) {
-        var events: [(number: Int, event: JSONObject)] = []
-        var fault: (number: Int, error: ConnectorError)?
+    /// The events of lines up to the first one that is not an event, and the error of that one. Sends nothing.
+    private func events(
+        in lines: ArraySlice<InputLines.Line>,
+        for gate: GateClient
+    ) -> (events: [(number: Int, event: GateClient.CheckedEvent)], fault: (number: Int, error: ConnectorError)?) {
+        var events: [(number: Int, event: GateClient.CheckedEvent)] = []
         for line in lines {
             do throws(ConnectorError) {
                 let value = try JSONValue(parsing: line.text)
                 guard let object = value.object else {
                     throw ConnectorError(.invalid, "an event must be a JSON object, not \(value.kind)")
                 }
-                events.append((line.number, object))
+                events.append((line.number, try gate.checked(operation, object)))
             } catch {
-                fault = (line.number, error)
-                break
+                return (events, (line.number, error))
             }
         }
-        let refusal = await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
+        return (events, nil)
+    }
+
+    /// Sends events concurrently.
+    ///
+    /// - Returns: The errors of those that were not stored or delivered, in the order of their lines.
+    private func send(
+        _ events: [(number: Int, event: GateClient.CheckedEvent)],
+        to gate: GateClient
+    ) async -> [(number: Int, error: ConnectorError)] {
+        await withTaskGroup(of: (number: Int, error: ConnectorError)?.self) { group in
             for (number, event) in events {
                 group.addTask {
                     do throws(ConnectorError) {
@@ -208,13 +247,8 @@ struct SendCommand: AsyncParsableCommand {
             }
             var refusals: [(number: Int, error: ConnectorError)] = []
             for await refusal in group { if let refusal { refusals.append(refusal) } }
-            return refusals.min { $0.number < $1.number }
+            return refusals.sorted { $0.number < $1.number }
         }
-        let failure = refusal ?? fault
-        guard let failure else { return }
-        var error = failure.error
-        error.message = "line \(failure.number) of standard input: \(error.message)"
-        throw error
     }
 }
 
@@ -228,7 +262,7 @@ private struct SendingProgress {
         self.done = done
     }
 
-    mutating func show(_ count: Int) {
+    func show(_ count: Int) {
         if isShown { StandardStream.error.write("\r\(count) events \(done)") }
     }
 

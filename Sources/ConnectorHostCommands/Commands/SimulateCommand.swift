@@ -30,7 +30,8 @@ struct SimulateCommand: AsyncParsableCommand {
             Examples:
               connector-host simulate
               connector-host simulate --vendor kinto --port 8888
-              connector-host simulate --fault segment:status=503,times=2,retry-after=1 --fault google:reset
+              connector-host simulate --fault google:reset \\
+                --fault segment:status=503,times=2,retry-after=1
               connector-host simulate --into 41234 --fault google:status=503
             """
     )

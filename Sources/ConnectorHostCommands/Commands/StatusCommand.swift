@@ -4,9 +4,9 @@
 internal import ArgumentParser
 internal import ConnectorControl
 internal import ConnectorHost
-internal import ConnectorLoading
+internal import ConnectorPlatform
 
-/// `connector-host status`: opens every gate, shows the state of each one, and closes them again.
+/// `connector-host status`: opens every gate, shows the state of each, and closes them again.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -51,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    /// Whether options ask for a host of the command's own.
+    /// Whether the options require the command to run a host of its own.
     private var isOwn: Bool { answers.isGiven || learning.isGiven }
 
     func validate() throws {
@@ -64,14 +64,11 @@ struct StatusCommand: AsyncParsableCommand {
             if !report.isReady { throw ExitStatus.failed }
             return
         }
-        let crashFile = CrashFile.path(for: file.file)
-        let silence = WorkMark.takeAbandoned(besides: crashFile)
-        let crash = crashFile.flatMap(CrashNote.take)?.withSymbols() ?? silence
         let session = try await HostSession.start(
             file,
             simulating: answers.request(isSimulated: simulate),
             lessons: learning.lessons(),
-            lastCrash: crash,
+            showsLastCrash: true,
             answer: answer,
             logger: log.logger
         )
@@ -84,11 +81,13 @@ struct StatusCommand: AsyncParsableCommand {
                 report: report,
                 duration: duration,
                 file: session.resolved.configuration.file,
-                // The host keeps some of the time to close gates that have not opened.
+                // The host reserves some of the time for closing gates that have not opened.
                 isCutShort: timeout.map { $0 * 9 / 10 <= duration } ?? false,
-                lastCrash: crash
+                lastCrash: session.lastCrash
             )
         )
+        // The note stays until somebody has seen it.
+        if StandardStream.outputFailure == nil { CrashFile.path(for: file.file).map(CrashNote.remove) }
         try await session.close()
         if !report.isReady { throw ExitStatus.failed }
     }

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorPlatform
 
-/// `connector-host swap`: puts another image of a plugin in place while its connector runs.
+/// `connector-host swap`: replaces the image of a plugin while its connector runs.
 struct SwapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "swap",
@@ -24,7 +24,7 @@ struct SwapCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The path of a connector that the plugin serves.")
+    @Argument(help: "The path of a connector that the plugin serves.", completion: ConnectorCompletion.paths)
     var path: String
 
     @Argument(
@@ -52,7 +52,7 @@ struct SwapCommand: AsyncParsableCommand {
         try await file.show(answer) { () throws(ConnectorError) in try await host.swap(path, with: image, basis) }
     }
 
-    /// Whether an error is one of the file or the image, and not of the host or the connector's path.
+    /// Whether an error concerns the file or the image, not the host or the connector's path.
     private static func isAboutFiles(_ code: ConnectorError.Code) -> Bool {
         let others: [ConnectorError.Code] = [
             .unavailable, .notOpen, .timedOut, .cancelled, .denied, .unknownConnector, .protocolViolation,

@@ -9,6 +9,14 @@ internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorSimulator
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// `connector-host test`: checks a plugin against the rules, each in a process of its own.
 struct TestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +29,8 @@ struct TestCommand: AsyncParsableCommand {
             A plugin has a level if it keeps every rule up to it; a rule that could not be checked counts as broken. \
             Without --strict, that is level 5, for which no vendor need answer.
 
-            Exit status: 0 if the plugin has the level of --strict, 1 if not or if --certify cannot write, 64 for wrong usage.
+            Exit status: 0 if the plugin has the level of --strict, 1 if not or if --certify cannot write, 64 for wrong usage; \
+            130 after Ctrl-C and 143 after SIGTERM, once the processes of the checks have ended.
 
             Examples:
               connector-host test librates.so
@@ -85,7 +94,7 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: .hidden)
     var report: String?
 
-    /// Where gates run while they are checked.
+    /// Where the gates run during the checks.
     enum Place: String, ExpressibleByArgument, CaseIterable {
         case process
         case runner
@@ -124,25 +133,28 @@ struct TestCommand: AsyncParsableCommand {
             jobs: jobs,
             childArguments: childArguments
         )
+        let interruption = Interruption()
         while true {
             let stamp = FileIdentity(path: path)
-            let report = await session.run()
+            let report = await interruption.cancelling { await session.run() }
+            if let status = interruption.exitStatus { throw status }
             let failure = certify ? certificateFailure(of: report) : nil
             show(report, failure, output)
-            if !watch {
+            if !watch || StandardStream.outputFailure != nil {
                 guard report.isPassed, failure == nil else { throw ExitStatus.failed }
                 return
             }
-            await ConformanceSubject.change(of: path, since: stamp)
+            _ = await interruption.cancelling { try? await ConformanceSubject.change(of: path, since: stamp) }
+            if let status = interruption.exitStatus { throw status }
         }
     }
 
-    /// Shows why the command could not do something.
+    /// Shows an error of the command.
     private func fail(_ error: ConnectorError) {
         OutputOptions(isJSON: format == .json).report([error])
     }
 
-    /// Shows the report, and why there is no certificate.
+    /// Shows the report and, if the certificate could not be written, the reason.
     private func show(_ report: ConformanceReport, _ failure: ConnectorError?, _ output: Output) {
         let document = ConformanceDocument(report: report, again: rerunArguments, command: plugin, failure: failure)
         switch format {
@@ -173,9 +185,11 @@ struct TestCommand: AsyncParsableCommand {
         }
     }
 
-    /// Checks one rule in this process, for the command that started it.
+    /// Checks one rule in this process, on behalf of the command that started it.
     private func checkOne(_ path: String, _ options: PluginConformance.Options, report: String) async {
         guard let rule = only.first.flatMap(PluginConformance.Rule.named) else { return }
+        // The command kills this process in time, unless the command itself was killed.
+        alarm(RuleProcess.timeout + 1)
         CrashNote.install(file: RuleProcess.crashFile(in: report))
         SealedImage.loadsInPlace = unsealed
         var options = options
@@ -208,20 +222,18 @@ struct TestCommand: AsyncParsableCommand {
         return options
     }
 
-    /// The arguments that a process for one rule shares with this one.
-    private var childArguments: [String] {
-        var arguments = rerunArguments + ["--seed", "\(seed)", "--in", place.rawValue]
-        if let timeout { arguments += ["--timeout", "\(timeout.nanoseconds / 1_000_000)ms"] }
-        if unsealed { arguments.append("--unsealed") }
-        return arguments
-    }
+    /// The arguments to pass on to the process for one rule.
+    private var childArguments: [String] { rerunArguments + ["--seed", "\(seed)"] }
 
-    /// The options that a person repeats to check one rule again.
+    /// The options to repeat for checking one rule again.
     private var rerunArguments: [String] {
         var arguments: [String] = []
         if let config { arguments += ["--config", config] }
         if let answers { arguments += ["--answers", answers] }
         if runs != 40 { arguments += ["--runs", "\(runs)"] }
+        if place != .process { arguments += ["--in", place.rawValue] }
+        if let timeout { arguments += ["--timeout", "\(timeout.nanoseconds / 1_000_000)ms"] }
+        if unsealed { arguments.append("--unsealed") }
         return arguments
     }
 }

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// `connector-host validate`: checks a configuration and the plugins it names, without opening a gate.
+/// `connector-host validate`: checks a configuration and the plugins that it names, without opening a gate.
 struct ValidateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",

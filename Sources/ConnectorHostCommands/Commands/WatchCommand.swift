@@ -8,7 +8,7 @@ internal import ConnectorHost
 internal import ConnectorServices
 internal import Synchronization
 
-/// `connector-host watch`: opens gates, and shows the events of their plugins until it is interrupted.
+/// `connector-host watch`: opens gates and shows the events of their plugins until it is interrupted.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -50,7 +50,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    /// Whether options ask for a host of the command's own.
+    /// Whether the options require the command to run a host of its own.
     private var isOwn: Bool { answers.isGiven || speed.isGiven }
 
     func validate() throws {
@@ -87,7 +87,7 @@ struct WatchCommand: AsyncParsableCommand {
             for await event in events where !Task.isCancelled {
                 output.writeLine(EventDocument(event: event))
                 shown += 1
-                // The reader of the pipe has closed it.
+                // A failed write means that the reader has closed the pipe.
                 if shown == count || StandardStream.outputFailure != nil { return }
             }
         }
@@ -114,7 +114,7 @@ struct WatchCommand: AsyncParsableCommand {
             let shown = Mutex(0)
             let isEnough = { @Sendable [output = answer.output, count] (event: ConnectorEvent) in
                 output.writeLine(EventDocument(event: event))
-                // The reader of the pipe has closed it.
+                // A failed write means that the reader has closed the pipe.
                 return shown.withLock { shown in
                     shown += 1
                     return shown == count || StandardStream.outputFailure != nil
@@ -134,7 +134,7 @@ struct WatchCommand: AsyncParsableCommand {
         return true
     }
 
-    /// Warns on standard error about gates that are not open and so send no events.
+    /// Warns on standard error about gates that are not open and therefore send no events.
     private static func warn(_ report: Report, below path: String?) {
         let style = TextStyle.detected(for: .error)
         for gate in report.gates where gate.policy == nil && !gate.state.isUsable {

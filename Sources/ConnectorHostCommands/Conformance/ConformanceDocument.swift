@@ -7,28 +7,28 @@ internal import ConnectorConsole
 internal import ConnectorHost
 internal import ConnectorHostTesting
 
-/// The forms of the answer of `connector-host test`.
+/// The formats of the answer of `connector-host test`.
 enum ConformanceFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     /// Version 14 of the Test Anything Protocol.
     case tap
-    /// The XML of JUnit, as build servers read it.
+    /// JUnit's XML, which build servers read.
     case junit
     case json
 }
 
-/// What the check of every rule found.
+/// The findings of a check of a plugin's rules.
 struct ConformanceDocument: Document {
     /// The findings.
     var report: ConformanceReport
-    /// The options that a check of one rule needs again.
+    /// The options to repeat for checking one rule again.
     var again: [String]
-    /// The plugin, as it was named.
+    /// The plugin, as named in the arguments.
     var command: String
-    /// Why the certificate could not be written; nil if nothing went wrong.
+    /// Why the certificate could not be written; nil if it was written or not requested.
     var failure: ConnectorError?
 
-    /// A check that takes longer gets a warning.
+    /// The duration beyond which a check gets a warning.
     private static let slow: Duration = .seconds(5)
 
     func lines(_ style: TextStyle) -> [String] {
@@ -86,7 +86,7 @@ struct ConformanceDocument: Document {
         return ["\(sign) \(plugin): \(level)\(rules), in \(report.duration.brief)"]
     }
 
-    /// The command that checks a rule again, by the check that found the fault.
+    /// The command that checks a rule again, by repeating the check that found the fault.
     private func command(for result: ConformanceReport.Result) -> String {
         let words =
             ["connector-host", "test", command] + again
@@ -155,16 +155,23 @@ struct ConformanceDocument: Document {
         }
     }
 
+    /// Why a rule was not checked if it counts as broken for that; nil otherwise.
+    private static func obstacle(_ result: ConformanceReport.Result) -> String? {
+        if case .unchecked(let reason) = result.verdict, !result.rule.mayBeUnchecked { reason } else { nil }
+    }
+
     /// The report in the Test Anything Protocol.
     var tap: String {
         let style = TextStyle(isColoured: false, isUnicode: true)
         var text = "TAP version 14\n1..\(report.results.count)\n"
         for (index, result) in report.results.enumerated() {
-            let isFine = !result.verdict.isFailure
+            let obstacle = Self.obstacle(result)
+            let isFine = !result.verdict.isFailure && obstacle == nil
             text += "\(isFine ? "ok" : "not ok") \(index + 1) - \(result.rule.id)"
-            if let reason = Self.reason(result.verdict) { text += " # SKIP \(style.shown(reason))" }
+            if isFine, let reason = Self.reason(result.verdict) { text += " # SKIP \(style.shown(reason))" }
             text += "\n"
-            guard !isFine else { continue }
+            if let obstacle { text += "  ---\n  unchecked: \(JSONValue.string(obstacle))\n  ...\n" }
+            guard result.verdict.isFailure else { continue }
             text += "  ---\n  expected: \(JSONValue.string(result.rule.expectation))\n"
             text += "  got: \(JSONValue.string(result.got.joined(separator: "; ")))\n"
             text += "  again: \(JSONValue.string(command(for: result)))\n  ...\n"
@@ -176,15 +183,18 @@ struct ConformanceDocument: Document {
     /// The report as JUnit's XML.
     var junit: String {
         let failures = report.count { $0.isFailure }
-        let skipped = report.results.count { Self.reason($0.verdict) != nil }
+        let errors = report.results.count { Self.obstacle($0) != nil }
+        let skipped = report.count { Self.reason($0) != nil } - errors
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text += "<testsuite name=\"\(Self.escaped(report.plugin ?? report.path))\" tests=\"\(report.results.count)\" "
-        text += "failures=\"\(failures)\" skipped=\"\(skipped)\">\n"
+        text += "failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\">\n"
         for result in report.results {
             let seconds = Double(Int64(result.duration / .milliseconds(1))) / 1000
             text +=
                 "  <testcase classname=\"\(Self.escaped(result.rule.theme.rawValue))\" name=\"\(result.rule.id)\" time=\"\(seconds)\""
-            if let reason = Self.reason(result.verdict) {
+            if let obstacle = Self.obstacle(result) {
+                text += "><error message=\"was not checked: \(Self.escaped(obstacle))\"/></testcase>\n"
+            } else if let reason = Self.reason(result.verdict) {
                 text += "><skipped message=\"\(Self.escaped(reason))\"/></testcase>\n"
             } else if result.verdict.isFailure {
                 let lines =
@@ -199,7 +209,7 @@ struct ConformanceDocument: Document {
         return text + "</testsuite>\n"
     }
 
-    /// A text for XML, which has no place for most control characters.
+    /// A text escaped for XML; control characters that XML does not allow become U+FFFD.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -14,19 +14,19 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Checks every rule of one plugin, in stages: what a broken plugin cannot keep is not tried.
+/// Checks every rule for one plugin, in stages; rules that a broken plugin cannot keep are not tried.
 struct ConformanceSession: Sendable {
     let path: String
     let options: PluginConformance.Options
     let strict: Int
-    /// The only rules to check; empty for all up to the level.
+    /// The ids of the only rules to check; empty for all rules up to the level.
     let only: Set<String>
-    /// How many processes run at once.
+    /// The maximum number of processes that run at once.
     let jobs: Int
-    /// The options of the processes.
+    /// The options to pass to the processes.
     let childArguments: [String]
 
-    /// Checks every rule.
+    /// Checks every rule. If the task is cancelled, the processes are killed, and the rest is not checked.
     func run() async -> ConformanceReport {
         let clock = ContinuousClock()
         let start = clock.now
@@ -68,7 +68,7 @@ struct ConformanceSession: Sendable {
         return report
     }
 
-    /// Checks some rules, so many at once; those that only read the file need no process.
+    /// Checks some rules, `jobs` at once; those that only read the file are checked in this process.
     private func check(_ rules: [PluginConformance.Rule]) async -> [(ConformanceReport.Result, RuleAnswer?)] {
         var checked: [(ConformanceReport.Result, RuleAnswer?)] = []
         for rule in rules where rule.stage == .file {
@@ -78,22 +78,29 @@ struct ConformanceSession: Sendable {
         let waiting = rules.filter { $0.stage != .file }
         guard !waiting.isEmpty else { return checked }
         let queue = Queue(waiting)
-        return await withTaskGroup(of: [(ConformanceReport.Result, RuleAnswer?)].self) { group in
-            for _ in 0..<min(jobs, waiting.count) {
-                let answer = OneShot<[(ConformanceReport.Result, RuleAnswer?)]>()
-                let work: @Sendable () -> Void = { [self] in
-                    var results: [(ConformanceReport.Result, RuleAnswer?)] = []
-                    while let rule = queue.next() { results.append(checkInProcess(rule)) }
-                    answer.send(results)
+        return await withTaskCancellationHandler {
+            await withTaskGroup(of: [(ConformanceReport.Result, RuleAnswer?)].self) { group in
+                for _ in 0..<min(jobs, waiting.count) {
+                    let answer = OneShot<[(ConformanceReport.Result, RuleAnswer?)]>()
+                    let work: @Sendable () -> Void = { [self] in
+                        var results: [(ConformanceReport.Result, RuleAnswer?)] = []
+                        while let rule = queue.next() { results.append(checkInProcess(rule, queue)) }
+                        answer.send(results)
+                    }
+                    if !HostThread.start("conformance", work) { work() }
+                    group.addTask { await answer.wait() }
                 }
-                if !HostThread.start("conformance", work) { work() }
-                group.addTask { await answer.wait() }
+                return await group.reduce(into: checked) { $0 += $1 }
             }
-            return await group.reduce(into: checked) { $0 += $1 }
+        } onCancel: {
+            queue.cancel()
         }
     }
 
-    private func checkInProcess(_ rule: PluginConformance.Rule) -> (ConformanceReport.Result, RuleAnswer?) {
+    private func checkInProcess(
+        _ rule: PluginConformance.Rule,
+        _ queue: Queue
+    ) -> (ConformanceReport.Result, RuleAnswer?) {
         let directory: String
         do throws(SystemError) {
             directory = try TemporaryDirectory.make("connector-test")
@@ -104,17 +111,22 @@ struct ConformanceSession: Sendable {
         defer { TemporaryDirectory.remove(directory) }
         unsafe mkdir(RuleProcess.scratch(in: directory), 0o700)
         let process = RuleProcess(rule: rule, path: path, arguments: childArguments, directory: directory)
-        return process.run()
+        return process.run { queue.isCancelled }
     }
 
-    /// The rules that no thread has taken yet.
+    /// The rules that are still to be checked, which threads take one by one.
     private final class Queue: Sendable {
-        private let rules: Mutex<[PluginConformance.Rule]>
+        /// The rules in reverse order; nil once the check is cancelled.
+        private let rules: Mutex<[PluginConformance.Rule]?>
 
         init(_ rules: [PluginConformance.Rule]) {
             self.rules = Mutex(rules.reversed())
         }
 
-        func next() -> PluginConformance.Rule? { rules.withLock { $0.popLast() } }
+        var isCancelled: Bool { rules.withLock { $0 == nil } }
+
+        func cancel() { rules.withLock { $0 = nil } }
+
+        func next() -> PluginConformance.Rule? { rules.withLock { $0?.popLast() } }
     }
 }

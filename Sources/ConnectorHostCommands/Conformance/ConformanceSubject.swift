@@ -15,9 +15,9 @@ internal import ConnectorPlatform
 
 /// The file that `connector-host test` checks.
 enum ConformanceSubject {
-    /// The file that an argument names: by its path, or by the plugin's id.
+    /// The file that an argument names, by path or by the plugin's id.
     ///
-    /// - Throws: `unknown-plugin` if there is neither.
+    /// - Throws: `not-found` for a file that cannot be read; `unknown-plugin` or another error for an id without a usable plugin.
     static func path(of argument: String) throws(ConnectorError) -> String {
         let isThere = unsafe access(argument, F_OK) == 0
         if isThere || argument.contains("/") {
@@ -26,23 +26,32 @@ enum ConformanceSubject {
             }
             return argument.absolutePath
         }
+        return try path(ofPlugin: argument).absolutePath
+    }
+
+    /// The file of the plugin with an id, in the directories of connectors.json and those that every command searches.
+    ///
+    /// - Throws: `unknown-plugin`, or why the plugin is not usable.
+    static func path(ofPlugin id: String) throws(ConnectorError) -> String {
         let options = ConnectorHost.Options()
         let (configuration, _, _) = Configuration.examine(file: "connectors.json", environment: options.environment)
         let catalog = PluginLookup(directories: configuration?.pluginDirectories ?? [], options: options).everything
-        let candidate = try catalog.find(argument)
-        return (candidate.sidecar ?? candidate.path).absolutePath
+        let candidate = try catalog.find(id)
+        return candidate.sidecar ?? candidate.path
     }
 
-    /// The text of a file of at most 4 MiB.
+    /// The bytes of a file of at most 4 MiB.
     static func text(of path: String) throws(ConnectorError) -> [UInt8] {
         try SimulatorReference.text(of: path)
     }
 
-    /// Waits until the file is another one, and has stayed the same for a while: a linker writes it in steps.
-    static func change(of path: String, since stamp: FileIdentity?) async {
+    /// Waits until the file has changed and then stayed the same for a while, because a linker writes it in steps.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    static func change(of path: String, since stamp: FileIdentity?) async throws {
         var last = stamp
         while true {
-            try? await Task.sleep(for: .milliseconds(300))
+            try await Task.sleep(for: .milliseconds(300))
             let now = FileIdentity(path: path)
             if now != nil, now != stamp, now == last { return }
             last = now

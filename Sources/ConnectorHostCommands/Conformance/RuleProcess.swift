@@ -6,14 +6,14 @@ internal import ConnectorHostTesting
 internal import ConnectorLoading
 internal import ConnectorPlatform
 
-/// A process that checks one rule: this program again. What it found, and how far it came, is left in a directory.
+/// A second process of this program, which checks one rule. It leaves its findings and its progress in a directory.
 struct RuleProcess: Sendable {
     let rule: PluginConformance.Rule
     /// The plugin's file.
     let path: String
     /// The options of the check.
     let arguments: [String]
-    /// The directory, which exists.
+    /// The directory for the findings, which must exist.
     let directory: String
 
     static func answerFile(in directory: String) -> String { "\(directory)/answer.json" }
@@ -21,25 +21,25 @@ struct RuleProcess: Sendable {
     static func crashFile(in directory: String) -> String { "\(directory)/crash" }
     static func scratch(in directory: String) -> String { "\(directory)/state" }
 
-    /// The longest that a check takes.
-    private static let timeout: Duration = .seconds(60)
-    /// How many of the last calls are shown.
+    /// The maximum duration of a check, in seconds.
+    static let timeout: UInt32 = 60
+    /// The number of last calls to show.
     private static let callCount = 6
 
-    /// Runs the process to its end, which blocks the thread.
-    func run() -> (result: ConformanceReport.Result, answer: RuleAnswer?) {
+    /// Runs the process to its end, or kills it once it is cancelled. Blocks the calling thread.
+    func run(unless isCancelled: () -> Bool) -> (result: ConformanceReport.Result, answer: RuleAnswer?) {
         let command = ChildCommand(
             [ProgramFiles.program, "test", path, "--only", rule.id, "--report", directory] + arguments,
-            // The plugin's libraries may need any variable.
+            // The plugin's libraries may need any of the variables.
             environment: ProcessEnvironment.variables,
-            timeout: Self.timeout,
+            timeout: .seconds(Self.timeout),
             limit: 1 << 20
         )
         let clock = ContinuousClock()
         let start = clock.now
         var end: String?
         do throws(ChildCommand.Failure) {
-            _ = try command.output()
+            _ = try command.output(unless: isCancelled)
         } catch {
             end = Self.description(of: error)
         }
@@ -67,7 +67,7 @@ struct RuleProcess: Sendable {
         case .notStarted(let number): "the process could not be started: \(SystemError(number).text)"
         case .status(let status): "the process ended with the status \(status)"
         case .signal(let signal): "the process ended with the signal \(signal)"
-        case .overdue: "the check did not end within \(timeout)"
+        case .overdue: "the check did not end within \(timeout) seconds"
         case .tooLong: "the plugin wrote without end"
         }
     }

@@ -12,14 +12,20 @@ struct AnswerDocument: Document {
     /// The answer; null if there is none.
     var result: JSONValue
 
-    /// A text unchanged, nothing for null, JSON otherwise.
+    /// A string with its lines and tabs, nothing for null, and JSON otherwise.
+    ///
+    /// Control characters are escaped. What another program reads is UTF-8 in every locale.
     func lines(_ style: TextStyle) -> [String] {
+        var style = style
+        if !style.isTerminal { style.isUnicode = true }
         switch result {
-        case .null: []
+        case .null: return []
         case .string(let text):
-            text.split(separator: "\n", omittingEmptySubsequences: false).map { style.shown(String($0)) }
-        default:
-            result.serialized(pretty: true).split(separator: "\n").map { style.shown(String($0)) }
+            return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+                line.split(separator: "\t", omittingEmptySubsequences: false).map { style.shown(String($0)) }
+                    .joined(separator: "\t")
+            }
+        default: return style.lines(of: result)
         }
     }
 

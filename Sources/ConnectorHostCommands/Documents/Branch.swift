@@ -7,7 +7,7 @@ internal import ConnectorHost
 struct Branch {
     /// The connector's report.
     var gate: GateReport
-    /// Whether the branch is a last child, for each level from the root to the connector.
+    /// Whether the branch is the last child of its parent, for each level from the root to the connector.
     var isLast: [Bool]
     /// Whether the connector has children.
     var hasChildren: Bool

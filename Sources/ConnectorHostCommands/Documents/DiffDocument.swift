@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 
-/// What is different between two images of a plugin.
+/// The differences between two images of a plugin.
 struct DiffDocument: Document {
     /// The image in use.
     var old: LockedPlugin
@@ -12,14 +12,14 @@ struct DiffDocument: Document {
     var new: LockedPlugin
     /// The differences.
     var comparison: PluginComparison
-    /// The connectors that use the plugin.
+    /// The leaves of the plugin, and the connectors that call them.
     var users: [User]
 
-    /// A connector that uses the plugin.
+    /// A connector that depends on the plugin.
     struct User: Sendable {
         /// The connector's path.
         var path: String
-        /// The connector that it calls, for a plugin that uses gates; nil for a leaf of the plugin itself.
+        /// The connector that it calls, if its plugin uses gates; nil for a leaf of the plugin itself.
         var uses: String?
     }
 
@@ -31,7 +31,7 @@ struct DiffDocument: Document {
         let count = comparison.changes.count { $0.effect == .breaks }
         let verdict =
             comparison.isCompatible
-            ? "compatible" : "not compatible: \(count) change\(count == 1 ? "" : "s") break callers or files"
+            ? "compatible" : "not compatible: \(count) change\(count == 1 ? " breaks" : "s break") callers or files"
         lines.append("\(style.paint(style.sign(mark), style.colour(mark))) \(verdict)")
         let verb = comparison.isCompatible ? "used by" : "breaks"
         for user in users {

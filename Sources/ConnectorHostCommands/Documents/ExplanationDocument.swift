@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// The explanation of one error code, or the list of all.
+/// The explanation of one error code, or the list of all codes.
 struct ExplanationDocument: Document {
     /// The explained codes.
     var explanations: [ErrorExplanation]
-    /// Whether to print only the first line of each.
+    /// Whether to print only the first line of each explanation.
     var isList: Bool
 
     func lines(_ style: TextStyle) -> [String] {

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The faults of running simulators.
+/// The faults that running simulators inject.
 struct FaultsDocument: Document {
     /// The simulators' own document.
     var json: JSONValue

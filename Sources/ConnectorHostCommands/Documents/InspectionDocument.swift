@@ -9,7 +9,7 @@ internal import ConnectorManifest
 struct InspectionDocument: Document {
     /// The findings.
     var inspection: PluginInspection
-    /// What became of the plugin in a runner; nil if that was not tried.
+    /// How the plugin fared in a runner; nil if that was not tried.
     var probe: PluginProbe?
 
     /// The inspection's own document, with the probe.

@@ -5,26 +5,26 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorManifest
 
-/// The plugins of a configuration, and whether they are locked as they are.
+/// The plugins of a configuration, and whether they match the lock.
 struct LockDocument: Document {
-    /// What was found.
+    /// The findings.
     var examination: LockExamination
     /// Whether the lock was written.
     var isWritten = false
-    /// Whether nothing was to be written.
+    /// Whether the command only checks and never writes.
     var isCheck = false
-    /// The ids of the plugins to take over; empty for all that are new.
+    /// The ids of the plugins to update; empty to add all new ones.
     var updates: [String] = []
 
-    /// What became of a plugin.
+    /// The state of a plugin after the command.
     private enum State: String {
-        /// Locked as it is.
+        /// It matches the lock.
         case locked
-        /// Added, or taken over, by this command.
+        /// Added to the lock, or updated in it, by this command.
         case added, updated
-        /// Not in the lock.
+        /// It is not in the lock.
         case missing
-        /// Other than locked.
+        /// It differs from the lock.
         case changed
     }
 
@@ -80,7 +80,7 @@ struct LockDocument: Document {
         return lines
     }
 
-    /// What a new plugin wants.
+    /// The capabilities, services and hosts that a new plugin wants.
     private static func wants(of plugin: LockedPlugin) -> [PluginChange] {
         plugin.capabilities.keys.sorted().map { PluginChange(.wants, .capability, $0, to: $0) }
             + plugin.services.union(plugin.optionalServices).sorted().map { PluginChange(.wants, .service, $0, to: $0) }

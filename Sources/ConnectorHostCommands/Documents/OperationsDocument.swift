@@ -6,20 +6,30 @@ internal import ConnectorManifest
 
 /// The operations of each connector.
 struct OperationsDocument: Document {
-    /// The leaves, each with its further paths and its plugin's capabilities.
+    /// The leaves, each with its further places and its plugin's capabilities.
     var connectors: [OperationList.Leaf]
 
-    /// Lists the capabilities of every leaf, or of one connector and everything below it.
+    /// Lists the operations of every leaf, or of one connector and everything below it.
     init(resolved: ResolvedConfiguration, path: String?) {
-        let places = resolved.configuration.places
-        let leaves = resolved.configuration.enabledLeaves.compactMap { connector, _ -> OperationList.Leaf? in
-            guard case .success(let plan)? = resolved.leaves[connector.path] else { return nil }
-            return (connector.path, places[connector.path] ?? [], plan.manifest.capabilities)
+        self.init(resolved.configuration, path: path) { connector, _ in
+            try? resolved.leaves[connector.path]?.get().manifest
+        }
+    }
+
+    /// Lists the operations that the manifests of a configuration's plugins declare; a leaf without a manifest is left out.
+    init(
+        _ configuration: Configuration,
+        path: String?,
+        manifest: (Connector, Connector.Leaf) -> Manifest?
+    ) {
+        let places = configuration.places
+        let leaves = configuration.enabledLeaves.compactMap { connector, leaf -> OperationList.Leaf? in
+            manifest(connector, leaf).map { (connector.path, places[connector.path] ?? [], $0.capabilities) }
         }
         self.init(OperationList(leaves), path: path)
     }
 
-    /// Lists the operations of a host, or of one of its connectors and everything below it, by any of a leaf's paths.
+    /// Lists the operations of a host, or of one of its connectors and everything below it; any path of a leaf will do.
     init(_ list: OperationList, path: String?) {
         connectors = list.connectors.filter { leaf in
             path.map { path in

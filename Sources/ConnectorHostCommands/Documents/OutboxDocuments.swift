@@ -50,9 +50,7 @@ struct EventRecordDocument: Document {
         ]
         if showsPayload {
             let value = try? JSONValue(parsing: first.event.payload, file: "")
-            lines += (value ?? .null).serialized(pretty: true).split(separator: "\n").map {
-                "  " + style.shown(String($0))
-            }
+            lines += style.lines(of: value ?? .null).map { "  " + $0 }
         }
         for record in records {
             let due = record.due.map { ", next attempt \($0)" } ?? ""
@@ -69,7 +67,7 @@ struct EventRecordDocument: Document {
 }
 
 extension PastAttempt {
-    /// The attempt, or several equal ones, as one line.
+    /// One attempt, or several with the same outcome, as a line.
     func line(_ style: TextStyle) -> String {
         let time = count == 1 ? "\(at)" : "\(at) to \(until), \(count) attempts"
         guard let failure else { return "\(time): \(style.paint("delivered", .good))" }
@@ -111,8 +109,23 @@ struct CountDocument: Document {
     var count: Int
     /// The noun in the singular.
     var noun: String
+    /// The ids that belong to none.
+    var unknown: [String] = []
+
+    /// The error for the unknown ids; nil if there are none.
+    var error: ConnectorError? {
+        guard !unknown.isEmpty else { return nil }
+        let ids = unknown.map(\.excerpt).joined(separator: ", ")
+        let usual = noun == "event" ? OutboxDocument.unknownEvent("") : OutboxDocument.unknownLetters
+        return ConnectorError(.missing, "no \(noun) has the id \(ids)", fix: usual.fix)
+    }
 
     func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }
 
-    var json: JSONValue { OutboxDocument.count(verb, count) }
+    var json: JSONValue {
+        let json = OutboxDocument.count(verb, count)
+        guard let error, var object = json.object else { return json }
+        object["errors"] = [error.json]
+        return .object(object)
+    }
 }

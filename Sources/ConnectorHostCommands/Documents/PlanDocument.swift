@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
 
-/// A plan, printed like a difference.
+/// A plan, printed like a diff.
 struct PlanDocument: Document {
     /// The plan to show.
     var plan: Plan
@@ -20,7 +20,7 @@ struct PlanDocument: Document {
     private func text(_ line: PlanLine, _ style: TextStyle) -> String {
         let text = style.shown(line.text)
         guard let colour = Self.colour(line.kind) else { return "    " + text }
-        // A setting of the file as a whole is not painted: it may be long.
+        // A setting of the whole file is not painted, because it may be long.
         let head =
             line.path.isEmpty
             ? style.paint("\(line.sign) ", colour) + text : style.paint("\(line.sign) \(text)", colour)

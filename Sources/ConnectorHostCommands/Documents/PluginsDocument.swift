@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorControl
 internal import ConnectorHost
@@ -10,25 +11,29 @@ internal import ConnectorLoading
 struct PluginsDocument: Document {
     /// The files found.
     private var listing: PluginListing
-    /// The process of the host whose images are shown; nil where none runs.
+    /// The process of the host whose images are shown; nil if none runs.
     private var process: Int64?
-    /// What became of plugins in runners, by their places in the list; empty if that was not tried.
+    /// How plugins fared in runners, by their index in the list; empty if that was not tried.
     private var probes: [Int: PluginProbe] = [:]
 
-    /// Lists the files found, and checks usable ones as the loader would.
+    /// Lists the files of a catalogue and checks usable ones as the loader would.
     init(catalog: PluginCatalog) {
         listing = PluginListing(catalog)
     }
 
     /// Loads and opens each usable plugin in a runner of its own, one after the other.
-    mutating func probe() async {
+    ///
+    /// - Throws: The exit status for the signal that ended the command, if there was one.
+    mutating func probe() async throws(ExitCode) {
+        let interruption = Interruption()
         for (index, entry) in listing.entries.enumerated() where listing.problems[index].isEmpty {
             guard let manifest = entry.manifest else { continue }
-            probes[index] = await PluginProbe.run(entry.sidecar ?? entry.path, manifest)
+            probes[index] = await PluginProbe.run(entry.sidecar ?? entry.path, manifest, interruption)
+            if let status = interruption.exitStatus { throw status }
         }
     }
 
-    /// Adds what the process of a host has loaded.
+    /// Adds the images that the process of a host has loaded.
     mutating func add(_ images: [HeldImages], of process: Int64) {
         (listing.images, self.process) = (images, process)
     }

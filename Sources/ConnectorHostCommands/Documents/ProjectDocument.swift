@@ -4,11 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorScaffold
 
-/// A project that was made.
+/// A project that was created.
 struct ProjectDocument: Document {
-    /// The folder that it is in.
+    /// The project's folder.
     var folder: String
-    /// What it is.
+    /// The description of the project.
     var project: Project
     /// The paths of its files.
     var files: [String]
@@ -29,11 +29,11 @@ struct ProjectDocument: Document {
     }
 }
 
-/// A project that was brought to this host.
+/// A project that was updated for this host.
 struct ProjectUpdateDocument: Document {
-    /// The folder that it is in.
+    /// The project's folder.
     var folder: String
-    /// What became of its files.
+    /// What happened to its files.
     var update: ProjectUpdate
 
     func lines(_ style: TextStyle) -> [String] {

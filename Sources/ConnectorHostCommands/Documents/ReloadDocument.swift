@@ -4,9 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorHost
 
-/// How a reload of a running host ended.
+/// The outcome of a reload of a running host.
 struct ReloadDocument: Document {
-    /// The end to show.
+    /// The outcome to show.
     var reload: Reload
 
     var json: JSONValue { reload.json }
@@ -37,7 +37,7 @@ struct ReloadDocument: Document {
         return lines + [style.paint(style.sign(.good), .good) + " active: \(summary)  \(digest)"]
     }
 
-    /// The plan as it is now, if the one to apply no longer fits.
+    /// The current plan, if the one to apply is out of date.
     private func offer(_ style: TextStyle) -> [String] {
         guard let plan = reload.plan, plan.basis != nil, reload.errors.first?.code == .conflict else { return [] }
         return ["", "the plan is now:"] + PlanDocument(plan: plan).lines(style)

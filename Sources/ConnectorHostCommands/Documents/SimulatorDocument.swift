@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorSimulator
 
-/// The URLs of a simulator, and the demonstration credentials that it accepts, which are not secret.
+/// The URLs of a simulator, and the demo credentials that it accepts, which are not secret.
 struct SimulatorDocument: Document {
     /// The vendors, with URLs and credentials.
     var vendors: [(name: String, url: String, credentials: [(key: String, value: String)])] = []

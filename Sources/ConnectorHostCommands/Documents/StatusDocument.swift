@@ -12,7 +12,7 @@ struct StatusDocument: Document {
     var duration: Duration = .zero
     /// The process that sent the report; nil for this one.
     var process: Int64?
-    /// The path of the configuration. Its positions are not printed, because the tree shows the connector.
+    /// The path of the configuration. Positions in it are not printed, because the tree shows the connector.
     var file = ""
     /// Whether the timeout for all gates expired before they opened.
     var isCutShort = false
@@ -77,8 +77,8 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// Whether to mark a connector as optional: the host is ready without it, and its composite does not imply that already,
-    /// by being optional or by having children that replace each other.
+    /// Whether to mark a connector as optional: the host is ready without it, and its composite does not already imply that
+    /// by being optional itself or by having children that stand in for each other.
     private func isOptional(_ gate: GateReport) -> Bool {
         guard !gate.isRequired else { return false }
         guard let slash = gate.path.lastIndex(of: "/"), let parent = report[String(gate.path[..<slash])] else {
@@ -119,7 +119,8 @@ struct StatusDocument: Document {
         ])
     }
 
-    /// The notes below a gate: its error and the remedy, its other places, the connectors that it uses, its warnings, its calls and its outbox.
+    /// The notes below a gate, such as its error and the remedy, its other places, the connectors that it uses, its sandbox, its
+    /// warnings, its calls and its outbox.
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
         if let error = gate.error {
@@ -159,7 +160,7 @@ struct StatusDocument: Document {
         return lines
     }
 
-    /// Why the file differs from what runs; empty if it does not.
+    /// Why what runs is not what the file says; empty if it is.
     private func configuration(_ style: TextStyle) -> [String] {
         (report.configuration?.errors ?? []).flatMap { error in
             let text = ErrorLines(error: error)
@@ -186,7 +187,7 @@ struct StatusDocument: Document {
 }
 
 extension GateReport {
-    /// The mark of the gate's state; an optional gate is never bad.
+    /// The mark of the gate's state; that of an optional gate is never bad.
     fileprivate var mark: TextStyle.Mark {
         switch state {
         case .open: .good

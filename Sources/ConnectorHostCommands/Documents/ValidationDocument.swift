@@ -9,7 +9,7 @@ internal import ConnectorSimulator
 
 /// The result of validating the plugins of a configuration without faults.
 struct ValidationDocument: Document {
-    /// The file checked.
+    /// The checked file.
     var file: String
     /// The files that it includes, directly or indirectly, each with the number of its gates.
     var includedFiles: [(file: String, gateCount: Int)]
@@ -17,7 +17,7 @@ struct ValidationDocument: Document {
     var gateCount: Int
     /// The number of gates that would fail.
     var failingCount = 0
-    /// The problems that prevent gates from opening, in the order of the gates' paths, each plugin only at its first gate.
+    /// The problems that prevent gates from opening, ordered by path; those of a plugin are listed only for its first gate.
     var problems: [ConnectorError] = []
 
     /// Checks the plugins of a valid configuration as the loader would.
@@ -40,7 +40,7 @@ struct ValidationDocument: Document {
             problems += answers
             // A simulated interface needs no image.
             if case .interface? = gate?.substitute { continue }
-            // Nor does one whose answers have faults.
+            // Neither does a leaf whose answers have faults.
             if case .nothing? = gate?.substitute, case .failure(let error) = plugins.candidate(leaf.plugin),
                 error.code == .notFound
             {
@@ -50,12 +50,13 @@ struct ValidationDocument: Document {
             let known = examined[leaf.plugin]
             let found = known ?? Self.problems(of: leaf.plugin, plan, plugins)
             examined[leaf.plugin] = found
-            // The plugin would load, but what it uses is not bound.
+            var isFailing = !found.isEmpty || (isSimulated && !answers.isEmpty)
+            // The plugin would load, but the connectors that it uses are not bound.
             if found.isEmpty, case .failure(let error)? = plan {
-                failingCount += 1
+                isFailing = true
                 problems.append(error)
             }
-            if !found.isEmpty || (isSimulated && !answers.isEmpty) { failingCount += 1 }
+            if isFailing { failingCount += 1 }
             guard known == nil else { continue }
             problems += found.map { error in
                 var error = error
@@ -65,9 +66,9 @@ struct ValidationDocument: Document {
         }
     }
 
-    /// The faults of what simulates a leaf.
+    /// The faults of a leaf's simulator or answers.
     ///
-    /// - Parameter gate: The leaf when it is simulated; nil if it is not, and its file is only checked.
+    /// - Parameter gate: The simulated leaf; nil if the leaf is not simulated and only its file of answers is checked.
     private static func faults(
         of gate: SimulatedGate?,
         or connector: Connector,
@@ -111,7 +112,7 @@ struct ValidationDocument: Document {
             let planned = if case .failure(let planned)? = plan { planned } else { error }
             let path = plugin.isPath ? plugin.name : plugins.everything.entries.first { $0.id == plugin.name }?.path
             let found = path.map { PluginInspection(path: $0).problems } ?? []
-            // The inspection may find no problem even if no plugin could be chosen.
+            // The inspection may find no problem even though no plugin could be chosen.
             return found.contains { $0.code == planned.code } ? found : [planned]
         }
     }

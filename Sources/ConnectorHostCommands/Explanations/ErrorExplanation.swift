@@ -5,11 +5,11 @@ internal import ConnectorBase
 
 /// What an error code means, what usually causes it, and what to do.
 struct ErrorExplanation: Sendable {
-    /// The code, as reports and `--json` output have it.
+    /// The code, as in reports and `--json` output.
     let code: ConnectorError.Code
-    /// What has happened, in a sentence.
+    /// What happened, in one sentence.
     let meaning: String
-    /// The usual causes, the most likely first.
+    /// The usual causes, most likely first.
     let causes: [String]
     /// What to do about it.
     let fixes: [String]
@@ -33,7 +33,7 @@ struct ErrorExplanation: Sendable {
 
     /// The explanation of a code.
     ///
-    /// - Throws: `not-found`, with the nearest code.
+    /// - Throws: `not-found` for an unknown code, with the nearest one as the fix.
     static func of(_ code: String) throws(ConnectorError) -> ErrorExplanation {
         guard let explanation = all.first(where: { $0.code.rawValue == code }) else {
             throw ConnectorError(

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorConfiguration
 internal import ConnectorHost
 
-/// What replaces the vendors of connectors for one simulation, in place of what the configuration says.
+/// What stands in for the vendors of connectors in one simulation, instead of what the configuration says.
 struct AnswersOption: ParsableArguments {
     @Option(
         name: .customLong("answers"),
@@ -17,9 +17,11 @@ struct AnswersOption: ParsableArguments {
     )
     private var texts: [String] = []
 
-    /// Whether the command names any.
+    /// Whether the command names any answers.
     var isGiven: Bool { !texts.isEmpty }
 
+    /// Checks the options.
+    ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {
         guard !texts.isEmpty else { return }
@@ -37,7 +39,7 @@ struct AnswersOption: ParsableArguments {
         }
     }
 
-    /// The simulation that the options describe; nil without one.
+    /// The simulation that the options describe; nil without simulation.
     func request(isSimulated: Bool) -> SimulationRequest? {
         let pairs = texts.compactMap(Self.pair)
         return isSimulated ? SimulationRequest(simulators: Dictionary(pairs) { first, _ in first }) : nil

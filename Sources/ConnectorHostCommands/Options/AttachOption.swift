@@ -12,7 +12,9 @@ struct AttachOption: ParsableArguments {
     )
     var attach: Bool?
 
-    /// - Parameter isOwn: Whether the command simulates, or learns, in a way of its own.
+    /// Checks the option.
+    ///
+    /// - Parameter isOwn: Whether the command needs a host with answers, a speed or sandboxes of its own.
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isOwn: Bool) throws {
         if isOwn, attach == true {

@@ -8,7 +8,7 @@ internal import ConnectorLoading
 extension ConfigurationOption {
     /// Every plugin in the plugin directories. Only the configuration's list of directories is used; its faults are ignored.
     ///
-    /// If there is no file, and the user named none, only the other directories are searched.
+    /// If there is no file and the user named none, only the other directories are searched.
     ///
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing why the file cannot be read.
     func catalog(_ options: ConnectorHost.Options, answer: OutputOptions) throws -> PluginCatalog {

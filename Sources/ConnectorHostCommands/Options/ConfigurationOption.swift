@@ -22,11 +22,11 @@ struct ConfigurationOption: ParsableArguments {
     /// Whether the user named the file, so that it must exist.
     var isExplicit: Bool { path != nil }
 
-    /// Reads the file, finds the plugins it names, and checks it against them.
+    /// Reads the file, finds the plugins that it names, and checks the file against them.
     ///
     /// - Parameters:
-    ///   - simulation: What will be simulated, and then needs no secrets and no images; nil for nothing.
-    ///   - opensNothing: Whether no gate will open, so that manifests without an image are enough.
+    ///   - simulation: What will be simulated; simulated leaves need no secrets and no images. Nil to simulate nothing.
+    ///   - opensNothing: Whether no gate will open, so that a manifest without an image is enough.
     /// - Throws: Every fault of the file.
     func resolve(
         _ options: ConnectorHost.Options,

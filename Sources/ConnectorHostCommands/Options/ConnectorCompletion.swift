@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import ConnectorHost
 
-/// What a shell offers for the connectors of a file, and for their operations. A file with faults offers what it can.
+/// Shell completions for the connectors of a file and their operations. For a file with faults they may be incomplete.
 enum ConnectorCompletion {
     /// The paths of the connectors.
     static let paths = CompletionKind.custom { words, _, _ in
@@ -12,31 +12,29 @@ enum ConnectorCompletion {
         return configuration?.allConnectors.map(\.path) ?? []
     }
 
-    /// The names of the operations of the connector whose path comes before.
+    /// The names of the operations of the connector whose path precedes.
+    ///
+    /// Only the manifests are read: no secret, and no program that prints one.
     static let operations = CompletionKind.custom { words, _, _ in
         let options = ConnectorHost.Options()
-        do throws(ConfigurationErrors) {
-            let resolved = try Configuration.load(
-                file: file(words),
-                environment: options.environment,
-                simulation: nil
-            ) { configuration in
-                let lookup = PluginLookup(configuration: configuration, options: options)
-                return { lookup.interface($0) }
-            }
-            let known = Set(resolved.configuration.allConnectors.map(\.path))
-            guard let path = words.first(where: known.contains) else { return [] }
-            let leaves = OperationsDocument(resolved: resolved, path: path).connectors
-            let names = leaves.flatMap { $0.capabilities }.flatMap(\.operations).map(\.name)
-            return Set(names).sorted()
-        } catch {
-            return []
-        }
+        guard
+            let configuration = Configuration.examine(file: file(words), environment: options.environment).0
+        else { return [] }
+        let known = Set(configuration.allConnectors.map(\.path))
+        // After the names of the program and the command.
+        guard let path = words.dropFirst(2).first(where: known.contains) else { return [] }
+        let lookup = PluginLookup(configuration: configuration, options: options)
+        let document = OperationsDocument(configuration, path: path) { try? lookup.interface($1.plugin).get() }
+        let names = document.connectors.flatMap(\.capabilities).flatMap(\.operations).map(\.name)
+        return Set(names).sorted()
     }
 
-    /// The file that the words name.
+    /// The configuration file that the words name. Shells may split `--config=FILE` at the sign.
     private static func file(_ words: [String]) -> String {
-        guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else { return "connectors.json" }
-        return words[option + 1]
+        for (index, word) in words.enumerated() where word.hasPrefix("--config") {
+            if word.hasPrefix("--config=") { return String(word.dropFirst("--config=".count)) }
+            if word == "--config", let next = words[(index + 1)...].first(where: { $0 != "=" }) { return next }
+        }
+        return "connectors.json"
     }
 }

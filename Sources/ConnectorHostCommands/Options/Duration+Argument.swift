@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 
 extension Duration {
-    /// Parses an argument such as `5s`.
+    /// Parses a duration, such as `5s`.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     static func argument(_ text: String) throws -> Duration {

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import Synchronization
 
-/// Whether a command lets plugins run without a sandbox, and prints the one that each needs.
+/// Whether a command lets plugins run without a sandbox and prints the sandbox that each one needs.
 struct LearnOption: ParsableArguments {
     @Flag(
         help: """
@@ -18,24 +18,24 @@ struct LearnOption: ParsableArguments {
     /// Whether the command learns.
     var isGiven: Bool { learn }
 
-    /// What takes down the lessons; nil if the command does not learn.
+    /// An object that collects the lessons; nil if the command does not learn.
     func lessons() -> SandboxLessons? { learn ? SandboxLessons() : nil }
 }
 
-/// What runners have learned during a command.
+/// The lessons of runners during a command.
 final class SandboxLessons: Sendable {
     private struct Lesson: Sendable {
         var connectors: Set<String> = []
-        /// What a sandbox has to allow: a runner that has started again begins again, so everything counts.
+        /// What the sandbox has to allow. A restarted runner learns from scratch, so all of its lessons are merged.
         var settings: JSONObject = [:]
-        /// What no setting allows.
+        /// What no setting can allow.
         var refusals: [String] = []
     }
 
-    /// By the names of the runners.
+    /// The lessons, by the name of the runner.
     private let lessons = Mutex<[String: Lesson]>([:])
 
-    /// Takes a lesson of a runner.
+    /// Adds a lesson of a runner.
     func take(_ lesson: SandboxLesson) {
         lessons.withLock { lessons in
             var known = lessons[lesson.runner] ?? Lesson()
@@ -51,14 +51,14 @@ final class SandboxLessons: Sendable {
         }
     }
 
-    /// Prints on standard error what was learned.
+    /// Prints the lessons on standard error.
     ///
-    /// - Parameter runners: The runners that there were, with the paths of their connectors.
+    /// - Parameter runners: The runners of the command, with the paths of their connectors.
     func write(of runners: [RunnerReport]) {
         var lessons = lessons.withLock(\.self)
         for runner in runners { lessons[runner.name, default: Lesson()].connectors.formUnion(runner.connectors) }
         for (name, lesson) in lessons.sorted(by: { $0.key < $1.key }) {
-            // Those of a plugin that ended its runner before it was an instance are not known.
+            // The connectors of a plugin that ended its runner before it had an instance are unknown.
             let connectors = lesson.connectors.isEmpty ? name : lesson.connectors.sorted().joined(separator: ", ")
             for refusal in lesson.refusals { StandardStream.error.writeLine("\(connectors): \(refusal)") }
             let needs =
@@ -70,7 +70,7 @@ final class SandboxLessons: Sendable {
 }
 
 extension JSONValue {
-    /// An array with the elements of another one that it does not have; any other value as it is.
+    /// An array, after the elements of another one, without duplicates; any other value as it is.
     fileprivate func joined(_ other: JSONValue?) -> JSONValue {
         guard let own = array, let known = other?.array else { return self }
         return .array(known + own.filter { !known.contains($0) })

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 
 extension OutputOptions {
-    /// Runs a step; if the configuration is invalid, shows the errors.
+    /// Runs a step and, if the configuration is invalid, shows the errors.
     ///
     /// With `--json` the errors are the answer on standard output; otherwise they go to standard error.
     ///
@@ -19,18 +19,20 @@ extension OutputOptions {
         }
     }
 
-    /// Shows errors: as the answer with `--json`, on standard error otherwise.
+    /// Shows errors: with `--json` as the answer, otherwise on standard error.
     func report(
         _ errors: [ConnectorError],
         omitted: Int = 0,
         of occasion: Remedy.Occasion = .opening,
-        isValidation: Bool = false
+        isValidation: Bool = false,
+        sent: SentDocument? = nil
     ) {
         let document = ErrorsDocument(
             errors: errors,
             omitted: omitted,
             occasion: occasion,
-            isValidation: isValidation
+            isValidation: isValidation,
+            sent: sent
         )
         guard !isJSON else { return output.write(document) }
         let text = Output(format: .text, style: .detected(for: .error)).render(document)

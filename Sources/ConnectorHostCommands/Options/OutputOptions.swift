@@ -9,10 +9,10 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print one JSON document on standard output.")
     var isJSON = false
 
-    /// For the parser, which sets the options: until then they cannot be read.
+    /// Creates options for the parser to set; they cannot be read before that.
     init() {}
 
-    /// The options of a command that does not have them on its command line.
+    /// Creates the options of a command that does not take them on its command line.
     init(isJSON: Bool) {
         self.isJSON = isJSON
     }

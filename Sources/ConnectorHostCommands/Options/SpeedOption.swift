@@ -3,7 +3,7 @@
 
 internal import ArgumentParser
 
-/// How fast time passes for a simulated host. Its timeouts shrink as well, and simulators still take milliseconds, so there is a limit.
+/// How fast time passes for a simulated host. It is limited, because timeouts shrink too, while simulators still take milliseconds.
 struct SpeedOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -13,12 +13,14 @@ struct SpeedOption: ParsableArguments {
     )
     private var speed: Int?
 
-    /// Whether the command names one.
+    /// Whether the command names a speed.
     var isGiven: Bool { speed != nil }
 
     /// How many seconds pass for the host in one second.
     var factor: Int { speed ?? 1 }
 
+    /// Checks the option.
+    ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     func validate(isSimulated: Bool) throws {
         guard let speed else { return }

@@ -14,7 +14,7 @@ struct WebConsoleOptions: ParsableArguments {
     @Flag(help: "Make the console in the browser read-only.")
     var consoleReadOnly = false
 
-    /// The token that grants reading and acting.
+    /// The token that grants the rights to read and to act.
     @Option(
         help: ArgumentHelp(
             "The token, as env:NAME or file:PATH, that admits browsers and programs.",
@@ -23,23 +23,28 @@ struct WebConsoleOptions: ParsableArguments {
     )
     var consoleToken: String?
 
-    /// The token that only grants reading.
+    /// The token that grants only the right to read.
     @Option(help: ArgumentHelp("The token, as env:NAME or file:PATH, that admits them read-only.", valueName: "secret"))
     var consoleReadToken: String?
 
-    /// The file of the certificate.
+    /// The file with the certificate.
     @Option(
         help: ArgumentHelp("The certificate, in PEM; required for an address other than loopback.", valueName: "file"),
         completion: .file()
     )
     var consoleCertificate: String?
 
-    /// The file of the certificate's key.
+    /// The file with the certificate's key.
     @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
     var consoleKey: String?
 
     /// Further host names of the server.
-    @Option(help: ArgumentHelp("A further host name that the URL may contain; repeatable.", valueName: "host"))
+    @Option(
+        help: ArgumentHelp(
+            "A further host name that the URL may contain, with any port; repeatable.",
+            valueName: "host"
+        )
+    )
     var consoleName: [String] = []
 
     func validate() throws {
@@ -50,7 +55,7 @@ struct WebConsoleOptions: ParsableArguments {
 
     /// The options of the console.
     ///
-    /// - Throws: `invalid-value` for options that would admit clients by mistake, and the error of a secret that cannot be read.
+    /// - Throws: `invalid-value` for options that would admit clients by mistake; the error of a secret that cannot be read.
     func options(at address: WebConsole.Address, route: Route) throws(ConnectorError) -> WebConsole.Options {
         var options = WebConsole.Options()
         options.address = address
@@ -80,9 +85,9 @@ extension WebConsole.Address {
 }
 
 extension OutputOptions {
-    /// Converts an option, if it was given; shows the error if that fails.
+    /// Converts an option if it was given, and shows the error if that fails.
     ///
-    /// - Throws: The status of wrong usage.
+    /// - Throws: The exit status for wrong usage.
     func checked<Given, Value>(
         _ given: Given?,
         _ make: (Given) throws(ConnectorError) -> Value

@@ -7,7 +7,7 @@ internal import Logging
 struct ConsoleLogHandler: LogHandler {
     /// The minimum level to write.
     var logLevel: Logger.Level
-    /// Metadata of every line.
+    /// The metadata of every line.
     var metadata: Logger.Metadata = [:]
 
     /// Creates a handler without metadata.

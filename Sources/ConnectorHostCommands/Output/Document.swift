@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The answer of a command, which renders itself in each format.
+/// The answer of a command, which can render itself in each format.
 protocol Document: Sendable {
     /// The human-readable lines.
     func lines(_ style: TextStyle) -> [String]

@@ -10,7 +10,7 @@ struct ErrorLines {
     /// The context of the error, which selects the usual remedy.
     var occasion = Remedy.Occasion.opening
 
-    /// The lines of the error on its own, in the format of compilers.
+    /// The lines of an error that stands alone, in the format of compilers.
     func lines(_ style: TextStyle) -> [String] {
         var line = ""
         if let position = error.position { line += style.paint(style.shown(position.description) + ": ", .strong) }
@@ -25,9 +25,9 @@ struct ErrorLines {
         style.shown(error.message) + style.paint(" [\(style.shown(error.code.rawValue))]", .faint)
     }
 
-    /// The position and the headline, for an error printed below its connector or plugin.
+    /// The position and the headline of an error that is printed below its connector or plugin.
     ///
-    /// - Parameter file: The file whose positions are omitted.
+    /// - Parameter file: The file, positions in which are omitted.
     func locatedHeadline(_ style: TextStyle, besides file: String = "") -> String {
         guard let position = error.position, position.file != file else { return headline(style) }
         return style.shown(position.description) + ": " + headline(style)

@@ -3,7 +3,7 @@
 
 internal import ConnectorHost
 
-/// A progress line on the terminal that names the gates still opening, shown after one second.
+/// A progress line on the terminal with the gates that are still opening, shown after one second.
 struct OpeningProgress {
     /// Watches the reports and writes the line.
     private let task: Task<Void, Never>
@@ -11,7 +11,7 @@ struct OpeningProgress {
     /// The delay before the line appears.
     private static let delay: Duration = .seconds(1)
 
-    /// Starts watching; nil if standard error is not a terminal.
+    /// Starts watching; nil if standard error is not a terminal or shows no colours.
     static func show(of host: ConnectorHost) -> OpeningProgress? {
         guard StandardStream.error.isTerminal else { return nil }
         let style = TextStyle.detected(for: .error)
@@ -20,7 +20,8 @@ struct OpeningProgress {
             task: Task {
                 guard (try? await Task.sleep(for: delay)) != nil else { return }
                 for await report in host.reports where !Task.isCancelled {
-                    StandardStream.error.write("\r\u{1B}[K" + line(report, style))
+                    // Without DECAWM the terminal cuts the line at its edge; the start of a wrapped line would stay.
+                    StandardStream.error.write("\r\u{1B}[K\u{1B}[?7l" + line(report, style) + "\u{1B}[?7h")
                 }
                 StandardStream.error.write("\r\u{1B}[K")
             }

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// Writes every answer of a command.
+/// Writes the answers of a command.
 struct Output: Sendable {
     /// The format of answers.
     var format: Format

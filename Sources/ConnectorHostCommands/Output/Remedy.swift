@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The usual remedy for each kind of failure, for errors that suggest none.
+/// The usual remedy for each kind of failure, for errors that suggest no fix.
 enum Remedy {
     /// The context of a failure.
     enum Occasion {

@@ -37,7 +37,7 @@ enum StandardStream: Sendable {
 
     /// Duplicates standard output for answers, and redirects descriptor 1 to standard error.
     ///
-    /// So the output of a plugin that prints, against the rules, goes to standard error and does not corrupt the answer.
+    /// If a plugin prints, against the rules, its output goes to standard error and does not corrupt the answer.
     static func keepOutput() {
         guard answer.load(ordering: .relaxed) == STDOUT_FILENO else { return }
         let own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -49,14 +49,13 @@ enum StandardStream: Sendable {
         answer.store(own, ordering: .relaxed)
     }
 
-    /// The reason that an answer could not be written, such as a full disk; nil if none failed.
-    static var outputFailure: String? {
+    /// The reason that an answer could not be written, such as a full disk; nil if no write failed.
+    static var outputFailure: SystemError? {
         let number = failure.load(ordering: .relaxed)
-        guard number != 0 else { return nil }
-        return SystemError(number).text
+        return number == 0 ? nil : SystemError(number)
     }
 
-    /// Writes a whole text. A failed write of an answer is recorded in ``outputFailure``; one of standard error is ignored.
+    /// Writes a whole text. A failed write of an answer is recorded in ``outputFailure``; one to standard error is ignored.
     func write(_ text: String) {
         do throws(SystemError) {
             try OutputFile.write(Array(text.utf8), to: descriptor)

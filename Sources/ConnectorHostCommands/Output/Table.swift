@@ -1,9 +1,11 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorConsoleTerminal
+
 /// Rows with aligned columns.
 struct Table {
-    /// The content of one cell: pieces, each with a colour.
+    /// The contents of a cell: pieces of text, each with a colour.
     struct Cell: ExpressibleByStringLiteral {
         /// The text and colour of each piece, from left to right.
         var pieces: [(text: String, colour: TextStyle.Colour?)]
@@ -21,7 +23,7 @@ struct Table {
         }
 
         /// The width in columns of the terminal.
-        var width: Int { pieces.reduce(0) { $0 + $1.text.count } }
+        var width: Int { pieces.reduce(0) { $0 + CharacterWidth.columns(of: $1.text) } }
 
         func painted(_ style: TextStyle) -> String {
             pieces.map { style.paint($0.text, $0.colour) }.joined()

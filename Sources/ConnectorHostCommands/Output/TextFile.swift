@@ -4,9 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorPlatform
 
-/// Writes what a command is asked to keep in a file.
+/// Writes the files that a command is asked to write.
 enum TextFile {
-    /// Replaces a file, so that whoever reads it meanwhile reads the old one or the new one.
+    /// Replaces a file atomically: a concurrent reader sees either the old or the new one.
     static func replace(_ path: String, with text: String) throws(ConnectorError) {
         do throws(SystemError) {
             try OutputFile.replace(path, with: Array(text.utf8))

@@ -6,17 +6,17 @@ internal import ConnectorConfiguration
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// The page of a plugin: what its manifest says, between two marks, in a page that is otherwise written by hand.
+/// The page of a plugin, which is written by hand except for a part between two marks, made from the manifest.
 struct PluginPage {
-    /// The plugin.
+    /// The plugin's manifest.
     let manifest: Manifest
 
     private static let begin = "<!-- manifest -->"
     private static let end = "<!-- /manifest -->"
 
-    /// Reads the manifest in a file: a manifest as JSON, or an image.
+    /// Reads the manifest from a file, which is a manifest as JSON or an image.
     ///
-    /// - Throws: `invalid-manifest`, or why the file cannot be read.
+    /// - Throws: `invalid-manifest`, or the error of a file that cannot be read.
     init(of file: String) throws(ConnectorError) {
         if file.hasSuffix(".json") {
             manifest = try Manifest(parsing: SmallFile(reading: file, limit: Manifest.sizeLimit).bytes, file: file)
@@ -29,13 +29,13 @@ struct PluginPage {
         self.manifest = manifest
     }
 
-    /// The page's name in a folder.
+    /// The page's file name.
     var name: String { "\(manifest.id).md" }
 
-    /// A page for a plugin that has none yet.
+    /// The page of a plugin that has none yet.
     var text: String { "# \(manifest.id)\n\n\(manifest.documentation)\n\n\(part)\n" }
 
-    /// A page with what the manifest says now, and everything else as it was.
+    /// A page with the part from the manifest up to date and everything else unchanged.
     ///
     /// - Throws: `invalid-value` if the page lacks the marks.
     func updated(_ page: String, file: String) throws(ConnectorError) -> String {
@@ -50,7 +50,7 @@ struct PluginPage {
         return page[..<start.lowerBound] + part + page[stop.upperBound...]
     }
 
-    /// What the manifest says, with the marks.
+    /// The part from the manifest, between the marks.
     private var part: String {
         let rows = facts.map { "| \($0.name) | \($0.text) |" }
         let fields = manifest.configuration.map { field in
@@ -100,7 +100,7 @@ struct PluginPage {
 }
 
 extension ConfigurationField {
-    /// What a value may be, in a few words.
+    /// The kind of value, in a few words.
     fileprivate var kind: String {
         guard allowedValues.isEmpty else { return allowedValues.map { "`\($0)`" }.joined(separator: ", ") }
         func text(_ bound: Double) -> String { Int64(exactly: bound).map { "\($0)" } ?? "\(bound)" }

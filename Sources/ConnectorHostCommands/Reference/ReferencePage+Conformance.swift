@@ -4,7 +4,7 @@
 internal import ConnectorHostTesting
 
 extension ReferencePage {
-    /// The rules of `connector-host test`, from the rules themselves.
+    /// The rules of `connector-host test`, generated from the rules themselves.
     static var conformanceRules: String {
         let rules = PluginConformance.Rule.all
         var lines = [

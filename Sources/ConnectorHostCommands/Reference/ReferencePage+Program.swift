@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
 
 extension ReferencePage {
@@ -27,7 +28,7 @@ extension ReferencePage {
             + command.configuration.subcommands.flatMap { pages(of: $0, below: name) }
     }
 
-    /// What the host measures.
+    /// The metrics of the host.
     static var metricTable: String {
         let rows = MetricDefinition.all.map { metric in
             let attributes = ([MetricDefinition.pathAttribute] + metric.attributes).map { "`\($0)`" }
@@ -39,7 +40,8 @@ extension ReferencePage {
 
             `host.prometheusText` and `/metrics` have them under the second name, an application's metrics system under the first. Units are codes
             of UCUM. Every series of a simulated connector also has `\(MetricDefinition.simulatedAttribute)`; `error.type` is the code of an
-            error, and absent on success; operations that no manifest has are counted as `\(MetricDefinition.other)`.
+            error, and absent on success. Operations that no manifest has are counted as `\(MetricDefinition.other)`, and so are a connector's
+            codes after the first \(ConnectorError.Code.countLimit).
 
             | name | in Prometheus | kind | unit | what | attributes |
             |---|---|---|---|---|---|

@@ -6,7 +6,7 @@ internal import ConnectorConfiguration
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// A page of the reference, written from what the program itself reads: schemas, definitions and help texts.
+/// A page of the reference, generated from the schemas, definitions and help texts that the program itself uses.
 enum ReferencePage: String, CaseIterable, Sendable {
     /// The keys of a plugin's manifest.
     case manifest
@@ -18,9 +18,9 @@ enum ReferencePage: String, CaseIterable, Sendable {
     case capabilities
     /// The help of every command.
     case commands
-    /// The rules that plugins keep.
+    /// The rules that plugins must keep.
     case conformance
-    /// What the host measures.
+    /// The metrics of the host.
     case metrics
     /// Every error code.
     case errors

@@ -3,16 +3,18 @@
 
 internal import ConnectorBase
 
-/// The keys of a JSON Schema as tables in Markdown: one for the root, and one for each definition that has a section.
+/// The keys of a JSON Schema as Markdown tables: one for the root, and one for each definition with a section.
 struct SchemaTables {
     private let root: JSONValue
     private let definitions: JSONObject
     private let sections: [(name: String, title: String)]
     private let folded: Set<String>
 
+    /// Creates the tables of a schema.
+    ///
     /// - Parameters:
     ///   - sections: The definitions with a table of their own, in order; others are shown where they are used.
-    ///   - folded: The keys whose members another page has.
+    ///   - folded: The keys whose members are documented on another page.
     init(of schema: JSONValue, sections: [(name: String, title: String)], folded: Set<String> = []) {
         self.folded = folded
         root = schema
@@ -20,7 +22,7 @@ struct SchemaTables {
         self.sections = sections
     }
 
-    /// Every table, each below a heading.
+    /// All tables, each below a heading.
     func text(title: String) -> String {
         let rest = sections.compactMap { section in
             definitions[section.name].map { table(of: $0, title: section.title) }
@@ -34,7 +36,7 @@ struct SchemaTables {
         return (lines + rows(of: objectForm(of: schema), below: "", required)).joined(separator: "\n")
     }
 
-    /// The rows of an object's members, with those of objects within it.
+    /// The rows of an object's members, and those of the objects within it.
     private func rows(of schema: JSONValue, below path: String, _ required: [String]) -> [String] {
         (schema["properties"]?.object?.members ?? []).flatMap { member -> [String] in
             guard member.value != .bool(false) else { return [] }
@@ -53,7 +55,7 @@ struct SchemaTables {
         }
     }
 
-    /// The form of a value that is an object with named members, if it has one.
+    /// The form of a value that is an object with named members; the schema itself if there is none.
     private func objectForm(of schema: JSONValue) -> JSONValue {
         if schema["properties"] != nil { return schema }
         return schema["anyOf"]?.array?.first { $0["properties"] != nil } ?? schema
@@ -61,7 +63,7 @@ struct SchemaTables {
 
     // MARK: Kinds
 
-    /// What a value may be, in a few words.
+    /// The kind of value, in a few words.
     private func kind(of schema: JSONValue) -> String {
         if let reference = schema["$ref"]?.string { return kind(ofReference: reference) }
         if let value = schema["const"] { return "`\(value)`" }
@@ -104,6 +106,6 @@ struct SchemaTables {
 }
 
 extension [String] {
-    /// Each text once, in order.
+    /// The texts in order, without duplicates.
     fileprivate var reduced: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }

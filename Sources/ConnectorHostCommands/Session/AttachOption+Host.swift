@@ -9,9 +9,10 @@ extension AttachOption {
     /// The running host to use; nil to open the gates in this process.
     ///
     /// - Parameters:
-    ///   - names: The sockets to try, in this order: a command that simulates wants a host that does.
-    ///   - isOwn: Whether the command simulates in a way of its own, which no running host does; nor does one record for `connector-host record`.
-    /// - Throws: `not-open` if none runs and `--attach` requires one; the error of a host that does not respond.
+    ///   - names: The sockets to try, in this order: a command that simulates needs a host that simulates.
+    ///   - isOwn: Whether the command needs a host of its own, for example because it simulates in a way that no running host does.
+    ///     A command under `connector-host record` also uses its own host, unless `--attach` says otherwise.
+    /// - Throws: `not-open` if no host runs and `--attach` requires one; the error of a host that does not respond.
     func host(
         of file: ConfigurationOption,
         on names: [ControlSocket.Name] = [.control],
@@ -28,7 +29,7 @@ extension AttachOption {
             )
         }
         let isSimulated = names == [.simulated]
-        // The directory in which a host listens may be the one that a damaged file no longer names.
+        // The host may listen in a directory that a damaged file no longer names.
         let (configuration, problems, _) = Configuration.examine(file: file.file, environment: .process)
         throw ConnectorError(
             .notOpen,

@@ -14,10 +14,10 @@ struct AttachedHost: Sendable {
     let isSimulated: Bool
     private let client: ControlClient
 
-    /// Finds the host that runs on a file, which may have become invalid since the host has read it.
+    /// Finds the host that runs on a file, even if the file has become invalid since the host read it.
     ///
     /// - Parameter names: The sockets to try, in this order.
-    /// - Returns: Nil if none runs, or the file is so damaged that its state directory cannot be determined.
+    /// - Returns: Nil if no host runs, or if the file is so damaged that its state directory cannot be determined.
     /// - Throws: The error of a host that does not respond.
     static func find(
         _ file: ConfigurationOption,
@@ -35,7 +35,7 @@ struct AttachedHost: Sendable {
         return nil
     }
 
-    /// Calls an operation with the arguments of a command line. Cancelling the task cancels the call in the host.
+    /// Calls an operation with arguments from a command line. Cancelling the task cancels the call in the host.
     ///
     /// - Throws: The error of the host or of the operation.
     func call(
@@ -58,7 +58,7 @@ struct AttachedHost: Sendable {
         return result
     }
 
-    /// Receives the events of plugins, until the body stops it, the host ends or the task is cancelled.
+    /// Receives the events of plugins until the body stops it, the host ends or the task is cancelled.
     ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
@@ -72,7 +72,7 @@ struct AttachedHost: Sendable {
 
     /// Fetches a document.
     ///
-    /// - Parameter query: The parameters; those without a value are omitted.
+    /// - Parameter query: The parameters of the URL; those without a value are omitted.
     func document(
         _ path: String,
         _ query: [(String, String?)] = [],
@@ -84,24 +84,24 @@ struct AttachedHost: Sendable {
         return document
     }
 
-    /// Makes the host perform an action, without a timeout.
+    /// Makes the host perform an act, without a timeout.
     func act(_ path: String, _ body: JSONObject) async throws(ConnectorError) -> JSONValue {
         guard let document = try await client.post(path, body, within: nil) else { throw ended }
         return document
     }
 
-    /// Makes the host reload, and returns how that ended.
+    /// Makes the host reload and returns the outcome.
     ///
-    /// - Parameter basis: What the plan was made from that may be applied; nil to apply whatever there is.
+    /// - Parameter basis: The basis of the plan to apply; nil to apply whatever the file says now.
     func reload(_ basis: Plan.Basis? = nil) async throws(ConnectorError) -> Reload {
         var body = JSONObject()
         body["basis"] = basis?.json
         return try await change("/api/v1/reload", body)
     }
 
-    /// Puts an image in the place of a connector's, and returns how the reload ended.
+    /// Replaces the image of a connector's plugin and returns the outcome of the reload.
     ///
-    /// - Parameter basis: What the plan was made from that may be applied.
+    /// - Parameter basis: The basis of the plan to apply; nil to apply whatever there is now.
     func swap(_ path: String, with file: String, _ basis: Plan.Basis?) async throws(ConnectorError) -> Reload {
         var body: JSONObject = ["connector": .string(path), "file": .string(file)]
         body["basis"] = basis?.json
@@ -114,25 +114,26 @@ struct AttachedHost: Sendable {
         throw document["errors"]?[0].flatMap(ConnectorError.init(json:)) ?? incompatible("the end of a reload")
     }
 
-    /// Returns what a reload of the host would change. Without a timeout, as the host has its own, and its secrets' commands have theirs.
+    /// Returns what a reload of the host would change. It has no timeout, because the host and the commands of its secrets have their
+    /// own.
     func plan() async throws(ConnectorError) -> Plan {
         if let plan = Plan(json: try await document("/api/v1/plan", within: nil)) { return plan }
         throw incompatible("a plan")
     }
 
-    /// Returns what putting an image in the place of a connector's would change.
+    /// Returns what replacing the image of a connector's plugin would change.
     func plan(swapping path: String, with file: String) async throws(ConnectorError) -> Plan {
         let query = [("connector", path), ("file", file)]
         if let plan = Plan(json: try await document("/api/v1/swap/plan", query, within: nil)) { return plan }
         throw incompatible("a plan")
     }
 
-    /// The error if the host no longer listens.
+    /// The error for a host that no longer listens.
     var ended: ConnectorError {
         ConnectorError(.notOpen, "the host of process \(identity.process) has ended", isRetryable: true)
     }
 
-    /// The error for a document of an incompatible release.
+    /// The error for a document from an incompatible release.
     func incompatible(_ what: String) -> ConnectorError {
         ConnectorError(
             .protocolViolation,
@@ -143,7 +144,7 @@ struct AttachedHost: Sendable {
 
     /// The host's report.
     ///
-    /// - Throws: `protocol` for a document of another version.
+    /// - Throws: `protocol` for a document that this release cannot read.
     func report() async throws(ConnectorError) -> Report {
         if let report = try await client.get("/api/v1/status").flatMap(Report.init(json:)) { return report }
         throw incompatible("a report")

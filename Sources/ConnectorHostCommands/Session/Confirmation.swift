@@ -9,12 +9,12 @@
     internal import Darwin
 #endif
 
-/// Asks the user of a terminal.
+/// Asks the user at a terminal.
 enum Confirmation {
     /// Whether there is a terminal to ask on.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && StandardStream.error.isTerminal }
 
-    /// Asks a question; false for any answer but yes.
+    /// Asks a question; returns false for any answer but yes.
     static func ask(_ question: String) -> Bool {
         StandardStream.error.write("\(question) [y/N] ")
         let answer = readLine()?.lowercased() ?? ""

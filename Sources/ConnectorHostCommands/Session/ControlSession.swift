@@ -11,9 +11,9 @@ struct ControlSession: Sendable {
     private let server: ControlServer
     private let serving: Task<Void, Never>
 
-    /// Starts serving the API; returns nil after logging a failure, since the host also runs without it.
+    /// Starts serving the API. If that fails, logs the reason and returns nil, because the host also runs without the API.
     ///
-    /// - Parameter name: The socket, which tells whether the host simulates.
+    /// - Parameter name: The socket, which depends on whether the host simulates.
     static func start(
         for host: ConnectorHost,
         on name: ControlSocket.Name,
@@ -39,7 +39,7 @@ struct ControlSession: Sendable {
         }
     }
 
-    /// Stops the API, and removes the socket.
+    /// Stops the API and removes the socket.
     func stop() async {
         server.stop()
         await serving.value

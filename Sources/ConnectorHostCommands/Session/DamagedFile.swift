@@ -5,11 +5,11 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorPlatform
 
-/// A configuration that cannot be parsed, perhaps only for now, while its host runs on what it was.
+/// A configuration file that currently cannot be parsed, while its host still runs on an earlier version.
 enum DamagedFile {
-    /// A configuration without connectors, whose state directory is that of the host: it depends on `name` and `state`.
+    /// A configuration without connectors but with the host's state directory, which depends only on `name` and `state`.
     ///
-    /// - Returns: Nil if the file cannot be read, or these have become invalid.
+    /// - Returns: Nil if the file cannot be read, or if these two members have become invalid.
     static func configuration(_ path: String) -> Configuration? {
         guard let text = try? SystemFile.bytes(of: path, limit: 4 << 20) else { return nil }
         var document: JSONObject = ["version": 1, "connectors": []]
@@ -19,11 +19,11 @@ enum DamagedFile {
         return try? Configuration(parsing: JSONValue.object(document).description, file: path)
     }
 
-    /// The members of the outermost object whose values are strings, as far as the text can be told apart.
+    /// The members of the outermost object whose values are strings, as far as the damaged text can be parsed.
     private static func strings(in text: [UInt8]) -> [(name: String, value: String)] {
         var found: [(name: String, value: String)] = []
         var depth = 0
-        // The last string of the object, and whether a colon came after it.
+        // The last string of the object, and whether a colon followed it.
         var name: String?
         var hasColon = false
         var index = 0
@@ -48,7 +48,7 @@ enum DamagedFile {
         return found
     }
 
-    /// The string that begins at an index, and the index after it; nil if it does not end, or is none.
+    /// The string that begins at an index, and the index after it; nil if it does not end or is not valid.
     private static func string(at start: Int, in text: [UInt8]) -> (String, Int)? {
         var end = start + 1
         while end < text.count, text[end] != UInt8(ascii: "\"") { end += text[end] == UInt8(ascii: "\\") ? 2 : 1 }

@@ -4,40 +4,43 @@
 internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorHost
+internal import ConnectorLoading
 internal import ConnectorSimulator
 internal import Logging
 
 /// The host of one command, with simulators if requested.
 struct HostSession: Sendable {
-    /// The host, not opened yet.
+    /// The host, which the session does not open by itself.
     let host: ConnectorHost
     /// The configuration that the host opens.
     let resolved: ResolvedConfiguration
-    /// Handles Ctrl-C and SIGTERM from the start.
+    /// Handles Ctrl-C and SIGTERM, at the latest from the start of the session.
     let interruption: Interruption
+    /// How an earlier command on the file ended, if that is still to be shown; nil otherwise.
+    let lastCrash: CrashNote?
     private let simulation: Simulation?
     private let lessons: SandboxLessons?
-    /// What happens without a call.
-    private let timelines: [SimulatedTimeline]
 
     /// The port of the simulators; nil without them.
     var simulatorPort: Int? { simulation?.port }
 
-    /// A command line that injects a fault into one of the simulators; nil without them.
+    /// A command line that injects a fault into one of the simulators; nil without simulated vendors.
     var faultCommand: String? {
         guard let simulation, let vendor = simulation.vendors.first else { return nil }
         return "connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
     }
 
-    /// Reads the configuration, and starts the simulators if requested.
+    /// Reads the configuration and starts the simulators if requested.
     ///
     /// - Parameters:
     ///   - request: What to simulate; nil for nothing.
     ///   - speed: How many seconds pass for a simulated host in one second.
     ///   - heals: Whether failed gates are retried.
     ///   - delivers: Whether the command delivers the outbox.
-    ///   - watches: Whether the host takes up changes of its files as they happen.
-    ///   - lessons: Takes what runners learn of the sandboxes that their plugins need; nil if they have their sandboxes.
+    ///   - watches: Whether the host adopts changes of its files as they happen.
+    ///   - lessons: Collects which sandboxes the plugins in runners need; nil to confine the plugins to their sandboxes.
+    ///   - showsLastCrash: Whether the command itself shows ``lastCrash``.
+    ///   - earlier: Handles the signals already; nil to begin once the configuration is read.
     ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
@@ -49,7 +52,8 @@ struct HostSession: Sendable {
         delivers: Bool = false,
         watches: Bool = false,
         lessons: SandboxLessons? = nil,
-        lastCrash: CrashNote? = nil,
+        showsLastCrash: Bool = false,
+        interruption earlier: Interruption? = nil,
         signals: [Int32] = [],
         answer: OutputOptions,
         logger: Logger
@@ -66,13 +70,16 @@ struct HostSession: Sendable {
             try file.resolve(options, simulation: request)
         }
         let crashFile = CrashFile.path(for: file.file)
-        options.lastCrash = lastCrash ?? crashFile.flatMap(CrashNote.note)
-        if let silence = WorkMark.takeAbandoned(besides: crashFile) {
+        options.lastCrash = crashFile.flatMap(CrashNote.note)
+        let silence = WorkMark.takeAbandoned(besides: crashFile)
+        if showsLastCrash {
+            options.lastCrash = options.lastCrash?.withSymbols() ?? silence
+        } else if let silence {
             StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
         }
         CrashNote.install(file: crashFile)
         WorkMark.begin(besides: crashFile)
-        let interruption = Interruption(others: signals)
+        let interruption = earlier ?? Interruption(others: signals)
         let simulation: Simulation?
         do {
             simulation =
@@ -102,19 +109,18 @@ struct HostSession: Sendable {
             return (simulation?.pointing(next, lookup) ?? next, lookup)
         }
         interruption.explain { [weak host] in host?.unfinished ?? [] }
-        let timelines = simulation?.timelines(of: host) ?? []
-        for timeline in timelines { timeline.start() }
+        simulation?.begin(on: host)
         return HostSession(
             host: host,
             resolved: opened,
             interruption: interruption,
+            lastCrash: options.lastCrash,
             simulation: simulation,
-            lessons: lessons,
-            timelines: timelines
+            lessons: lessons
         )
     }
 
-    /// Opens every gate, and shows progress on a terminal. A signal ends the wait and returns the current report.
+    /// Opens every gate and shows the progress on a terminal. On a signal, stops waiting and returns the current report.
     func open(timeout: Duration?) async -> Report {
         let progress = OpeningProgress.show(of: host)
         let report = await interruption.cancelling { [host] in await host.open(timeout: timeout) }
@@ -122,7 +128,7 @@ struct HostSession: Sendable {
         return report
     }
 
-    /// Opens one connector and those it depends on; a signal ends the wait.
+    /// Opens one connector and those it depends on. On a signal, stops waiting.
     func open(_ path: String) async throws(ConnectorError) -> Report {
         let progress = OpeningProgress.show(of: host)
         do throws(ConnectorError) {
@@ -142,12 +148,12 @@ struct HostSession: Sendable {
     /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
     /// - Throws: The exit status for the signal that ended the command, if there was one.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
-        for timeline in timelines { timeline.stop() }
+        simulation?.endTimelines()
         let runners = lessons == nil ? [] : host.report.runners
         let ends = lessons == nil ? [] : host.runnerEnds
         if let grace { await host.close(within: grace) } else { await host.close() }
         await simulation?.stop()
-        // What they have printed is read to its end.
+        // Wait until everything that the runners have printed is read.
         for end in ends { await end.wait() }
         lessons?.write(of: runners)
         if let status = interruption.exitStatus { throw status }

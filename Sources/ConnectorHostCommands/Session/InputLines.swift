@@ -12,29 +12,29 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The lines of standard input, as they come.
+/// The lines of standard input, as they arrive.
 ///
-/// Unlike `readLine()`, it is awaited on no thread of the cooperative pool, and a signal can end the wait.
+/// Unlike `readLine()`, waiting for input blocks no thread of the cooperative pool, and a signal can end the wait.
 struct InputLines {
-    /// A line with more than blanks in it.
+    /// A line that is not blank.
     struct Line: Sendable {
-        /// Its number, from 1; blank lines count, too.
+        /// Its number, from 1; blank lines are counted, too.
         var number: Int
-        /// Its bytes without the line feed. A carriage return before it stays, and is white space in JSON.
+        /// Its bytes without the line feed. A carriage return before that is kept; it is white space in JSON.
         var text: [UInt8]
     }
 
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     private var rest: [UInt8] = []
     /// The number of lines so far.
     private var count = 0
     private var isAtEnd = false
 
-    /// Waits until there is something to read, or the end; false if the task was cancelled before that.
+    /// Waits for input or its end; returns false if the task is cancelled before that.
     static func areReady() async -> Bool {
         if hasInput(within: 0) { return true }
         let ready = OneShot<Void>()
-        // A thread that still waits after a cancellation ends with the process.
+        // After a cancellation the thread keeps waiting, and ends with the process.
         let wait: @Sendable () -> Void = {
             _ = hasInput(within: -1)
             ready.send()
@@ -43,7 +43,7 @@ struct InputLines {
         return await ready.waitUnlessCancelled() != nil
     }
 
-    /// Whether reading would not block, also because it would fail; waits for that as poll(2) does.
+    /// Whether a read would return at once, even if with an error. Waits at most the given time; -1 for no limit.
     private static func hasInput(within milliseconds: Int32) -> Bool {
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while true {
@@ -52,10 +52,10 @@ struct InputLines {
         }
     }
 
-    /// Reads once, which does not block after ``areReady()``.
+    /// Reads once, which does not block after ``areReady()`` has returned true.
     ///
-    /// - Returns: The lines that have ended, and at the end of the input the last one; nil after that.
-    /// - Throws: `unreadable` with the system's reason; `too-large` for a line that JSON cannot be.
+    /// - Returns: The lines that are complete and, at the end of the input, the last one; nil after that.
+    /// - Throws: `unreadable` with the system's reason; `too-large` for a line longer than a JSON document may be.
     mutating func next() throws(ConnectorError) -> [Line]? {
         guard !isAtEnd else { return nil }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

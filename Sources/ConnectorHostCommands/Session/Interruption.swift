@@ -15,7 +15,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Handles Ctrl-C and SIGTERM while a command has gates open: the first signal cancels its work, the second exits immediately.
+/// Handles Ctrl-C and SIGTERM while a command has open gates: the first signal cancels its work, the second exits at once.
 ///
 /// Signals are received on a Dispatch thread, so they arrive even if a plugin blocks every other thread.
 final class Interruption: Sendable {
@@ -31,26 +31,26 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Starts receiving the signals, until the process ends.
+    /// Starts to receive the signals, until the process ends.
     ///
     /// - Parameter others: Further signals to handle in the same way.
     init(others: [Int32] = []) {
         Self.handle([SIGINT, SIGTERM] + others) { [self] number in receive(number) }
     }
 
-    /// Calls a function on each of some signals, on a Dispatch thread, until the process ends.
+    /// Calls a function for each arrival of some signals, on a Dispatch thread, until the process ends. Blocks until they are registered.
     static func handle(_ numbers: [Int32], _ receive: @escaping @Sendable (Int32) -> Void) {
         let registered = DispatchSemaphore(value: 0)
         for number in numbers {
             #if canImport(Darwin)
                 // Otherwise the default action would end the process before the source sees the signal. On Linux, Dispatch
-                // blocks the signal and reads it, and would not see one that is ignored.
+                // blocks the signal and reads it, and would not see a signal that is ignored.
                 signal(number, SIG_IGN)
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             // The handler retains the source, which would otherwise be cancelled when released.
             source.setEventHandler { withExtendedLifetime(source) { receive(number) } }
-            // Dispatch registers the signal on another thread: until then it would end the process.
+            // Dispatch registers the signal on another thread; until then the signal would end the process.
             source.setRegistrationHandler { registered.signal() }
             source.activate()
         }
@@ -68,11 +68,11 @@ final class Interruption: Sendable {
             _exit(128 + number)
         }
         cancel?()
-        // A command that ends quickly prints no explanation.
+        // A command that ends quickly thus prints no explanation.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.explanationDelay) { [self] in explain(number) }
     }
 
-    /// Sets the closure that describes what the command waits for after the first signal.
+    /// Sets the closure that describes, after the first signal, what the command is still waiting for.
     func explain(_ unfinished: @escaping @Sendable () -> [String]) {
         state.withLock { $0.unfinished = unfinished }
     }

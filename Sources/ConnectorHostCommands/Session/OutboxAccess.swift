@@ -6,7 +6,7 @@ internal import ConnectorControl
 internal import ConnectorHost
 internal import ConnectorOutbox
 
-/// The outbox of one connector, or of all, for the outbox commands.
+/// The outbox of one connector, or of all connectors, for the outbox commands.
 protocol OutboxAccess: Sendable {
     /// The statistics of each connector's queue.
     func statistics() async throws(ConnectorError) -> [String: QueueStatistics]
@@ -24,12 +24,31 @@ protocol OutboxAccess: Sendable {
     /// Puts dead letters back in the queue.
     ///
     /// - Parameters:
-    ///   - ids: Nil for all.
-    ///   - path: The connector that gets them; nil for the one that had each.
-    /// - Throws: `missing` if none of the ids is that of a dead letter.
+    ///   - ids: The ids of the events; nil for all.
+    ///   - path: The connector that gets them; nil for the one that had each letter.
+    /// - Throws: `missing` if none of the ids belongs to a dead letter.
     func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int
-    /// Drops dead letters, and with `queued` waiting events, for good.
+    /// Drops dead letters and, with `queued`, waiting events for good.
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int
+}
+
+extension OutboxAccess {
+    /// Those of some ids that belong to no event in one of the states.
+    func unknown(
+        _ ids: [String],
+        in states: Set<OutboxRecord.State>
+    ) async throws(ConnectorError) -> [String] {
+        var unknown: [String] = []
+        for id in ids {
+            do throws(ConnectorError) {
+                if try await event(id).contains(where: { states.contains($0.state) }) { continue }
+            } catch {
+                guard error.code == .missing else { throw error }
+            }
+            unknown.append(id)
+        }
+        return unknown
+    }
 }
 
 /// The outbox in its store, which a host may be using at the same time.
@@ -97,7 +116,7 @@ struct StoredOutbox: OutboxAccess {
         return try OutboxDocument.targets(of: gate, among: Set(statistics.keys), configuration)
     }
 
-    /// Throws if none of the ids is known.
+    /// Returns the count, and throws if ids were given and none of them is known.
     private func check(_ count: Int, _ ids: [String]?) throws(ConnectorError) -> Int {
         guard count > 0 || ids == nil else { throw OutboxDocument.unknownLetters }
         return count

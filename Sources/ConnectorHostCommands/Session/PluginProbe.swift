@@ -8,42 +8,43 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 
-/// What became of a plugin that was actually loaded and opened, in a runner of its own that is thrown away.
+/// How a plugin fared when it was really loaded and opened, in a disposable runner of its own.
 ///
-/// The runner has the usual sandbox, and the plugin may reach no host. Required fields that have no default have placeholders.
+/// The runner has the usual sandbox, and the plugin may reach no host. Required fields without a default get placeholders.
 struct PluginProbe: Sendable {
-    /// How far the plugin came.
+    /// How far the plugin got.
     enum Outcome: String, Sendable {
         /// It opened, with evidence.
         case opens
-        /// An instance was made, but it does not open here: without its vendor, or with placeholders for its configuration.
+        /// It loads, but does not open here, without its vendor or with placeholders for its configuration.
         case loads
         /// It cannot be loaded, ended its runner, broke a rule, or did not answer.
         case fails
     }
 
-    /// How far the plugin came.
+    /// How far the plugin got.
     var outcome: Outcome
-    /// What it proved.
+    /// The evidence that it opened.
     var evidence: [Evidence] = []
     /// Why it did not open.
     var error: ConnectorError?
-    /// How long it took from the start of the runner, as far as it came.
+    /// The time from the start of the runner to the outcome; nil if unknown.
     var duration: Duration?
-    /// How well the sandbox held.
+    /// How well the sandbox confined it.
     var sandbox: String?
     /// The private memory of the runner with the open plugin, in bytes.
     var memory: Int64?
 
-    /// How long loading and opening may take together.
+    /// The maximum time for loading and opening together.
     private static let timeout: Duration = .seconds(10)
 
-    /// Loads and opens a plugin, and ends its runner.
+    /// Loads and opens a plugin, then ends its runner.
     ///
     /// - Parameters:
     ///   - path: The image or the sidecar.
     ///   - manifest: The plugin's manifest.
-    static func run(_ path: String, _ manifest: Manifest) async -> PluginProbe {
+    ///   - interruption: Its first signal ends the probe.
+    static func run(_ path: String, _ manifest: Manifest, _ interruption: Interruption) async -> PluginProbe {
         var options = ConnectorHost.Options()
         options.heals = false
         options.outbox = .memory
@@ -58,7 +59,7 @@ struct PluginProbe: Sendable {
                 options: options,
                 logger: Logger(label: "connector-host") { _ in SwiftLogNoOpLogHandler() }
             )
-            let report = await host.open()
+            let report = await interruption.cancelling { await host.open() }
             let probe = PluginProbe(report["probe"], in: report)
             await host.close()
             return probe
@@ -118,7 +119,7 @@ extension PluginProbe {
         return .object(object)
     }
 
-    /// The probe for people.
+    /// The human-readable lines of the probe.
     func lines(_ style: TextStyle) -> [String] {
         let (mark, text): (TextStyle.Mark, String) =
             switch outcome {

@@ -12,9 +12,9 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// What is installed with the program, found from where the program is.
+/// The files that are installed with the program, found relative to it.
 enum ProgramFiles {
-    /// The program itself, without symbolic links.
+    /// The path of the program, with symbolic links resolved.
     static var program: String {
         #if os(Linux)
             "/proc/self/exe".realPath
@@ -23,8 +23,8 @@ enum ProgramFiles {
         #endif
     }
 
-    /// The package that authors in Swift depend on: `PREFIX/share/connector-host/kit`, or that of the checkout which the program
-    /// was built in.
+    /// The package that authors in Swift depend on: `PREFIX/share/connector-host/kit`, or the one in the checkout in which the
+    /// program was built.
     ///
     /// - Throws: `missing` if there is none.
     static func kit() throws(ConnectorError) -> String {

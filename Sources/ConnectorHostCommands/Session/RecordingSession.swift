@@ -14,14 +14,14 @@ internal import ConnectorServices
     internal import Darwin
 #endif
 
-/// One run of a command in which hosts record a connector, each process in a file of its own.
+/// One run of a command whose hosts record a connector, each process in a file of its own.
 struct RecordingSession: Sendable {
     private let request: RecordingRequest
 
-    /// The signals that the command gets from here: Ctrl-C reaches it from the terminal.
+    /// The signals to forward to the command; Ctrl-C reaches it from the terminal.
     private static let forwarded = [SIGTERM, SIGHUP]
 
-    /// Makes the directory of the files, which ``remove()`` removes.
+    /// Creates the directory for the files, which ``remove()`` removes.
     ///
     /// - Parameter time: The time on the plugin's clock; nil for now.
     init(of connector: String, time: Timestamp?) throws(ConnectorError) {
@@ -42,7 +42,7 @@ struct RecordingSession: Sendable {
         }
     }
 
-    /// Removes what the processes wrote.
+    /// Removes the files that the processes wrote.
     func remove() { TemporaryDirectory.remove(request.directory) }
 
     /// Runs the command to its end.
@@ -51,11 +51,10 @@ struct RecordingSession: Sendable {
     func run(_ command: [String]) async throws(ConnectorError) -> Int32 {
         var variables = ProcessEnvironment.variables
         variables[RecordingRequest.variable] = request.text
-        // Before the command runs: Ctrl-C ends it, and what it said until then is kept.
+        // Before the command starts, so that Ctrl-C ends only the command, and what was recorded until then is kept.
         let child = OneShot<ForegroundProcess>()
         Interruption.handle([SIGINT] + Self.forwarded) { number in
-            guard Self.forwarded.contains(number), let child = child.value else { return }
-            kill(child.id, number)
+            if Self.forwarded.contains(number) { child.value?.signal(number) }
         }
         let process: ForegroundProcess
         do throws(SystemError) {
@@ -78,14 +77,14 @@ struct RecordingSession: Sendable {
         return await ended.wait()
     }
 
-    /// What all processes recorded, in the order in which they began.
+    /// The answers that all processes recorded, in the order in which the processes began.
     func answers() throws(ConnectorError) -> RecordedAnswerList {
         let names = (try? Directory.entries(of: request.directory))?.map(\.name) ?? []
         var answers = RecordedAnswerList()
         for number in names.compactMap({ $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }).sorted() {
             let path = "\(request.directory)/\(number).json"
             let text = try SmallFile(reading: path, limit: SimulatorReference.sizeLimit).bytes
-            // A process that was killed before its first answer was written leaves an empty file.
+            // A process that was killed before it wrote its first answer leaves an empty file.
             if !text.isEmpty { answers.add(part: try JSONValue(parsing: text, file: path)) }
         }
         return answers
@@ -93,7 +92,7 @@ struct RecordingSession: Sendable {
 
     // MARK: The file
 
-    /// Checks before anything runs that the file can be written, and that none is lost.
+    /// Checks, before anything runs, that the file can be written and that no existing file would be lost.
     static func check(_ file: String, replaces: Bool) throws(ConnectorError) {
         if !replaces, unsafe access(file, F_OK) == 0 { throw exists(file) }
         let directory = file.parentPath
@@ -107,7 +106,7 @@ struct RecordingSession: Sendable {
         }
     }
 
-    /// Writes the file, as a whole; only its owner may read it.
+    /// Writes the file atomically; only its owner may read it.
     static func write(_ answers: RecordedAnswerList, to file: String, replaces: Bool) throws(ConnectorError) {
         let text = answers.document().utf8(pretty: true) + [UInt8(ascii: "\n")]
         guard text.count <= SimulatorReference.sizeLimit else {

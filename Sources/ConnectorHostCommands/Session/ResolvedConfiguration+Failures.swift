@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 
 extension ResolvedConfiguration {
-    /// The error of the first plugin at or below a connector that cannot be used; nil if all can.
+    /// The error of the first leaf, at or below a connector, that cannot be used; nil if all can.
     func failure(at path: String) -> ConnectorError? {
         let placed = configuration.leaves(placedAt: path)
         let failing = leaves.filter { $0.key == path || $0.key.hasPrefix(path + "/") || placed.contains($0.key) }

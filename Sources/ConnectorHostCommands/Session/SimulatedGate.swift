@@ -6,23 +6,23 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// What takes the place of one leaf's vendor or plugin under `--simulate`, before anything is served.
+/// The substitute for one leaf's vendor or plugin under `--simulate`, chosen before anything is served.
 struct SimulatedGate: Sendable {
-    /// What takes the place.
+    /// A substitute for the vendor or the plugin.
     enum Substitute: Sendable {
-        /// The answers of the file, in place of the whole plugin.
+        /// The answers in the file, in place of the whole plugin.
         case interface
-        /// A server on this machine.
+        /// A server on this machine, by its URL.
         case server(URLParts)
-        /// Nothing: the plugin makes no requests.
+        /// None is needed: the plugin makes no requests.
         case local
-        /// A simulator with the answers of the file.
+        /// A simulator with the answers in the file.
         case answers(RecordedAnswers)
         /// A simulator that comes with the host, by the vendor's name.
         case vendor(String)
-        /// The gate does not open, for these reasons; at least one.
+        /// None: the gate does not open, for these reasons, at least one.
         case nothing([ConnectorError])
-        /// The gate does not open, because its plugin cannot be used.
+        /// None: the gate does not open, because its plugin cannot be used.
         case noPlugin(ConnectorError)
     }
 
@@ -30,12 +30,12 @@ struct SimulatedGate: Sendable {
     let plan: LeafPlan
     /// The file that contains the answers, as given.
     let file: String?
-    /// What the answers are; nil without any, or if they have faults.
+    /// The answers; nil if there are none or they have faults.
     let world: SimulatedWorld?
-    /// What takes the place of the vendor or the plugin.
+    /// The substitute for the vendor or the plugin.
     let substitute: Substitute
 
-    /// Decides what takes the place of a leaf.
+    /// Chooses the substitute for a leaf's vendor or plugin.
     init(_ plan: LeafPlan, _ plugins: PluginLookup) {
         self.plan = plan
         file = plan.simulator?.answersFile
@@ -81,7 +81,7 @@ struct SimulatedGate: Sendable {
         )
     }
 
-    /// The reason that the gate does not open: the first, and how many others there are.
+    /// The error of a gate that does not open: the first reason, with the number of others; nil if it opens.
     var refusal: ConnectorError? {
         if case .noPlugin(let error) = substitute { return error }
         guard case .nothing(let errors) = substitute, var error = errors.first else { return nil }
@@ -105,7 +105,7 @@ extension SimulatorReference {
 }
 
 extension SimulatedWorld {
-    /// Reads the answers that a connector names or has; nil if it has none.
+    /// Reads the answers in a file that a connector names, or in the connector itself; nil if it has none.
     static func read(_ reference: SimulatorReference) -> Result<SimulatedWorld, Faults>? {
         switch reference {
         case .server, .local: nil

@@ -13,40 +13,43 @@ internal import Synchronization
 /// The simulated vendors of a configuration: simulators in this process, on a free port of the loopback interface, and the
 /// servers on this machine that connectors name.
 ///
-/// A reload may bring further vendors and other credentials: what a leaf needs is served once the leaf is read.
+/// A reload may bring further vendors and other credentials, so a leaf's simulator is served once the leaf has been read. Its
+/// timeline runs for as long as the host runs the leaf with these answers.
 final class Simulation: Sendable {
     private let simulator: Simulator
-    /// The port of the simulators, which also accepts faults.
+    /// The port of the simulators, which also accepts faults to inject.
     let port: Int
     private let serving: Task<Void, any Error>
     private let clock: any HostClock
     private let state = Mutex(State())
 
     private struct State {
+        /// The substitutes for the leaves that were read last, by path.
         var gates: [String: Gate] = [:]
-        /// What happens without a call at each gate that has a timeline.
-        var happenings: [Happening] = []
-        /// How many recordings are served.
+        /// The substitutes whose timelines run, by path.
+        var running: [String: Gate] = [:]
+        /// The host whose gates are simulated; nil until ``Simulation/begin(on:)`` and after ``Simulation/endTimelines()``.
+        weak var host: ConnectorHost?
+        /// Follows the reloads of the host; nil until one has been read.
+        var following: Task<Void, Never>?
+        /// The number of recordings served so far.
         var recordings = 0
     }
 
-    /// What takes the place of one leaf's vendor or plugin, for as long as the leaf has this plugin and these answers.
+    /// The substitute for one leaf's vendor or plugin, which is valid as long as the leaf has this plugin and these answers.
     private struct Gate {
         var plugin: String
         var reference: SimulatorReference?
         var target: SimulationTarget
-        /// The vendor in the catalogue that is simulated; nil for anything else.
+        /// The name of the simulated vendor in the catalogue; nil for any other substitute.
         var vendor: String?
-    }
+        /// What happens at the gate without a call; nil for nothing.
+        var timeline: SimulatedTimeline?
 
-    /// What happens without a call at one gate.
-    private struct Happening {
-        var path: String
-        var world: SimulatedWorld
-        /// The simulated interface; nil if the plugin runs.
-        var operations: SimulatedOperations?
-        /// The name under which the simulators serve its vendor; nil if they do not.
-        var vendor: String?
+        /// Whether this is the substitute for a leaf with such a plan.
+        func serves(_ plan: LeafPlan?) -> Bool {
+            plan.map { $0.manifest.id == plugin && $0.simulator == reference } ?? false
+        }
     }
 
     /// Starts the server, which serves nothing yet.
@@ -66,74 +69,140 @@ final class Simulation: Sendable {
         port = try await simulator.port
     }
 
-    /// The vendors that are simulated, in the order of the catalogue, and then the recordings.
+    /// The simulated vendors in the order of the catalogue, followed by the recordings.
     var vendors: [String] {
         let served = simulator.vendors
         return VendorCatalogue.names.filter(served.contains) + served.filter { !VendorCatalogue.names.contains($0) }
     }
 
-    /// The same connectors, with simulators in place of the vendors, which accept the credentials of the configuration.
+    /// The same connectors, with their vendors replaced by simulators that accept the credentials in the configuration.
     func pointing(_ resolved: ResolvedConfiguration, _ plugins: PluginLookup) -> ResolvedConfiguration {
-        resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
+        followReloads()
+        return resolved.pointing { [self] path, plan in target(of: plan, at: path, plugins) }
     }
 
-    /// What takes the place of a leaf's vendor or plugin: what did before, if the leaf has the same plugin and answers.
+    /// The substitute for a leaf's vendor or plugin: the previous one if the leaf still has the same plugin and answers.
     private func target(of plan: LeafPlan, at path: String, _ plugins: PluginLookup) -> SimulationTarget {
         state.withLock { state in
-            let id = plan.manifest.id
-            if let gate = state.gates[path], gate.plugin == id, gate.reference == plan.simulator {
+            if let gate = state.gates[path], gate.serves(plan) {
                 if let vendor = gate.vendor { try? simulator.serve(vendor, accepting: plan.texts) }
                 return gate.target
             }
             let gate = SimulatedGate(plan, plugins)
-            var new = Gate(plugin: id, reference: plan.simulator, target: .local)
-            var happening = gate.world.map { Happening(path: path, world: $0) }
+            var new = Gate(plugin: plan.manifest.id, reference: plan.simulator, target: .local)
+            var (operations, server): (SimulatedOperations?, String?)
             switch gate.substitute {
             case .interface:
-                happening?.operations = gate.world.map { SimulatedOperations($0, clock: clock) }
-                if let operations = happening?.operations { new.target = gate.interface(operations, plugins) }
+                operations = gate.world.map { SimulatedOperations($0, clock: clock) }
+                if let operations { new.target = gate.interface(operations, plugins) }
             case .server(let url): new.target = .server(url)
             case .local: break
             case .answers(let answers):
                 let name = "recorded-\(state.recordings)"
                 state.recordings += 1
                 simulator.serve(answers, as: name, hiding: plan.texts)
-                new.target = server(name, gate.world?.time)
-                happening?.vendor = name
+                new.target = target(name, gate.world?.time)
+                server = name
             case .vendor(let name):
                 try? simulator.serve(name, accepting: plan.texts)
-                new.target = server(name)
-                new.vendor = name
-                happening?.vendor = name
+                new.target = target(name)
+                (new.vendor, server) = (name, name)
             case .nothing, .noPlugin: if let refusal = gate.refusal { new.target = .none(refusal) }
             }
-            // A refusal is not kept: the plugin or the file may come.
+            // A refusal is not kept, because the missing plugin or file may appear.
             if case .none = new.target { return new.target }
-            if let happening, happening.world.hasTimeline { state.happenings.append(happening) }
+            if let world = gate.world, world.hasTimeline {
+                new.timeline = timeline(of: path, world, operations, server)
+            }
             state.gates[path] = new
             return new.target
         }
     }
 
-    private func server(_ name: String, _ time: Timestamp? = nil) -> SimulationTarget {
+    /// The simulators' server with a name.
+    private func target(_ name: String, _ time: Timestamp? = nil) -> SimulationTarget {
         guard let base = URLParts("http://127.0.0.1:\(port)/\(name)") else {
             return .none(ConnectorError(.notSimulated, "not opened: \(name) has no URL"))
         }
         return .server(base, time: time)
     }
 
-    /// The timelines of all gates that there are until now, not started.
-    func timelines(of host: ConnectorHost) -> [SimulatedTimeline] {
-        state.withLock(\.happenings).map { happening in
-            SimulatedTimeline(
-                happening.world,
-                clock: clock,
-                operations: happening.operations,
-                vendor: happening.vendor.map { (simulator, $0) },
-                lost: { [weak host, path = happening.path] in host?.lost($0, from: path) },
-                emit: { [weak host, path = happening.path] name, payload in host?.emit(name, payload, from: path) }
-            )
+    // MARK: Timelines
+
+    /// The timeline of a gate, not started.
+    ///
+    /// - Parameters:
+    ///   - operations: The simulated interface; nil if the plugin runs.
+    ///   - server: The name under which the simulators serve the vendor; nil if they do not.
+    private func timeline(
+        of path: String,
+        _ world: SimulatedWorld,
+        _ operations: SimulatedOperations?,
+        _ server: String?
+    ) -> SimulatedTimeline {
+        SimulatedTimeline(
+            world,
+            clock: clock,
+            operations: operations,
+            vendor: server.map { (simulator, $0) },
+            lost: { [weak self] in self?.host?.lost($0, from: path) },
+            emit: { [weak self] name, payload in self?.host?.emit(name, payload, from: path) }
+        )
+    }
+
+    private var host: ConnectorHost? { state.withLock(\.host) }
+
+    /// Starts the timelines of the gates of a host. What is due at 0s, except events, has happened when this returns.
+    func begin(on host: ConnectorHost) {
+        state.withLock { $0.host = host }
+        follow(host)
+    }
+
+    /// Follows the host from the first reload that is read.
+    private func followReloads() {
+        state.withLock { state in
+            guard state.following == nil, let host = state.host else { return }
+            state.following = Task { [weak self, weak host] in
+                guard let reports = host?.reports else { return }
+                for await _ in reports {
+                    guard let self, let host else { return }
+                    follow(host)
+                }
+            }
         }
+    }
+
+    /// Ends the timelines of gates that the host no longer runs, or runs with other answers, and starts those of gates that are new.
+    private func follow(_ host: ConnectorHost) {
+        let leaves = host.resolved.leaves
+        let (ended, begun) = state.withLock { state -> ([SimulatedTimeline], [SimulatedTimeline]) in
+            guard state.host != nil else { return ([], []) }
+            var (ended, begun): ([SimulatedTimeline], [SimulatedTimeline]) = ([], [])
+            for path in Set(state.gates.keys).union(state.running.keys) {
+                let plan = try? leaves[path]?.get()
+                let earlier = state.running[path]
+                // A plan that is not in use may have replaced the substitute that runs.
+                let gate = [state.gates[path], earlier].compactMap(\.self).first { $0.serves(plan) }
+                guard gate?.timeline !== earlier?.timeline else { continue }
+                ended += [earlier?.timeline].compactMap(\.self)
+                begun += [gate?.timeline].compactMap(\.self)
+                state.running[path] = gate?.timeline == nil ? nil : gate
+            }
+            return (ended, begun)
+        }
+        // Outside the lock, which an entry that is due now takes, too.
+        for timeline in ended { timeline.stop() }
+        for timeline in begun { timeline.start() }
+    }
+
+    /// Ends every timeline.
+    func endTimelines() {
+        let (following, running) = state.withLock { state in
+            defer { (state.host, state.running, state.following) = (nil, [:], nil) }
+            return (state.following, state.running)
+        }
+        following?.cancel()
+        for gate in running.values { gate.timeline?.stop() }
     }
 
     /// Stops the server, even with requests in progress.

@@ -13,7 +13,7 @@ struct WebSession: Sendable {
     let session: HostSession
     let options: WebConsole.Options
     let file: ConfigurationOption
-    /// The stream for the link: standard output, unless that carries a JSON document.
+    /// The stream for the links: standard output, unless that carries a JSON document.
     let stream: StandardStream
 
     /// Serves until the task is cancelled.

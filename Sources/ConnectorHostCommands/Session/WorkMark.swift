@@ -14,15 +14,15 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// A file that marks a running command. The command removes it when it ends, and leaves it behind when it is killed.
+/// A file that marks a running command. The command removes it when it ends and leaves it behind when it is killed.
 ///
-/// A process cannot observe its end by `_exit` or `SIGKILL`, so the next command on the same configuration reports it. A file lock
-/// distinguishes the mark of a running command from a stale one. Failures are ignored: the mark only serves diagnosis.
+/// A process cannot observe its own end by `_exit` or `SIGKILL`, so the next command on the same configuration reports it. A file
+/// lock distinguishes the mark of a running command from a stale one. Failures are ignored: the mark is only for diagnosis.
 enum WorkMark {
     /// The path of this process's file, and its descriptor, which holds the lock.
     private static let current = Mutex<(path: String, descriptor: Int32)?>(nil)
 
-    /// Creates the mark of this process.
+    /// Creates the mark of this process, in place of an earlier one.
     ///
     /// - Parameter crashFile: The file for the command's crash note; nil to create no mark.
     static func begin(besides crashFile: String?) {
@@ -34,8 +34,9 @@ enum WorkMark {
             "version": 1, "event": "silence", "command": .string(command.excerpt(of: 40)),
             "process": .integer(Int64(getpid())), "seconds": .integer(Int64(time(nil))),
         ]
+        end()
         let path = "\(folder)/\(getpid())"
-        // A file of that name is a stale one, of an earlier process with the same id.
+        // An existing file of that name is stale: it belongs to an earlier process with the same id.
         unsafe unlink(path)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
@@ -44,7 +45,6 @@ enum WorkMark {
             return
         }
         try? OutputFile.write(note.utf8(), to: descriptor)
-        end()
         current.withLock { $0 = (path, descriptor) }
     }
 
@@ -62,7 +62,7 @@ enum WorkMark {
 
     /// Removes the stale marks of earlier commands.
     ///
-    /// - Returns: The note of the newest; nil if there is none, or the command left a crash note.
+    /// - Returns: The note of the newest one; nil if there is none, or if its command left a crash note.
     static func takeAbandoned(besides crashFile: String?) -> CrashNote? {
         guard let crashFile, let folder = folder(crashFile) else { return nil }
         let crashed = CrashNote.note(in: crashFile)?.process

@@ -21,20 +21,20 @@ final class ConformanceBench: Sendable {
     private let threads: Threads
     /// The services that the host lends.
     private let lent: [String]
-    /// The hosts that requests may reach.
+    /// The hosts that the plugin's requests may reach.
     private let hosts: [String]
 
     /// Where the plugin's functions run.
     enum Threads: Sendable {
         /// On the threads of a pool, as in a host.
         case pool
-        /// On one thread, one after the other.
+        /// On one thread, one after another.
         case one(WorkerThreads)
-        /// Each on a thread of its own, which ends after it.
+        /// Each on a thread of its own, which then ends.
         case each
     }
 
-    /// Creates no instance yet.
+    /// Creates a bench without instances.
     init(
         _ table: PluginTable,
         _ manifest: Manifest,
@@ -55,26 +55,25 @@ final class ConformanceBench: Sendable {
         run.atEnd { [services = self.services] in await services.stop() }
     }
 
-    /// The same bench, whose functions run elsewhere.
-    func on(_ threads: Threads) -> ConformanceBench {
-        ConformanceBench(table, manifest, configuration, run, threads: threads)
-    }
-
-    /// The same bench, on a host that lends these services alone.
-    func lendingOnly(_ services: [String]) -> ConformanceBench {
-        ConformanceBench(table, manifest, configuration, run, lending: services)
-    }
-
-    /// The same bench, on a host that allows requests to these hosts alone.
-    func reaching(_ hosts: [String]) -> ConformanceBench {
-        ConformanceBench(table, manifest, configuration, run, reaching: hosts)
+    /// The same bench, with the plugin's functions on other threads, or on a host that lends only these services or allows
+    /// requests only to these hosts.
+    func with(threads: Threads? = nil, services: [String]? = nil, hosts: [String]? = nil) -> ConformanceBench {
+        ConformanceBench(
+            table,
+            manifest,
+            configuration,
+            run,
+            threads: threads ?? self.threads,
+            lending: services ?? lent,
+            reaching: hosts ?? self.hosts
+        )
     }
 
     /// How a step ended.
     enum Outcome: Sendable, Equatable {
         case succeeded([UInt8])
         case failed(Int32, String)
-        /// It did not complete in time.
+        /// The step did not complete in time.
         case pending
 
         var isSuccess: Bool { if case .succeeded = self { true } else { false } }
@@ -82,7 +81,7 @@ final class ConformanceBench: Sendable {
 
     // MARK: Instances
 
-    /// Creates an instance with a text.
+    /// Creates an instance with a text as its configuration.
     ///
     /// - Parameter isWrong: Whether the plugin may reject the text as malformed.
     func create(_ text: [UInt8], isWrong: Bool = false) async throws(RuleStop) -> ConformanceInstance.Creation {
@@ -121,7 +120,7 @@ final class ConformanceBench: Sendable {
 
     /// Runs a step and awaits its completion.
     ///
-    /// - Parameter deadline: The deadline in nanoseconds from now; nil for that of the options.
+    /// - Parameter deadline: The deadline in nanoseconds from now; nil for the timeout of the options.
     func run(
         _ step: ConformanceInstance.Step,
         on instance: ConformanceInstance,
@@ -139,7 +138,7 @@ final class ConformanceBench: Sendable {
 
     /// Starts a step.
     ///
-    /// - Returns: What will complete it; nil if the plugin has no such step.
+    /// - Returns: What receives its completion; nil if the plugin has no such step.
     func begin(
         _ step: ConformanceInstance.Step,
         on instance: ConformanceInstance,
@@ -155,7 +154,7 @@ final class ConformanceBench: Sendable {
         return answer
     }
 
-    /// Destroys an instance, as the host does: after its services have stopped.
+    /// Destroys an instance as the host does, after its services have stopped.
     func destroy(_ instance: ConformanceInstance) async throws(RuleStop) {
         await instance.services.stopAndAwaitCallbacks()
         try await onThread("destroy") { instance.destroy() }
@@ -174,14 +173,14 @@ final class ConformanceBench: Sendable {
         return opening
     }
 
-    /// Waits for a while, for calls that must not happen.
+    /// Waits for `patience`, in case the plugin makes a call that it must not make.
     func settle() async {
         _ = await OneShot<Void>().wait(for: run.options.patience, on: services.clock)
     }
 
     /// Runs a plugin's function on a worker thread.
     ///
-    /// - Throws: If the function does not return in time.
+    /// - Throws: `RuleStop.found` if the function does not return in time.
     func onThread<Value: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () -> Value
@@ -230,7 +229,7 @@ final class ConformanceBench: Sendable {
 }
 
 extension ConformanceInstance.Step {
-    /// The rule that a step completes.
+    /// The rule that says that the step completes.
     fileprivate var completes: PluginConformance.Rule {
         switch self {
         case .open: .opens
@@ -243,12 +242,12 @@ extension ConformanceInstance.Step {
 extension RuleRun {
     /// A bench with the first configuration that the plugin accepts.
     ///
-    /// - Parameter hasVendor: Whether something answers in place of the vendor, if there is something.
+    /// - Parameter hasVendor: Whether to start a stand-in for the vendor, if there is one.
     func bench(hasVendor: Bool = true) async throws -> ConformanceBench {
         let manifest = try manifest()
         let configurations: [ConformanceConfiguration]
         do throws(ConfigurationErrors) {
-            // The vendor's own faults are those of the configuration.
+            // Check the configuration without the vendor first, so that its faults are reported under the rule for configurations.
             _ = try ConformanceConfiguration.all(options, manifest: manifest)
         } catch {
             for error in error.errors { report(.configuration, error.description) }

@@ -7,7 +7,7 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorServices
 
-/// The configuration that `create` receives, checked against the manifest like by the host.
+/// The configuration that `create` receives, checked against the manifest as the host checks it.
 struct ConformanceConfiguration: Sendable {
     /// The configuration as a JSON object.
     let text: [UInt8]
@@ -17,14 +17,14 @@ struct ConformanceConfiguration: Sendable {
     let config: JSONObject
     /// The variables that its secrets are read from.
     let variables: [String: String]
-    /// The plan by which a host would open it; nil if it cannot be pointed to the vendor.
+    /// The plan by which a host would open it; nil if it cannot be pointed at the vendor.
     let plan: LeafPlan?
     /// Whether the suite generated values for required fields that were not given.
     let isMade: Bool
 
     /// The configurations to try, in order; they differ in the values that the suite generates.
     ///
-    /// - Parameter vendor: What the URLs of the configuration point to.
+    /// - Parameter vendor: What answers in place of the vendor, and what the URLs of the configuration point to.
     static func all(
         _ options: PluginConformance.Options,
         manifest: Manifest,
@@ -38,7 +38,7 @@ struct ConformanceConfiguration: Sendable {
         return all
     }
 
-    /// Example strings, with and without an e-mail address; and URLs of this machine, where no server answers, with and
+    /// Example strings, with and without an e-mail address, and URLs on this machine where no server answers, with and
     /// without a key and a project.
     private static let examples = ["example", "example/1.0 (example@example.com)"].flatMap { string in
         ["http://127.0.0.1:1/", "http://key@127.0.0.1:1/1"].map { (string, $0) }
@@ -61,7 +61,7 @@ struct ConformanceConfiguration: Sendable {
         for field in manifest.configuration {
             var value = config[field.name]
             if value == nil, field.isRequired, field.defaultValue == nil {
-                // A secret is no word that other texts have, from which the host would take it out.
+                // A secret must not be a word of other texts: the host would redact it there.
                 value = Self.example(of: field, string: field.isSecret ? "\(string)-key" : string, url: url)
             }
             guard let value else { continue }
@@ -78,7 +78,7 @@ struct ConformanceConfiguration: Sendable {
         let document: JSONValue = ["version": 1, "connectors": [connector]]
         let environment = Configuration.Environment(variables)
         let configuration = try Configuration(parsing: document.description, environment: environment)
-        // The bench stands in for the gates that the plugin uses.
+        // Leave out the gates that the plugin uses: the bench stands in for them.
         var alone = manifest
         alone.uses = []
         var resolved = try configuration.resolved(environment: environment) { [alone] _ in .success(alone) }
@@ -93,7 +93,7 @@ struct ConformanceConfiguration: Sendable {
         secrets = (plan ?? plain)?.secrets ?? [:]
     }
 
-    /// The values of the fields as texts, secrets included, which a simulator accepts as credentials.
+    /// The values of the fields as texts, secrets included, for a simulator to accept as credentials.
     var texts: [String: String] {
         var texts: [String: String] = [:]
         for member in plan?.config.members ?? [] {
@@ -114,12 +114,12 @@ struct ConformanceConfiguration: Sendable {
         case .boolean: true
         case .url: .string(url)
         case .duration: "1s"
-        // Where there is nothing, and nothing can be made.
+        // Nothing exists at this path, and nothing can be created there.
         case .path: "/dev/null/example"
         case .json: [:]
         }
     }
 
-    /// Texts that no host passes to `create`, but that must not crash a plugin.
+    /// Texts that no host passes to `create`, but which must not crash a plugin.
     static let wrong = ["", "{", "[]", "null", "{\"\u{0}\":", "{\"a\":1,}", "\"text\"", "\u{FEFF}{}"]
 }

@@ -8,18 +8,19 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Logging
 
-/// The plugin as one gate of a host, against what answers in place of its vendor.
+/// The plugin as the only gate of a host, connected to what answers in place of its vendor.
 struct ConformanceGate: Sendable {
     /// The host, whose only connector is `plugin`.
     let host: ConnectorHost
     let client: GateClient
     let manifest: Manifest
-    /// Whether calls reach a vendor on this machine, or none.
+    /// Whether calls reach a simulated vendor on this machine, or no vendor at all.
     let isSimulated: Bool
     /// How the gate opened.
     let report: GateReport
 
-    /// Every operation that the checks may call: those that only read, and with a simulated vendor all.
+    /// The operations that the checks may call: with a simulated vendor all, otherwise those that only read. Operations that the
+    /// outbox delivers and those that have handles are left out.
     var callable: [(capability: Capability, operation: Operation)] {
         manifest.capabilities.flatMap { capability in
             capability.operations.filter { operation in
@@ -29,7 +30,7 @@ struct ConformanceGate: Sendable {
         }
     }
 
-    /// The name of an operation that no other capability shares.
+    /// The name of an operation, qualified by its capability so that no other operation has it.
     static func name(_ capability: Capability, _ operation: Operation) -> String {
         "\(capability.id.name)/\(operation.name)"
     }
@@ -41,7 +42,7 @@ extension RuleRun {
     /// - Parameters:
     ///   - isIsolated: Whether it runs in a runner; nil for what the options say.
     ///   - sandbox: The level of the sandbox; nil for none.
-    ///   - mayFail: Whether a gate that does not open is returned, too.
+    ///   - mayFail: Whether to return a gate that does not open, rather than throw.
     func gate(
         isIsolated: Bool? = nil,
         sandbox: String? = nil,
@@ -117,7 +118,7 @@ extension RuleRun {
             report: gate
         )
     }
-    /// A directory for the state of a host, which is removed at the end.
+    /// Creates a directory for the state of a host, and removes it at the end of the check.
     private func temporaryDirectory() throws(RuleStop) -> String {
         do throws(SystemError) {
             let path = try TemporaryDirectory.make("connector-conformance")

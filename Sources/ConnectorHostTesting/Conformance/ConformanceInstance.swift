@@ -29,8 +29,8 @@ struct ConformanceInstance: Sendable {
 
     /// Runs `create` on the current thread.
     ///
-    /// - Parameter isWrong: Whether the configuration breaks the rules of the ABI, so that the plugin may fail with
-    ///   `CONNECTOR_MISUSE`.
+    /// - Parameter isWrong: Whether the plugin may fail with `CONNECTOR_MISUSE`, as for a configuration that breaks the rules
+    ///   of the ABI.
     static func create(
         _ table: PluginTable,
         _ configuration: [UInt8],
@@ -41,7 +41,7 @@ struct ConformanceInstance: Sendable {
     ) -> Creation {
         var pointer: UnsafeMutableRawPointer?
         var error = ErrorObjectCheck.blank
-        // Add one byte, so that an empty text has an address too.
+        // Add one byte so that even an empty text has an address.
         let status = unsafe (configuration + [0]).withUnsafeBufferPointer { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return Int32(CONNECTOR_FAILED) }
@@ -78,7 +78,7 @@ struct ConformanceInstance: Sendable {
 
     /// Starts a step on the current thread.
     ///
-    /// - Returns: How the plugin refused the step; nil if it accepted it.
+    /// - Returns: How the plugin refused the step; nil if it accepted the step.
     func start(
         _ step: Step,
         _ operation: UInt64,

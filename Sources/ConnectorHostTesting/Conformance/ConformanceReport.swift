@@ -3,7 +3,7 @@
 
 package import ConnectorPlatform
 
-/// What the check of every rule found.
+/// What the checks of the rules found.
 package struct ConformanceReport: Sendable {
     /// The result of one rule.
     package struct Result: Sendable {
@@ -13,9 +13,9 @@ package struct ConformanceReport: Sendable {
         package var verdict: Verdict
         /// What the plugin did, for a broken rule.
         package var got: [String] = []
-        /// The rule whose check found that, if it was another one.
+        /// The id of the rule whose check found it, if that is another one.
         package var foundBy: String?
-        /// The last calls before the process ended, the last one last.
+        /// The last calls before the process ended, oldest first.
         package var calls: [String] = []
         /// How the process crashed; nil if it did not.
         package var crash: CrashNote?
@@ -78,8 +78,9 @@ package struct ConformanceReport: Sendable {
         self.duration = duration
     }
 
-    /// The level that the plugin has: that below the lowest rule that it breaks, or that was required and not checked; 0 if
-    /// no rule was checked.
+    /// The level that the plugin has, at most the one that was asked for.
+    ///
+    /// It is one below the lowest level of a rule that the plugin breaks, or that was required and not checked; 0 if it keeps no rule.
     package var level: Int {
         guard results.contains(where: { $0.verdict == .kept }) else { return 0 }
         let limits = results.compactMap { result -> Int? in
@@ -92,7 +93,7 @@ package struct ConformanceReport: Sendable {
         return min(strict, limits.min() ?? strict)
     }
 
-    /// Whether every rule up to the level that was asked for is among the results: some rules alone give no level.
+    /// Whether the results cover every rule up to the level that was asked for; a selection of rules gives no level.
     package var isWhole: Bool {
         let rules = Set(results.map(\.rule))
         return PluginConformance.Rule.all.allSatisfy { $0.level > strict || rules.contains($0) }
@@ -101,10 +102,10 @@ package struct ConformanceReport: Sendable {
     /// Whether the plugin has the level that was asked for.
     package var isPassed: Bool { level >= strict }
 
-    /// How many rules ended in some way.
+    /// The number of rules whose verdict satisfies a condition.
     package func count(where isCounted: (Verdict) -> Bool) -> Int { results.count { isCounted($0.verdict) } }
 
-    /// Adds what the checks of some rules found, for those rules and for others.
+    /// Adds what the check of one rule found about that rule and about others.
     package mutating func add(_ result: Result, _ answer: RuleAnswer?) {
         var result = result
         for broken in answer?.broken ?? [] {
@@ -116,7 +117,7 @@ package struct ConformanceReport: Sendable {
             }
         }
         if let index = results.firstIndex(where: { $0.rule == result.rule }) {
-            // Another check may have found it already.
+            // An earlier check may have found the rule broken already.
             let known = results[index]
             if known.verdict == .broken, !result.verdict.isFailure {
                 result.verdict = .broken

@@ -7,16 +7,16 @@ internal import ConnectorHost
 internal import ConnectorManifest
 internal import ConnectorSimulator
 
-/// What answers in place of the plugin's vendor while it is checked.
+/// What answers in place of the vendor while a plugin is checked.
 enum ConformanceVendor: Sendable {
-    /// A server on this machine, the configuration that it accepts, and the time of day of the recording that it replays.
+    /// A server on this machine, the configuration that it accepts, and the time of day of a recording that it replays, if any.
     case server(URLParts, config: JSONObject, time: Timestamp?)
-    /// Whatever the given configuration names; nothing if it names nothing.
+    /// Whatever the given configuration names, which may be nothing.
     case configured
 
-    /// The vendor of a plugin: the recorded answers of the options, or a simulator that comes with the host.
+    /// Starts the stand-in for a plugin's vendor: the answers of the options, or a simulator that comes with the host.
     ///
-    /// - Throws: A fault of the answers.
+    /// - Throws: `RuleStop.unchecked` if the answers have faults; an error of the configuration or of the simulator.
     static func start(for manifest: Manifest, _ run: RuleRun) async throws -> ConformanceVendor {
         var options = SimulatorOptions()
         options.vendors = []

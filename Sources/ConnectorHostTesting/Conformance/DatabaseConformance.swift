@@ -3,13 +3,13 @@
 
 public import ConnectorHost
 
-/// Checks in the author's own tests whether an open gate keeps the contract of `database/1`.
+/// Checks, in a plugin author's tests, whether an open gate follows the contract of `database/1`.
 ///
 /// ```swift
 /// #expect(await DatabaseConformance.check(host.database("database")).isEmpty)
 /// ```
 ///
-/// The suite stores records in one collection. It deletes what is there before, and what it stored in the end.
+/// The suite stores records in one collection. It first deletes everything there, and at the end what it stored itself.
 public enum DatabaseConformance {
     /// What a vendor may lack.
     public struct Options: Sendable {
@@ -31,7 +31,7 @@ public enum DatabaseConformance {
     /// Checks a gate.
     ///
     /// - Parameters:
-    ///   - database: A client of one leaf, whose gate is open.
+    ///   - database: A client of one leaf with an open gate.
     ///   - options: What the vendor may lack.
     /// - Returns: Every broken rule; empty if the plugin conforms.
     public static func check(
@@ -62,14 +62,14 @@ public enum DatabaseConformance {
             }
         }
 
-        /// Deletes what the collection has, such as what a run that failed has left.
+        /// Deletes everything in the collection, such as what a failed run left behind.
         private func clear() async throws(ConnectorError) {
             for _ in 1...Self.pageLimit {
                 let page: DatabasePage
                 do throws(ConnectorError) {
                     page = try await database.query(in: collection)
                 } catch {
-                    // The first record makes the collection.
+                    // No collection yet: the first record creates it.
                     guard error.code == .missing else { throw error }
                     return
                 }
@@ -91,7 +91,7 @@ public enum DatabaseConformance {
             if !condition { find(message()) }
         }
 
-        /// A record comes back as it went in, is merged, replaced and gone.
+        /// Checks that a record comes back unchanged, and can be updated, replaced and deleted.
         private mutating func checkRecords() async throws(ConnectorError) {
             let data: JSONObject = [
                 "text": "a \"b\" \\ é 🚲", "whole": 7, "half": 0.5, "yes": true, "list": [1, "a"],
@@ -129,7 +129,7 @@ public enum DatabaseConformance {
             }
         }
 
-        /// An id is taken once.
+        /// Checks that an id can be used only once.
         private mutating func checkIDs() async throws(ConnectorError) {
             let collection = collection
             let made = try await database.create(["a": 1], in: collection, id: "conformance-id")
@@ -142,7 +142,7 @@ public enum DatabaseConformance {
             try await database.delete("conformance-id", in: collection)
         }
 
-        /// A change of an old version is refused, and changes nothing.
+        /// Checks that a change based on an old version is refused, and changes nothing.
         private mutating func checkVersions() async throws(ConnectorError) {
             let collection = collection
             let made = try await database.create(["a": 1], in: collection)
@@ -163,7 +163,7 @@ public enum DatabaseConformance {
             try await database.delete(made.id, in: collection, version: kept.version)
         }
 
-        /// Queries filter, sort, and come in pages that miss and repeat nothing.
+        /// Checks that queries filter and sort, and that their pages neither miss nor repeat a record.
         private mutating func checkQueries() async throws(ConnectorError) {
             var ids: [String] = []
             for number in 0..<7 {

@@ -7,12 +7,12 @@ internal import CConnector
 enum ErrorObjectCheck {
     /// The statuses that a plugin may fail with.
     private static let failures = Int32(CONNECTOR_FAILED)...Int32(CONNECTOR_NOT_OPEN)
-    /// Messages that say nothing, in lower case and without their end.
+    /// Messages that say nothing, in lower case and without punctuation at the end.
     private static let empty: Set<String> = [
         "error", "failed", "failure", "unknown", "unknown error", "an error occurred",
     ]
 
-    /// What adds a finding.
+    /// A function that adds a finding.
     typealias Report = (PluginConformance.Rule, String) -> Void
 
     /// Checks a status without an error object.

@@ -9,16 +9,16 @@ public import ConnectorHost
 /// #expect(await FilesConformance.check(host.files("files")).isEmpty)
 /// ```
 ///
-/// The suite puts files whose paths start with `conformance/`, and removes them at the end.
+/// The suite puts files whose paths start with `conformance/`. It removes all such files first and, unless a call fails, at the end.
 public enum FilesConformance {
     /// What a store may lack.
     public struct Options: Sendable {
         /// Whether the store keeps media types.
         public var keepsContentTypes: Bool
-        /// Whether a put can depend on the tag of the file that is there.
+        /// Whether a put can depend on the tag of the existing file.
         public var checksTags: Bool
 
-        /// Everything of the capability.
+        /// Creates options for a store that has everything of the capability.
         public init(keepsContentTypes: Bool = true, checksTags: Bool = true) {
             self.keepsContentTypes = keepsContentTypes
             self.checksTags = checksTags
@@ -40,7 +40,7 @@ public enum FilesConformance {
         return suite.findings
     }
 
-    /// The error of a source of content that ends too early.
+    /// The error of a source that ends too early.
     private struct Interruption: Error {}
 
     private struct Suite {
@@ -86,7 +86,7 @@ public enum FilesConformance {
         /// The most pages of files to remove.
         private static let pageLimit = 1000
 
-        /// Content of numbered blocks, so that no part of it is like another.
+        /// Content of `count` bytes in numbered blocks, so that no two parts of it are alike.
         private func content(_ count: Int, seed: UInt8 = 1) -> [UInt8] {
             let block = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed }
             var content: [UInt8] = []
@@ -102,7 +102,7 @@ public enum FilesConformance {
             try await files.get(path, range: range).collect(upTo: 1 << 30)
         }
 
-        /// Checks that content of all sizes comes back as it was put, with what is known of it.
+        /// Checks that content of all sizes comes back as it was put, with the right metadata.
         private mutating func checkContents() async throws(ConnectorError) {
             let path = "conformance/contents/é 🚲 +%20&?#.bin"
             var tags: Set<String> = []
@@ -131,7 +131,7 @@ public enum FilesConformance {
             }
         }
 
-        /// Checks that a range has the bytes that it names, as far as there are any.
+        /// Checks that a range gives the bytes that it names, as far as the file has them.
         private mutating func checkRanges() async throws(ConnectorError) {
             let content = content(10_000)
             try await files.put("conformance/range", .bytes(content))
@@ -143,7 +143,7 @@ public enum FilesConformance {
                 let found = try await read("conformance/range", range)
                 expect(found == Array(content[expected]), "the bytes \(range) are \(found.count) others")
             }
-            // A file that changes while it is read gives no mixture.
+            // Reading a file that changes meanwhile must fail, not mix two contents.
             let contents = try await files.get("conformance/range")
             try await files.put("conformance/range", .bytes(self.content(10_000, seed: 2)))
             await expect(.conflict, "reading a file that has changed since") { _ throws(ConnectorError) in
@@ -151,7 +151,7 @@ public enum FilesConformance {
             }
         }
 
-        /// Checks that a condition that is not met leaves everything as it was.
+        /// Checks that a put whose condition is not met changes nothing.
         private mutating func checkConditions() async throws(ConnectorError) {
             let path = "conformance/condition"
             let first = try await files.put(path, .bytes([1]), condition: .absent)
@@ -173,7 +173,7 @@ public enum FilesConformance {
             expect(last == [3], "a put that was refused left \(last)")
         }
 
-        /// Checks that lists are in the order of bytes, and that their pages miss and repeat nothing.
+        /// Checks that lists are in byte order, and that their pages neither miss nor repeat a file.
         private mutating func checkLists() async throws(ConnectorError) {
             let names = ["A", "a.txt", "a/b/c", "a/d", "a0", "é", "z/1", "z/2", "z/3"]
             for name in names.reversed() { try await files.put("conformance/list/\(name)", .bytes(Array(name.utf8))) }
@@ -250,7 +250,7 @@ public enum FilesConformance {
             expect(page.files.isEmpty, "an upload that failed is listed: \(page.json)")
         }
 
-        /// Checks that one of several files put at once is there, whole.
+        /// Checks that after several concurrent puts at one path, the content of one of them is there, whole.
         private mutating func checkConcurrency() async throws(ConnectorError) {
             let contents = (1...8).map { content(300_000, seed: UInt8($0)) }
             let failures = await withTaskGroup(of: ConnectorError?.self) { [files] group in

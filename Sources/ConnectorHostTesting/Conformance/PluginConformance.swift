@@ -16,13 +16,13 @@ public import ConnectorManifest
 /// The suite generates values for the fields that the manifest requires; set ``Options/config`` if the plugin needs
 /// particular values.
 ///
-/// The rules are those of `connector-host test`, up to ``Options/level``: docs/reference/conformance.md lists them. The suite
-/// creates, opens, probes, cancels, closes and destroys instances, and records the plugin's calls of the host. Whether a gate opens
+/// The rules are those of `connector-host test`, up to ``Options/level``; docs/reference/conformance.md lists them. The suite
+/// creates, opens, probes, cancels, closes and destroys instances, and records the plugin's calls to the host. Whether a gate opens
 /// depends on its vendor, so rules below level 6 only require that opening completes once, with evidence or an error.
 ///
-/// The plugin runs in the test's process, so its crash ends the test, and rules about the whole process are left out:
-/// the command checks each rule in a process of its own. Nothing else may write to standard output
-/// meanwhile, because the suite cannot distinguish the writers.
+/// The plugin runs in the test's process, so its crash ends the test, and rules about the whole process are left out;
+/// the command checks each rule in a process of its own. Nothing else may write to standard output meanwhile, because the
+/// suite cannot tell the writers apart.
 public enum PluginConformance {
     /// The settings of a check.
     public struct Options: Sendable {
@@ -30,9 +30,8 @@ public enum PluginConformance {
         public var config: JSONObject
         /// The hosts that the plugin may reach over HTTP: simulators, not vendors.
         public var allowedHosts: [String]
-        /// Stand-ins for the gates that the plugin uses, by the names in its manifest's `uses`: each answers a call of an
-        /// operation with these arguments. A use without one is not open; an optional one is
-        /// bound to nothing.
+        /// Stand-ins for the gates that the plugin uses, by the names in its manifest's `uses`. Without one, the gate of a
+        /// required use is not open, and an optional use is bound to nothing.
         public var gates: [String: GateDouble]
         /// The longest time that a step may take.
         public var timeout: Duration
@@ -44,22 +43,22 @@ public enum PluginConformance {
         public var level = 5
         /// What the vendor answers, as in a file of answers; nil for a simulator that comes with the host, if there is one.
         public var answers: JSONValue?
-        /// From which values are generated: the same seed generates the same ones.
+        /// The seed of generated values; the same seed generates the same values.
         public var seed: UInt64 = 1
-        /// How many generated calls of each operation there are.
+        /// How many generated calls to make to each operation.
         public var runs = 40
         /// Whether gates run in a runner.
         package var isIsolated = false
-        /// The program that runners run; nil to look for it.
+        /// The program that runners execute; nil to look for it.
         package var runner: String?
-        /// A directory for the state of hosts; nil to make one.
+        /// A directory for the state of hosts; nil to create one.
         package var scratch: String?
 
         /// Answers a call of an operation with these arguments: an object by name, or an array by position.
         public typealias GateDouble =
             @Sendable (_ operation: String, _ arguments: JSONValue) async throws(ConnectorError) -> JSONValue
 
-        /// Creates options; by default, no fields, only servers on this machine, five seconds for each step.
+        /// Creates options; by default, there are no fields, only servers on this machine can be reached, and a step may take five seconds.
         public init(
             config: JSONObject = [:],
             allowedHosts: [String] = ["127.0.0.1", "localhost", "[::1]"],
@@ -77,7 +76,7 @@ public enum PluginConformance {
         }
     }
 
-    /// Checks the plugin in a file, by every rule that can be checked in this process.
+    /// Checks the plugin in a file against every rule that can be checked in this process.
     ///
     /// - Parameters:
     ///   - path: The path of an image, or of a sidecar that names one.
@@ -87,7 +86,7 @@ public enum PluginConformance {
         await check(.file(path), options)
     }
 
-    /// Checks a plugin that the test links, by every rule that needs no file.
+    /// Checks a plugin that the test links against every rule that needs no file.
     ///
     /// - Parameters:
     ///   - type: The plugin's type.
@@ -104,7 +103,7 @@ public enum PluginConformance {
     private static func check(_ subject: RuleRun.Subject, _ options: Options) async -> [Finding] {
         var findings: [Finding] = []
         let known = RuleRun.Known()
-        // What a broken plugin cannot pass is checked first, and nothing that builds on it.
+        // Check the basics first; if a plugin breaks them, skip the rules that build on them.
         for need in [Rule.Need.file, .image, .instance, .gate] {
             for rule in Rule.all
             where rule.need == need && rule.level <= options.level && !rule.ownsProcess && rule.theme != .isolation {

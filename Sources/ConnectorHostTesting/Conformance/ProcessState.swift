@@ -9,17 +9,17 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// What a plugin must leave as it is in its host's process.
+/// The state of the host's process that a plugin must leave unchanged.
 struct ProcessState: Sendable {
     /// How many threads there are; 0 where the system does not report it.
     let threads: Int
     /// How many descriptors are open; 0 where the system does not report it.
     var descriptors: Int { files.count }
-    /// What the open descriptors lead to.
+    /// What each open descriptor refers to.
     private let files: [Int32: String]
-    /// Whether there are children that have not been reaped.
+    /// Whether the process has children; reading the state reaps one that has ended.
     let hasChildren: Bool
-    /// The page faults and context switches aside, what children that ended have used: more than 0 if there were any.
+    /// The minor page faults of all reaped children; it grows with every child that ends and is reaped.
     let forks: Int
     private let variables: [String: String]
     private let directory: String
@@ -27,7 +27,7 @@ struct ProcessState: Sendable {
     private let locale: String
     private let handlers: [Int32: UInt]
 
-    /// The state now.
+    /// The current state.
     static var current: ProcessState {
         ProcessState(
             threads: (try? Directory.entries(of: "/proc/self/task").count) ?? 0,
@@ -42,16 +42,16 @@ struct ProcessState: Sendable {
         )
     }
 
-    /// The files, sockets and pipes that are open and were not before. What the process's own threads wait on is left out: it may
-    /// come at any time.
+    /// The files, sockets and pipes that are open now and were not before. Event queues are left out: the process's own threads may
+    /// open one at any time.
     func files(since before: ProcessState) -> [String] {
         files.filter { before.files[$0.key] != $0.value && !$0.value.isEmpty }.map(\.value).sorted()
     }
 
-    /// What each descriptor leads to; empty for what has no name and no kind, such as an event queue.
+    /// What each descriptor refers to; empty for one without a name or kind, such as an event queue.
     private static var openFiles: [Int32: String] {
         let names = (try? Directory.entries(of: "/proc/self/fd").map(\.name)) ?? []
-        // The descriptor by which the directory is read is closed by then.
+        // The descriptor that read the directory is closed by now.
         return names.compactMap { Int32($0) }.reduce(into: [:]) { files, descriptor in
             var status = stat()
             guard unsafe fstat(descriptor, &status) == 0 else { return }
@@ -65,7 +65,7 @@ struct ProcessState: Sendable {
         }
     }
 
-    /// What is different, each as the object of a sentence.
+    /// The changes since an earlier state, each as the object of a sentence.
     func changes(since before: ProcessState) -> [String] {
         var changes: [String] = []
         let names = Set(variables.keys).union(before.variables.keys).filter { variables[$0] != before.variables[$0] }
@@ -80,18 +80,18 @@ struct ProcessState: Sendable {
         return changes
     }
 
-    /// The private memory of the process, in bytes; 0 where the system does not report it.
+    /// The private memory of the process, in bytes; 0 if the system does not report it.
     static var residentBytes: Int {
         Int(ProcessMemory.privateBytes(of: getpid()) ?? 0)
     }
 
     private static var hasAnyChildren: Bool {
         var status: Int32 = 0
-        // Without a child, there is nothing to wait for.
+        // Without children, `waitpid` fails.
         return unsafe waitpid(-1, &status, WNOHANG) >= 0
     }
 
-    /// The most memory that a child which ended has used; 0 if there was none.
+    /// The minor page faults of all reaped children; 0 if there were none.
     private static var endedChildren: Int {
         var usage = rusage()
         #if canImport(Glibc)

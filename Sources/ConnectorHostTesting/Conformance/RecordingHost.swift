@@ -11,7 +11,7 @@ internal import Synchronization
 
 /// The `connector_host` of one instance under test, which records the plugin's calls.
 ///
-/// Never freed, so that a call after `destroy` becomes a finding and does not crash the suite.
+/// It is never freed, so that a call after `destroy` becomes a finding and does not crash the suite.
 @safe
 final class RecordingHost: Sendable {
     /// How a call was completed.
@@ -42,11 +42,11 @@ final class RecordingHost: Sendable {
         var isDestroyed = false
         /// The services that the plugin has asked for.
         var requested: Set<String> = []
-        /// Those that its manifest does not name, until `create` has returned.
+        /// The services that its manifest does not name, of those asked for before `create` returned.
         var undeclared: [String] = []
         var isCreated = false
 
-        /// Whether the plugin has asked for every service that there is, as bindings do that offer them all: it says nothing of what it
+        /// Whether the plugin has asked for every known service, as bindings that offer them all do. That says nothing about what it
         /// uses.
         var isSurvey: Bool { Manifest.hostServices.allSatisfy(requested.contains) }
     }

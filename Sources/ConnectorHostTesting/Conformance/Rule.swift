@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PluginConformance {
-    /// A rule that every plugin keeps, and how the suite checks it.
+    /// A rule that every plugin must keep, and how the suite checks it.
     ///
-    /// Rules are added with time; none is ever renamed.
+    /// Rules are added over time; none is ever renamed.
     public struct Rule: Sendable, Hashable, Identifiable {
         /// The stable name, in kebab case.
         public let id: String
-        /// The level that needs the rule, from 1 to 10: a plugin has a level if it keeps every rule up to it.
+        /// The level that the rule belongs to, from 1 to 10; a plugin has a level if it keeps every rule up to it.
         public let level: Int
         /// The theme, as a heading.
         public let theme: Theme
@@ -22,7 +22,7 @@ extension PluginConformance {
         let need: Need
         /// Whether the check looks at the whole process, so that nothing else may run in it.
         let ownsProcess: Bool
-        /// Whether a level is reached without the check, where the system cannot make it.
+        /// Whether a plugin can reach the level without the check on a system that cannot make it.
         let isOptional: Bool
         /// Checks a plugin.
         let check: Check
@@ -30,9 +30,9 @@ extension PluginConformance {
         /// Runs a rule's scenario, and reports what the plugin broke.
         typealias Check = @Sendable (RuleRun) async throws -> Void
 
-        /// What a check needs, each with those before it.
+        /// What a check needs; each case includes those before it.
         enum Need: Int, Sendable, Comparable {
-            /// The file, which is read and not run.
+            /// The file, which is read but not run.
             case file
             /// An image that loads.
             case image
@@ -98,6 +98,6 @@ extension PluginConformance.Rule {
         manifestRules + imageRules + lifeRules + completionRules + cancellationRules + threadRules + errorRules
         + leakRules + processRules + serviceRules + operationRules + isolationRules
 
-    /// The rule of an id; nil if there is none.
+    /// The rule with an id; nil if there is none.
     public static func named(_ id: String) -> PluginConformance.Rule? { all.first { $0.id == id } }
 }

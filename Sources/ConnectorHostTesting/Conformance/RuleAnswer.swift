@@ -3,9 +3,9 @@
 
 package import ConnectorBase
 
-/// What the check of one rule found, as a process that checks one rule passes it on.
+/// What the check of one rule found, in the form in which the checking process passes it on.
 package struct RuleAnswer: Sendable, Hashable {
-    /// A broken rule: often the one that was checked, sometimes another that was broken on the way.
+    /// A broken rule: often the one that was checked, sometimes another one broken on the way.
     package struct Broken: Sendable, Hashable {
         /// The id of the rule.
         package var rule: String
@@ -20,13 +20,13 @@ package struct RuleAnswer: Sendable, Hashable {
     /// Why the rule could not be checked; nil if it was.
     package var unchecked: String?
 
-    /// How the check of the rule itself ended, broken rules aside.
+    /// How the check of the rule ended, broken rules aside.
     package var verdict: ConformanceReport.Verdict {
         if let unchecked { return .unchecked(unchecked) }
         return inapplicable.map { .inapplicable($0) } ?? .kept
     }
 
-    /// Reads the document of ``json``; nil if it is none.
+    /// Reads a document that ``json`` made; nil for any other value.
     package init?(_ json: JSONValue) {
         guard let broken = json["broken"]?.array else { return nil }
         self.broken = broken.compactMap { entry in
@@ -76,7 +76,7 @@ extension PluginConformance {
 }
 
 extension PluginConformance.Rule {
-    /// When the command checks a rule: those of a stage only if the plugin kept those before it.
+    /// When the command checks a rule. A stage begins only if the plugin kept the rules of the stages before.
     package enum Stage: Int, Sendable, CaseIterable {
         /// The file is read, and nothing of it runs.
         case file
@@ -98,6 +98,6 @@ extension PluginConformance.Rule {
     /// Whether the check needs a gate that opens.
     package var needsOpening: Bool { need > .image }
 
-    /// Whether a level is reached without the check, where the system cannot make it.
+    /// Whether a plugin can reach the level without the check on a system that cannot make it.
     package var mayBeUnchecked: Bool { isOptional }
 }

@@ -7,9 +7,9 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import Synchronization
 
-/// One check of one plugin: what it needs, and what it found.
+/// One check of one plugin: what it needs and what it has found.
 final class RuleRun: Sendable {
-    /// What is checked: a file, or a plugin that the process links.
+    /// The subject of a check: a file, or a plugin that the process links.
     enum Subject: Sendable {
         case file(String)
         case linked(PluginCandidate)
@@ -21,8 +21,10 @@ final class RuleRun: Sendable {
     private let found = Mutex<[PluginConformance.Finding]>([])
     private let closers = Mutex<[@Sendable () async -> Void]>([])
     private let known: Known
+    /// The check that this is a part of; nil if it is a whole one.
+    private let whole: RuleRun?
 
-    /// What the checks of one plugin share, each of which would take some tenths of a second for a large image.
+    /// What the checks of one plugin share; for a large image, making each part takes some tenths of a second.
     final class Known: Sendable {
         fileprivate let inspection = Mutex<PluginInspection?>(nil)
         fileprivate let plugin = Mutex<Plugin?>(nil)
@@ -30,29 +32,32 @@ final class RuleRun: Sendable {
 
     /// Begins a check.
     ///
-    /// - Parameter known: What earlier checks of the same plugin in this process know.
+    /// - Parameter known: What earlier checks of the same plugin in this process have found out.
     init(
         _ subject: Subject,
         _ options: PluginConformance.Options,
         trace: RuleTrace = .none,
-        known: Known = Known()
+        known: Known = Known(),
+        partOf whole: RuleRun? = nil
     ) {
         self.subject = subject
         self.options = options
         self.trace = trace
         self.known = known
+        self.whole = whole
     }
 
-    /// Begins a part of this check with other options.
+    /// A part of this check with other options: what it reports and what it registers for the end are this check's.
     func part(_ options: PluginConformance.Options) -> RuleRun {
-        RuleRun(subject, options, trace: trace, known: known)
+        RuleRun(subject, options, trace: trace, known: known, partOf: self)
     }
 
     /// Every broken rule, once for each way it was broken.
     var findings: [PluginConformance.Finding] { found.withLock(\.self) }
 
-    /// Adds a finding, unless there is one that says the same.
+    /// Adds a finding, unless an equal one exists.
     func report(_ rule: PluginConformance.Rule, _ message: String) {
+        if let whole { return whole.report(rule, message) }
         trace.add("finding: \(rule.id): \(message)")
         found.withLock { found in
             let finding = PluginConformance.Finding(rule, message)
@@ -60,12 +65,13 @@ final class RuleRun: Sendable {
         }
     }
 
-    /// Runs something when the check has ended, the last one first.
+    /// Registers work to run when the check ends, in reverse order of registration.
     func atEnd(_ body: @escaping @Sendable () async -> Void) {
+        if let whole { return whole.atEnd(body) }
         closers.withLock { $0.append(body) }
     }
 
-    /// Ends what the check began.
+    /// Runs the registered work, which ends what the check began.
     func end() async {
         for body in closers.withLock(\.self).reversed() { await body() }
     }
@@ -85,12 +91,12 @@ final class RuleRun: Sendable {
 
     /// The plugin's manifest.
     ///
-    /// - Throws: If there is none that can be read, which rules of the manifest report.
+    /// - Throws: `RuleStop.inapplicable` if it cannot be read, which the rules about manifests report.
     func manifest() throws(RuleStop) -> Manifest {
         switch subject {
         case .linked(let candidate): return candidate.manifest
         case .file(let path):
-            // As the host finds it, which takes a fraction of an inspection; that one finds it in a file that cannot be used, too.
+            // Find it as the host does, which takes a fraction of the time of an inspection. Only an inspection reads unusable files, too.
             if let candidate = try? PluginCatalog.candidate(path: path) { return candidate.manifest }
             guard let manifest = inspection?.manifest else { throw .inapplicable("the manifest cannot be read") }
             return manifest

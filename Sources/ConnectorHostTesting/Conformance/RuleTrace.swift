@@ -9,19 +9,19 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// What a check calls and what the plugin calls, one line each in a file, so that it outlives a crash of the process.
+/// A log of the calls that a check and the plugin make, one line each, in a file so that it outlives a crash of the process.
 struct RuleTrace: Sendable {
     /// The file's descriptor, which stays open; negative for none.
     private let descriptor: Int32
 
-    /// Keeps nothing.
+    /// A trace that keeps nothing.
     static let none = RuleTrace(descriptor: -1)
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Appends to a file; keeps nothing if it cannot be opened.
+    /// Creates a trace that appends to a file; it keeps nothing if the file cannot be opened.
     init(file: String) {
         descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     }

@@ -8,7 +8,7 @@ struct SecretCanary: Sendable {
     /// The key.
     let value = "canary-7Qx2Wm9Kd4Tz8Lp1"
 
-    /// Answers that repeat the key: in clear, in Base64, as part of a URL, and in escapes.
+    /// Answers that repeat the key: in the clear, in Base64, percent-encoded, and in escapes.
     var answers: JSONValue {
         let text = "the key \(value) (\(base64), \(percent), \(escaped)) is not valid"
         return [
@@ -32,7 +32,7 @@ struct SecretCanary: Sendable {
     private var escaped: String { value.utf8.map { "\\u00" + Self.hexadecimal($0) }.joined() }
 
     private var base64: String {
-        // Without the rest of a group of three, which depends on what follows.
+        // Whole groups of three bytes only: the Base64 of a partial group depends on what follows.
         let bytes = Array(value.utf8)
         return Base64.encode(Array(bytes.prefix(bytes.count - bytes.count % 3)))
     }

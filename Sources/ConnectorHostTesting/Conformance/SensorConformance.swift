@@ -9,7 +9,7 @@ public import ConnectorHost
 /// #expect(await SensorConformance.check(host.sensor("system")).isEmpty)
 /// ```
 ///
-/// The models reject a reading without a unit, time or quality, so the suite reports such a reading, too.
+/// The models reject a reading without a unit, a time or a quality, so the suite reports such a reading, too.
 public enum SensorConformance {
     /// Checks a gate that has measured at least once.
     ///

@@ -10,7 +10,7 @@ internal import ConnectorServices
 /// #expect(await SettingsConformance.check(host.settings("settings")).isEmpty)
 /// ```
 ///
-/// The suite changes settings whose keys start with `conformance.`, and removes them at the end.
+/// The suite changes settings whose keys start with `conformance.`. It removes all of them first and, unless a call fails, at the end.
 public enum SettingsConformance {
     /// Checks a gate.
     ///
@@ -73,7 +73,7 @@ public enum SettingsConformance {
         /// Checks that a change of several settings emits one event, and appears in the list.
         private mutating func checkChanges() async throws(ConnectorError) {
             try await settings.set(1, for: "conformance.c")
-            // A server may tell of it later than it answers.
+            // A server may answer this change before it reports it.
             let earlier = try SettingsChange(json: ["conformance.c": 1])
             let changes = settings.changes()
             let expected: JSONValue = ["conformance.b": 2, "conformance.a": "x", "conformance.c": nil]

@@ -12,12 +12,12 @@ internal import Synchronization
 
 /// Detects writes to this process's standard output.
 enum StandardOutput {
-    /// The end of the last watch: the process has one standard output, so each watch waits for the one before.
+    /// The end of the last watch. The process has one standard output, so each watch waits for the one before.
     private static let last = Mutex<OneShot<Void>?>(nil)
 
-    /// Runs something, and reports what it wrote to standard output. The text is forwarded afterwards.
+    /// Runs a body, and reports what was written to standard output meanwhile. The text is forwarded afterwards, up to about 1 MiB.
     ///
-    /// - Parameter report: Gets the beginning of the text, if there is one.
+    /// - Parameter report: Receives the first 200 bytes of the text, if there is any.
     static func watched(_ report: (String) -> Void, body: () async -> Void) async {
         let end = OneShot<Void>()
         let previous = last.withLock { last in
@@ -30,7 +30,7 @@ enum StandardOutput {
         defer { unsafe fclose(file) }
         let watched = unsafe fileno(file)
         fflush(nil)
-        let original = dup(STDOUT_FILENO)
+        let original = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
         guard original >= 0 else { return await body() }
         defer { close(original) }
         guard dup2(watched, STDOUT_FILENO) >= 0 else { return await body() }

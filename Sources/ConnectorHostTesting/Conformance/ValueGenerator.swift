@@ -4,17 +4,19 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 
-/// Makes values of the types of signatures; the same seed makes the same values.
+/// Generates values of the types of signatures; the same seed and name generate the same values.
 struct ValueGenerator {
     private var state: UInt64
 
+    /// Creates a generator.
+    ///
     /// - Parameter name: Mixed into the seed, so that operations get different values.
     init(seed: UInt64, name: String) {
-        // FNV-1a, so that the same name gives the same values in each process.
+        // FNV-1a, so that a name gives the same values in every process.
         state = name.utf8.reduce(seed ^ 0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// Arguments for every parameter of a signature.
+    /// Arguments for the `in` parameters of a signature; some optional ones are left out.
     mutating func arguments(for signature: Signature) -> JSONObject {
         var arguments = JSONObject()
         for parameter in signature.parameters where parameter.direction == .in {
@@ -24,7 +26,7 @@ struct ValueGenerator {
         return arguments
     }
 
-    /// A value of a type: an edge of its range as often as any other.
+    /// A value of a type; half of the integers are edges of the range.
     mutating func value(of type: ValueType) -> JSONValue {
         switch type {
         case .i8: signed(Int64(Int8.min), Int64(Int8.max))
@@ -34,7 +36,7 @@ struct ValueGenerator {
         case .u8: signed(0, Int64(UInt8.max))
         case .u16: signed(0, Int64(UInt16.max))
         case .u32: signed(0, Int64(UInt32.max))
-        case .u64: signed(0, .max)
+        case .u64: unsigned()
         case .f32: .number(pick([0, -0.0, 1, -1, 1e-45, 3e38, 0.1]))
         case .f64: .number(pick([0, -0.0, 1, -1, .leastNonzeroMagnitude, 1e308, 0.1, 9_007_199_254_740_992]))
         case .handle: .null
@@ -51,6 +53,13 @@ struct ValueGenerator {
         guard least > .min || most < .max else { return .integer(Int64(bitPattern: next())) }
         let span = UInt64(bitPattern: most &- least)
         return .integer(least &+ Int64(bitPattern: span == .max ? next() : next() % (span &+ 1)))
+    }
+
+    /// A value of type `u64`; JSON carries those above `Int64.max` as digits in a string.
+    private mutating func unsigned() -> JSONValue {
+        guard number(below: 2) == 0 else { return signed(0, .max) }
+        let values: [UInt64] = [.max, 1 << 63, next() | 1 << 63]
+        return .string(String(pick(values)))
     }
 
     private mutating func text(allowsNUL: Bool) -> String {
@@ -89,7 +98,7 @@ struct ValueGenerator {
 
     private mutating func number(below bound: UInt64) -> UInt64 { next() % bound }
 
-    /// SplitMix64.
+    /// The next number of SplitMix64.
     private mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -10,7 +10,7 @@ public import Logging
 internal import Synchronization
 
 extension ConnectorHost {
-    /// What the files of plugins say, by path: of an image that is as it was, the manifest is read once for all hosts of the tests.
+    /// What plugin files say, by path; the manifest of an unchanged image is read once for all hosts of the tests.
     private static let examined = Mutex<[String: PluginEntry]>([:])
 
     private static func examine(_ files: [String]) -> PluginLookup {
@@ -41,21 +41,21 @@ extension ConnectorHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file. An array has the default
-    ///     `isolation` that the variable `CONNECTOR_TESTING_ISOLATION` of the process says, so that all tests can run with plugins in
+    ///   - connectors: The array of connectors as in `connectors.json`, or the whole text of such a file. An array takes its default
+    ///     `isolation` from the process's variable `CONNECTOR_TESTING_ISOLATION`, so that all tests can run with plugins in
     ///     runners: `CONNECTOR_TESTING_ISOLATION=process swift test`.
     ///   - plugins: Images or sidecars; connectors name them by the ids in their manifests. No directory is searched.
-    ///   - added: Connectors to append to those of the text, such as leaves whose plugins the test links.
-    ///   - worlds: Files of answers as values, with `operations` and perhaps a `timeline`, by the paths of the leaves whose plugins
-    ///     they simulate. A manifest without an image is then enough: `["version": 1, "operations": [...]]`. For answers to HTTP
-    ///     requests, run a `Simulator(answers:)`. A timeline begins now.
+    ///   - added: Connectors to append to those of `connectors`, such as leaves whose plugins the test links.
+    ///   - worlds: Files of answers as values, such as `["version": 1, "operations": [...]]` and perhaps a `timeline`, by the paths of
+    ///     the leaves whose plugins they simulate. Such a leaf needs a manifest, but no image. For answers to HTTP requests, run a
+    ///     `Simulator(answers:)`. A timeline begins now.
     ///   - environment: The variables that `${NAME}` and `{"secret": "env:NAME"}` read; none come from the process.
     ///   - clock: The clock; nil for a ``ManualHostClock`` that never moves.
     ///   - jitter: Draws the wait between two attempts to open, from zero to its argument, in nanoseconds. The default
     ///     returns the argument, so that waits are predictable.
     ///   - stateDirectory: Where `storage/1` keeps its files; a test that uses storage must pass a directory.
-    ///   - logger: The logger of the host and the plugins; by default, logs nothing.
-    /// - Throws: A `ConfigurationErrors` with every fault in the text.
+    ///   - logger: The logger of the host and the plugins; by default, it logs nothing.
+    /// - Throws: A `ConfigurationErrors` with every fault in the connectors or the answers.
     public static func testing(
         _ connectors: String,
         plugins: [String] = [],
@@ -98,7 +98,7 @@ extension ConnectorHost {
             configuration,
             _,
             substitute throws(ConfigurationErrors) in
-            // The files may have changed since.
+            // The files may have changed since the host was created.
             let lookup = examine(plugins).substituting(substitute)
             let resolved = try configuration.resolved(
                 environment: environment,

@@ -75,7 +75,7 @@ struct SimulatedLeaf {
         return try plan.get()
     }
 
-    /// Begins the timeline now; the clock keeps it until the host is released.
+    /// Begins the timeline now; the clock's timers keep it alive, and it emits nothing once the host is released.
     func startTimeline(of host: ConnectorHost, clock: any HostClock) {
         let timeline = SimulatedTimeline(
             world,

@@ -5,23 +5,23 @@ internal import ConnectorBase
 internal import ConnectorCapabilities
 
 extension DatabaseQuery {
-    /// Where a record is in the order of a query.
+    /// The position of a record in the order of a query.
     struct Position: Sendable {
-        /// The members that the query sorts by.
+        /// The values of the members that the query sorts by.
         var values: [JSONValue]
-        /// Tells apart records whose members are the same: they come as they were created.
+        /// The number that orders records with equal members by their creation.
         var number: Int64
 
-        /// The text that a page has as its cursor.
+        /// The cursor of the page that ends at this position.
         var cursor: String { Base64.encode(JSONValue.array([.integer(number)] + values).utf8()) }
     }
 
-    /// Where a record is.
+    /// The position of a record.
     func position(of record: DatabaseRecord, number: Int64) -> Position {
         Position(values: sort.map { record.data[$0.field] ?? .null }, number: number)
     }
 
-    /// Where the page of a cursor ended, also if that record is gone; nil if it is of no page of such a query.
+    /// The position at which the page with a cursor ended, even if that record is gone; nil if the cursor fits no such query.
     func position(of cursor: String) -> Position? {
         guard let bytes = Base64.decode(cursor), let values = (try? JSONValue(parsing: bytes))?.array,
             values.count == sort.count + 1, let number = values[0].integer
@@ -54,20 +54,20 @@ extension DatabaseQuery.Filter {
         }
     }
 
-    /// Whether a member is of the value's kind, so that one of them can come first.
+    /// Whether a member and the value are both numbers or both strings, so that they have an order.
     private func isComparable(_ member: JSONValue) -> Bool {
         member.number != nil && value.number != nil || member.string != nil && value.string != nil
     }
 }
 
 extension JSONValue {
-    /// Whether two values are the same; numbers are, however they were written.
+    /// Whether two values are equal; numbers are equal however they were written.
     fileprivate static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
         if let left = left.number, let right = right.number { return left == right }
         return left == right
     }
 
-    /// Whether one value comes before another: what is missing first, then false and true, numbers, strings, and all else.
+    /// Whether one value comes before another: null first, then false, true, numbers, strings, and everything else.
     fileprivate static func isOrdered(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.bool(let left), .bool(let right)): return !left && right

@@ -7,7 +7,7 @@ public import ConnectorHost
 public import ConnectorOutbox
 internal import Synchronization
 
-/// Analytics for an application's tests: keeps the events that it is sent, and delivers them to no vendor.
+/// Analytics for an application's tests: keeps the events that it receives, and delivers them to no vendor.
 ///
 /// ```swift
 /// let analytics = InMemoryAnalytics()
@@ -15,7 +15,7 @@ internal import Synchronization
 /// #expect(analytics.events.map(\.event) == ["Order Completed"])
 /// ```
 ///
-/// As the outbox does, it keeps a `messageId` once. Use it from any thread.
+/// Like the outbox, it keeps only the first event with a `messageId`. Use it from any thread.
 public final class InMemoryAnalytics: Analytics {
     private struct State {
         var userId: String?
@@ -29,7 +29,7 @@ public final class InMemoryAnalytics: Analytics {
 
     /// Starts without events.
     ///
-    /// - Parameter now: The time of events that have none; the time of day by default.
+    /// - Parameter now: The time for events that have none; by default, the time of day.
     public init(now: @escaping @Sendable () -> Timestamp = { Timestamp.now }) {
         self.now = now
     }
@@ -37,7 +37,7 @@ public final class InMemoryAnalytics: Analytics {
     /// The events so far, in the order of their arrival.
     public var events: [AnalyticsEvent] { state.withLock(\.events) }
 
-    /// What every call throws from now on, instead of keeping events; nil for nothing.
+    /// The error that every call throws from now on, instead of keeping events; nil for none.
     public var error: ConnectorError? {
         get { state.withLock(\.error) }
         set { state.withLock { $0.error = newValue } }
@@ -49,13 +49,13 @@ public final class InMemoryAnalytics: Analytics {
         set { state.withLock { $0.userId = newValue } }
     }
 
-    /// `anonymous`, unless it is set.
+    /// The anonymous id of the events; `anonymous` unless it is set.
     public var anonymousId: String {
         get { state.withLock(\.anonymousId) }
         set { state.withLock { $0.anonymousId = newValue } }
     }
 
-    /// Fills in the user and the time, where the event has none of its own.
+    /// Fills in the user and the time if the event has none of its own.
     public func stamped(_ event: AnalyticsEvent) -> AnalyticsEvent {
         var event = event
         if event.userId == nil, event.anonymousId == nil {
@@ -67,7 +67,7 @@ public final class InMemoryAnalytics: Analytics {
 
     /// Keeps an event.
     ///
-    /// - Throws: `invalid` for an event that breaks the specification; ``error``.
+    /// - Throws: `invalid` for an event that breaks the specification; ``error`` if it is set.
     @discardableResult
     public func send(_ event: AnalyticsEvent, options: CallOptions) async throws(ConnectorError) -> Receipt {
         try event.check()
@@ -84,7 +84,7 @@ public final class InMemoryAnalytics: Analytics {
         return events.map { _ in .accepted }
     }
 
-    /// Does nothing: no event is held.
+    /// Does nothing, because no event is held back; throws ``error`` if it is set.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
         try keep([])

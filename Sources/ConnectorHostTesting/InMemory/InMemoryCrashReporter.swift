@@ -7,9 +7,9 @@ public import ConnectorHost
 public import ConnectorOutbox
 internal import Synchronization
 
-/// A crash reporter for an application's tests: keeps the reports that it is sent, and delivers them to no vendor.
+/// A crash reporter for an application's tests: keeps the reports that it receives, and delivers them to no vendor.
 ///
-/// As the outbox does, it keeps an `id` once. Use it from any thread.
+/// Like the outbox, it keeps only the first report with an `id`. Use it from any thread.
 public final class InMemoryCrashReporter: CrashReporter {
     private struct State {
         var reports: [CrashReport] = []
@@ -24,7 +24,7 @@ public final class InMemoryCrashReporter: CrashReporter {
     /// The reports so far, in the order of their arrival.
     public var reports: [CrashReport] { state.withLock(\.reports) }
 
-    /// What every call throws from now on, instead of keeping reports; nil for nothing.
+    /// The error that every call throws from now on, instead of keeping reports; nil for none.
     public var error: ConnectorError? {
         get { state.withLock(\.error) }
         set { state.withLock { $0.error = newValue } }
@@ -52,7 +52,7 @@ public final class InMemoryCrashReporter: CrashReporter {
         return reports.map { _ in .accepted }
     }
 
-    /// Does nothing: no report is held.
+    /// Does nothing, because no report is held back; throws ``error`` if it is set.
     @discardableResult
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
         try keep([])

@@ -16,7 +16,7 @@ internal import Synchronization
 ///
 /// Every collection exists, and is empty at first. Each record has a version, which grows with every change. Use it from any thread.
 public final class InMemoryDatabase: Database {
-    /// A record, and the number of the change that made it.
+    /// A record, and the number of the change that created it.
     fileprivate struct Kept: Sendable {
         var record: DatabaseRecord
         let number: Int
@@ -33,7 +33,7 @@ public final class InMemoryDatabase: Database {
     /// Starts empty.
     public init() {}
 
-    /// What every call throws from now on, without a change; nil for nothing.
+    /// The error that every call throws from now on, without changing anything; nil for none.
     public var error: ConnectorError? {
         get { state.withLock(\.error) }
         set { state.withLock { $0.error = newValue } }
@@ -74,7 +74,7 @@ public final class InMemoryDatabase: Database {
 
     /// Replaces a record.
     ///
-    /// - Throws: `missing`, and `conflict` if the record has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
     public func replace(
         _ id: String,
         with data: JSONObject,
@@ -87,7 +87,7 @@ public final class InMemoryDatabase: Database {
 
     /// Merges members into a record; the others stay.
     ///
-    /// - Throws: `missing`, and `conflict` if the record has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
     public func update(
         _ id: String,
         with data: JSONObject,
@@ -102,7 +102,7 @@ public final class InMemoryDatabase: Database {
 
     /// Deletes a record.
     ///
-    /// - Throws: `missing`, and `conflict` if the record has another version.
+    /// - Throws: `missing` if the record does not exist; `conflict` if it has another version.
     public func delete(
         _ id: String,
         in collection: String,
@@ -115,8 +115,11 @@ public final class InMemoryDatabase: Database {
         }
     }
 
-    /// Finds records, one page at a time; without `sort` they come as they were created. A page follows the last record of the one
-    /// before, also if that is deleted meanwhile.
+    /// Finds records, one page at a time; without `sort`, in the order of their creation. A page starts after the last record of the
+    /// page before, even if that record has since been deleted.
+    ///
+    /// - Throws: `invalid` for a query that a ``DatabaseClient`` refuses, a limit that is out of range, or a cursor that does not fit the
+    ///   query.
     public func query(
         _ query: DatabaseQuery,
         in collection: String,
@@ -125,6 +128,7 @@ public final class InMemoryDatabase: Database {
         guard DatabaseQuery.limitRange.contains(query.limit) else {
             throw ConnectorError(.invalid, "the limit \(query.limit) is not within \(DatabaseQuery.limitRange)")
         }
+        try query.check()
         let all = try read { state throws(ConnectorError) in state.collections[ExactText(collection), default: []] }
         var found = all.filter { kept in query.filters.allSatisfy { $0.accepts(kept.record.data[$0.field]) } }
             .map { (record: $0.record, position: query.position(of: $0.record, number: Int64($0.number))) }
@@ -181,7 +185,7 @@ extension InMemoryDatabase.State {
         collections[ExactText(collection)]?.firstIndex { ExactText($0.record.id) == ExactText(id) }
     }
 
-    /// The place of a record that must exist, and have a version.
+    /// The index of a record, which must exist and, unless `version` is nil, have that version.
     fileprivate func found(
         _ id: String,
         in collection: String,

@@ -15,8 +15,8 @@ internal import Synchronization
 /// #expect(try await files.list(prefix: "reports/").files.map(\.path) == ["reports/2026.pdf"])
 /// ```
 ///
-/// It is empty at first, and keeps the contract of `files/1`. Times of change are 1970-01-01T00:00:00Z, unless told
-/// otherwise. Use it from any thread.
+/// It is empty at first, and follows the contract of `files/1`. By default, files have the time of change 1970-01-01T00:00:00Z.
+/// Use it from any thread.
 public final class InMemoryFiles: Files {
     private struct File {
         var entry: FileEntry
@@ -34,12 +34,12 @@ public final class InMemoryFiles: Files {
 
     /// Starts empty.
     ///
-    /// - Parameter now: The time of a change.
+    /// - Parameter now: The time for each change.
     public init(now: @escaping @Sendable () -> Timestamp = { Timestamp(nanoseconds: 0) }) {
         self.now = now
     }
 
-    /// What every call throws from now on, without a change; nil for nothing.
+    /// The error that every call throws from now on, without changing anything; nil for none.
     public var error: ConnectorError? {
         get { state.withLock(\.error) }
         set { state.withLock { $0.error = newValue } }
@@ -68,7 +68,7 @@ public final class InMemoryFiles: Files {
 
     /// Puts a file, replacing any that is there.
     ///
-    /// - Throws: `conflict` if the condition is not met; what reading the source throws.
+    /// - Throws: `conflict` if the condition is not met; any error of reading the source.
     @discardableResult
     public func put(
         _ path: String,
@@ -89,7 +89,7 @@ public final class InMemoryFiles: Files {
 
     /// Reads a file, or a range of it.
     ///
-    /// - Throws: `missing` if there is no such file.
+    /// - Throws: `missing` if there is no such file. Reading the contents throws `conflict` if the file has changed meanwhile.
     public func get(
         _ path: String,
         range: Range<UInt64>?,

@@ -16,8 +16,8 @@ internal import Synchronization
 
 /// A geocoder for an application's tests, which knows the places that it is given.
 ///
-/// A request finds the places whose name or address has each of its words, whatever their case, in the order in which they were given;
-/// its language and countries change nothing. Use it from any thread.
+/// A request finds the places whose name and address contain each of its words, in any case and even within longer words, in the
+/// order in which the places were given. Its language and countries have no effect. Use it from any thread.
 public final class InMemoryGeocoder: Geocoder {
     private struct State {
         var places: [Place]
@@ -26,7 +26,7 @@ public final class InMemoryGeocoder: Geocoder {
 
     private let state: Mutex<State>
 
-    /// Knows some places.
+    /// Creates a geocoder that knows some places.
     public init(_ places: [Place] = []) {
         state = Mutex(State(places: places))
     }
@@ -37,7 +37,7 @@ public final class InMemoryGeocoder: Geocoder {
         set { state.withLock { $0.places = newValue } }
     }
 
-    /// What every call throws from now on; nil for nothing.
+    /// The error that every call throws from now on; nil for none.
     public var error: ConnectorError? {
         get { state.withLock(\.error) }
         set { state.withLock { $0.error = newValue } }
@@ -62,7 +62,7 @@ public final class InMemoryGeocoder: Geocoder {
         return Array(found.prefix(request.limit))
     }
 
-    /// Finds the nearest places, however far they are.
+    /// Finds the nearest places, however far away they are.
     public func reverse(
         _ coordinate: Coordinate,
         limit: Int,
@@ -82,7 +82,7 @@ public final class InMemoryGeocoder: Geocoder {
         return state.places
     }
 
-    /// The haversine of the angle between two points: it grows with their distance.
+    /// The haversine of the angle between two points, which grows with their distance.
     private static func angle(_ left: Coordinate, _ right: Coordinate) -> Double {
         func haversine(_ degrees: Double) -> Double {
             let half = sin(degrees * .pi / 360)

@@ -7,7 +7,7 @@ public import ConnectorHost
 public import ConnectorServices
 internal import Synchronization
 
-/// A host that is made up, for tests of scenes: its report and events are set, and the acts on it are noted.
+/// A mock host for tests of scenes: the test sets its report and events, and it records the acts performed on it.
 ///
 /// ```swift
 /// let host = MockHostModel([GateReport(path: "geocoder", state: .failed, error: error)])
@@ -30,7 +30,7 @@ public final class MockHostModel: ConsoleModel {
     ///
     /// - Parameters:
     ///   - time: The time of every snapshot; by default, the start of 2026.
-    ///   - answer: What comes of an act on the host; by default, its title and "done".
+    ///   - answer: Gives the outcome of an act on the host; by default, its title and "done".
     public init(
         _ gates: [GateReport] = [],
         time: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000),
@@ -56,14 +56,14 @@ public final class MockHostModel: ConsoleModel {
     /// The acts that were performed, oldest first.
     public var acts: [ConsoleAct] { state.withLock(\.acts) }
 
-    /// What was set.
+    /// The report and the events that were set, at the fixed time.
     public func snapshot(for routes: [Route]) async -> ConsoleSnapshot {
         var snapshot = ConsoleSnapshot(time: time, report: report)
         snapshot.events = events
         return snapshot
     }
 
-    /// Notes the act, and answers it.
+    /// Records the act, and returns its outcome.
     public func perform(_ act: ConsoleAct) async -> ActOutcome {
         state.withLock { $0.acts.append(act) }
         return await answer(act)

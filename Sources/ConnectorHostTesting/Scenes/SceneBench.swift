@@ -5,7 +5,7 @@ public import ConnectorBase
 public import ConnectorConsole
 public import ConnectorHost
 
-/// A console for tests: go to a route, look at the scene as a value, act, and look again. Without a terminal and without time.
+/// A console for tests: go to a route, look at the scene as a value, act, and look again. It needs no terminal and no clock.
 ///
 /// ```swift
 /// var bench = await SceneBench(SiteModel(sites), registry, at: Route(SiteRoute.list))
@@ -16,7 +16,7 @@ public import ConnectorHost
 /// #expect(bench.scene.component("list")?.rows.count == 1)
 /// ```
 ///
-/// The scene is that of the moment at which the last call returned; ``refresh()`` takes a new one.
+/// The scene is that of the moment when the last call returned; ``refresh()`` takes a new one.
 public struct SceneBench: Sendable {
     /// The console.
     public let console: Console
@@ -24,13 +24,13 @@ public struct SceneBench: Sendable {
     public private(set) var coordinator: Coordinator
     /// The scene of the current route.
     public private(set) var scene: Scene
-    /// The last message to the operator; empty if there was none since the last call.
+    /// The last message to the operator; empty if there has been none.
     public private(set) var message = ""
-    /// The errors in the fields of the form that was filled in last, by name.
+    /// The errors in the fields of the form that was last filled in, by name.
     public private(set) var fieldErrors: [String: String] = [:]
     private var running: Task<ActOutcome, Never>?
 
-    /// Opens a console without a host, or of a model of the application.
+    /// Opens a console of the application's model or, by default, one without a host.
     public init(
         _ model: any ConsoleModel = EmptyConsoleModel(),
         _ registry: ConsoleRegistry = .standard,
@@ -60,26 +60,26 @@ public struct SceneBench: Sendable {
     /// Opens a route.
     public mutating func move(to route: Route) async { await handle(.move(route)) }
 
-    /// Opens the place that a value names.
+    /// Opens the route that a value names.
     public mutating func move(to value: some RouteValue) async { await handle(.move(value)) }
 
     /// Goes back, or closes the dialog.
     public mutating func back() async { await handle(.back) }
 
-    /// Requests an act, and waits for its end unless it asks a question first.
+    /// Requests an act, and awaits its end unless it asks a question first.
     ///
     /// - Parameter name: Its id, its title, or the name that ``SceneContext`` bound a closure to.
-    /// - Throws: `missing` if the scene does not offer it, with those that it offers.
+    /// - Throws: `missing` if the scene does not offer the act; the error lists those that it offers.
     public mutating func act(_ name: String) async throws(ConnectorError) { await handle(.act(try act(named: name))) }
 
     /// Requests an act, and leaves it running: the scene shows it as pending until ``finish()``.
     ///
-    /// - Throws: `missing` if the scene does not offer it, with those that it offers.
+    /// - Throws: `missing` if the scene does not offer the act; the error lists those that it offers.
     public mutating func begin(_ name: String) async throws(ConnectorError) {
         await handle(.act(try act(named: name)), waits: false)
     }
 
-    /// Waits for the end of the act that runs.
+    /// Awaits the end of the running act; does nothing if none runs.
     public mutating func finish() async {
         guard let running else { return }
         let outcome = await running.value
@@ -88,14 +88,14 @@ public struct SceneBench: Sendable {
         await handle(.done(outcome))
     }
 
-    /// Answers the dialog's question, and waits for the end of the act that it confirms.
+    /// Answers the dialog's question, and awaits the end of an act that this confirms.
     public mutating func answer(_ isYes: Bool) async { await handle(.answer(isYes)) }
 
     /// Fills in a form and sends it, unless a field is invalid.
     ///
     /// - Parameters:
-    ///   - id: The id of its component.
-    ///   - texts: The texts of fields, by name; the others keep those that they start with.
+    ///   - id: The id of the form's component.
+    ///   - texts: The texts of fields, by name; the other fields keep their initial texts.
     /// - Throws: `missing` if the scene has no such form.
     public mutating func fill(_ id: String, _ texts: [String: String] = [:]) async throws(ConnectorError) {
         guard let form = scene.component(id)?.form else {
@@ -112,7 +112,7 @@ public struct SceneBench: Sendable {
         }
     }
 
-    /// The texts of the scene, a line for each title, state and row.
+    /// The texts of the scene, one line for each title, state and row.
     public var text: String {
         let parts = scene.components.map { component in
             let lines = component.rows.map { row in row.cells.map(\.text).joined(separator: " | ") }

@@ -15,9 +15,9 @@ package struct Overdue: Sendable {
 
     /// Whose thread a plugin function runs on.
     package enum ThreadOwner: String, Sendable {
-        /// A thread that the host has fewer of until the function returns.
+        /// A thread that the host lacks until the function returns.
         case host = "the host"
-        /// A thread of the process that the plugin has for itself.
+        /// A thread of the runner's process.
         case runner = "its runner"
     }
 
@@ -57,7 +57,7 @@ package struct Overdue: Sendable {
         )
     }
 
-    /// A plugin's image has not been loaded: one of its constructors has not returned, or one of another plugin.
+    /// A plugin's image has not been loaded: a constructor of it, or of another plugin, has not returned.
     package static func loading(_ path: String) -> Overdue {
         switch PluginImages.shared.pathBeingLoaded {
         case nil: returning(from: "loading of \(path)")

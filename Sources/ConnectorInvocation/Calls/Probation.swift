@@ -6,19 +6,19 @@ internal import Synchronization
 /// Whether a function that its manifest declares prompt has to run on threads of the host, and for how long.
 ///
 /// One slow call begins a probation, and a number of quick ones in a row ends it: a busy machine may stop any thread for some
-/// milliseconds, whatever the function does. Each further probation takes twice as many, so that a function which does wait now and
+/// milliseconds, whatever the function does. Each further probation takes twice as many, so that a function that does wait now and
 /// then hardly ever holds its caller's thread.
 ///
-/// Calls at once may each count before another has: then a probation lasts some calls more or fewer, which changes nothing else.
+/// Concurrent calls may miscount: a probation then lasts a few calls more or fewer, which has no other effect.
 package struct Probation: ~Copyable, Sendable {
-    /// The quick calls that end the first probation.
+    /// How many quick calls end the first probation.
     package static let firstLength: UInt64 = 100
     /// How often the length doubles.
     private static let doublings: UInt64 = 20
 
-    /// The quick calls that are still to come; 0 without a probation.
+    /// How many quick calls are still to come; 0 without a probation.
     private let remaining = Atomic<UInt64>(0)
-    /// The probations so far.
+    /// The number of probations so far.
     private let count = Atomic<UInt64>(0)
 
     /// Whether the function has to run on threads.
@@ -27,7 +27,7 @@ package struct Probation: ~Copyable, Sendable {
 
     /// Begins a probation, unless there is one.
     ///
-    /// - Returns: The quick calls that end it; nil if there was one already.
+    /// - Returns: How many quick calls end it; nil if there was one already.
     package func begin() -> UInt64? {
         let length = Self.firstLength << min(count.load(ordering: .relaxed), Self.doublings)
         guard remaining.compareExchange(expected: 0, desired: length, ordering: .relaxed).exchanged else { return nil }

@@ -24,7 +24,7 @@ package final class ResolvedOperation: @unchecked Sendable {
 
     /// Whether the function runs on its caller's thread: its manifest declares it prompt, and it is.
     package var isPrompt: Bool { isDeclaredPrompt && !probation.isOn }
-    /// How long the function runs on threads although its manifest declares it prompt.
+    /// Whether, and for how long, the function runs on threads although its manifest declares it prompt.
     package let probation = Probation()
 
     private let isAsync: Bool

@@ -7,7 +7,7 @@ internal import ConnectorManifest
 
 /// The operations of a plugin, by name. Immutable, so look-ups take no lock.
 ///
-/// `@unchecked Sendable`: the entries are written once, before anybody else has the object.
+/// `@unchecked Sendable`: the entries are written once, before any other code has the object.
 @safe
 package final class ResolvedOperations: @unchecked Sendable {
     @safe
@@ -20,7 +20,7 @@ package final class ResolvedOperations: @unchecked Sendable {
         let reference: Unmanaged<ResolvedOperation>?
     }
 
-    /// Memory of this object: an array would be counted at each look-up.
+    /// This object's own memory: an array would be reference-counted at each look-up.
     private let entries: UnsafeMutableBufferPointer<Entry>
 
     /// Resolves every operation of a plugin.

@@ -118,14 +118,14 @@ package struct CallFrame: ~Copyable {
         for (index, value) in zip(unsafe inputs.indices, values) { unsafe set(value, for: inputs[index]) }
     }
 
-    /// Stores an input: a scalar, as ``ValueType/word(at:)`` reads it.
+    /// Stores a scalar input, in the form that ``ValueType/word(at:)`` reads.
     package func set(word: UInt64, for location: CallLayout.Location) {
         unsafe location.type.store(word: word, at: slots + location.offset)
         guard let argument = location.argument, let storage = location.storage else { return }
         unsafe setPointer(slots + storage, at: argument)
     }
 
-    /// Stores an input: bytes, which the body writes to the frame's own memory.
+    /// Stores an input of bytes, which the body writes to the frame's own memory.
     package mutating func setBytes(
         _ count: Int,
         for location: CallLayout.Location,
@@ -135,7 +135,7 @@ package struct CallFrame: ~Copyable {
         unsafe setBytes(count, of: location.type, at: argument, fill)
     }
 
-    /// A scalar output, as ``ValueType/word(at:)`` reads it.
+    /// A scalar output, in the form that ``ValueType/word(at:)`` reads.
     package func word(of location: CallLayout.Location) -> UInt64 {
         unsafe location.type.word(at: slots + location.offset)
     }
@@ -326,7 +326,7 @@ package struct CallFrame: ~Copyable {
         return unsafe UnsafeRawBufferPointer(start: data, count: Int(length))
     }
 
-    /// Releases the callee's memory and clears the outputs, so that one the callee does not write reads as empty.
+    /// Releases the callee's memory and clears the outputs, so that an output the callee does not write reads as empty.
     package func resetAnswers() {
         guard answersBytes else { return }
         for index in unsafe answers.indices where unsafe answers[index].role != .scalar {

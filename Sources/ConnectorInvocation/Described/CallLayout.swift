@@ -52,7 +52,7 @@ package final class CallLayout: @unchecked Sendable {
         case other
     }
 
-    /// What calls need of a layout, as values: no reference is counted for them. Valid as long as the layout.
+    /// What calls need of a layout, as values without reference counting. Valid as long as the layout.
     @safe
     package struct Shape: BitwiseCopyable {
         let inputs: UnsafeBufferPointer<Location>

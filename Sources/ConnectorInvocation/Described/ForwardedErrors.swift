@@ -8,12 +8,12 @@ internal import Synchronization
 ///
 /// The ABI's error object has no code for a runner that crashed, and room for a short message only.
 enum ForwardedErrors {
-    /// The status of a function that has left its error here; no status of the ABI.
+    /// The status of a function that has left its error here; not a status of the ABI.
     static let status = Int32.min
 
     private static let errors = Mutex<[UInt: ConnectorError]>([:])
 
-    /// Leaves an error for whoever reads an error object.
+    /// Leaves an error for the reader of an error object.
     ///
     /// - Returns: The status for the function to return.
     static func leave(_ error: ConnectorError, for object: UnsafeRawPointer?) -> Int32 {

@@ -79,7 +79,7 @@ package enum TextOperation {
         return unsafe bytes.withUnsafeBufferPointer { unsafe lend($0, body) }
     }
 
-    /// Lends the body bytes. None have an address, too, because null means no text.
+    /// Lends the body bytes. Even empty bytes have an address, because null means no text.
     static func lend(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Text, UInt64) -> Int32) -> Int32 {
         guard bytes.isEmpty else { return unsafe body(bytes.baseAddress, UInt64(bytes.count)) }
         var nothing: UInt8 = 0

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Takes the calls of C functions to an instance elsewhere.
+/// Carries the calls of C functions to an instance elsewhere.
 final class Forwarder: Sendable {
     /// Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
     typealias Call =
@@ -13,23 +13,23 @@ final class Forwarder: Sendable {
 
     /// Makes a call while its thread waits.
     ///
-    /// - Returns: The status of the function; nil if the call has to take the other way.
+    /// - Returns: The status of the function; nil if the call has to be made by name.
     typealias Exchange = @Sendable (ForwardedCall) throws(ConnectorError) -> Int32?
 
-    /// Makes calls with one frame while their thread waits, and sends each before the answers of those before it are there.
+    /// Makes calls with one frame while their thread waits, and sends each before earlier ones are answered.
     ///
     /// - Parameters:
     ///   - count: How many calls.
     ///   - prepare: Sets the parameters of a call, by its number from 0.
     ///   - take: Reads the answers of a call, which are in the frame.
-    /// - Returns: How many calls were made, from the first on; the others have to take the other way.
+    /// - Returns: How many calls were made, counted from the first; the others have to be made one by one.
     typealias Batch =
         @Sendable (
             ForwardedCall, _ count: Int, _ prepare: (Int) throws(ConnectorError) -> Void,
             _ take: (Int) throws(ConnectorError) -> Void
         ) throws(ConnectorError) -> Int
 
-    /// What an operation is called by.
+    /// What identifies an operation in a call.
     struct Route: Sendable {
         /// Its position among all operations of the manifest.
         let position: Int
@@ -40,9 +40,9 @@ final class Forwarder: Sendable {
     private let environment: CallEnvironment
     private let owner: UInt64
     private let call: Call
-    /// The short way of calls that are answered at once.
+    /// Makes a call that is answered at once.
     let exchange: Exchange
-    /// The short way of many of them.
+    /// Makes many calls that are answered at once.
     let batch: Batch
     /// The operations, by the symbols that their functions have here.
     let routes: [String: Route]
@@ -66,7 +66,7 @@ final class Forwarder: Sendable {
         self.call = call
     }
 
-    /// Calls an operation, and blocks the thread until it has an answer: for as long as a call by name waits by default.
+    /// Calls an operation, and blocks the thread until it is answered: for as long as a call by name waits by default.
     func answer(_ name: String, _ arguments: CallArguments) -> Result<CallResult, ConnectorError> {
         let answer = Monitor<Result<CallResult, ConnectorError>?>(nil)
         let options = CallOptions()

@@ -17,7 +17,7 @@ enum ForwardingFunction {
     /// - Parameters:
     ///   - name: The name to call the operation by.
     ///   - position: The operation's position among all operations of the manifest.
-    /// - Throws: `unsupported` if this system lets no process make code.
+    /// - Throws: `unsupported` if this system does not let a process make code.
     static func address(of operation: Operation, as name: String, at position: Int) throws(ConnectorError) -> UInt {
         try made.withLock { made throws(ConnectorError) in
             let key = "\(position) \(name)\(operation.signature)"
@@ -32,7 +32,7 @@ enum ForwardingFunction {
         }
     }
 
-    /// Forwards a call; the status of the function.
+    /// Forwards a call, and returns the status of the function.
     private static func forward(_ call: ForwardedCall) -> Int32 {
         let (name, layout, arguments) = (call.name, call.layout, call.arguments)
         guard let index = layout.instanceArgument, let pointer = unsafe arguments.pointer(at: index) else {

@@ -3,7 +3,7 @@
 
 internal import DequeModule
 
-/// The callbacks into one instance, which run one at a time, in order. Its owner has a lock for it, and the thread that runs them.
+/// The callbacks into one instance, which run one at a time, in order. Its owner provides the lock, and the thread that runs them.
 package struct CallbackQueue: Sendable {
     private var queued = Deque<@Sendable () -> Void>()
     /// Whether a thread runs callbacks, or is about to.
@@ -23,7 +23,7 @@ package struct CallbackQueue: Sendable {
         return !isDelivering
     }
 
-    /// The callback that the thread runs next; nil if it ends, as there is none.
+    /// The callback that the thread runs next; nil if there is none, and the thread ends.
     package mutating func next() -> (@Sendable () -> Void)? {
         let callback = queued.popFirst()
         isInCallback = callback != nil

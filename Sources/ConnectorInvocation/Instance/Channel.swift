@@ -72,7 +72,7 @@ package protocol Channel: AnyObject, Sendable {
     @discardableResult
     func dispose() -> OneShot<Void>
 
-    /// Stops waiting for an instance whose plugin blocks: where another process carries nothing else, it is ended.
+    /// Stops waiting for an instance whose plugin blocks, and ends its runner if that carries nothing else.
     ///
     /// - Returns: Whether nothing of the instance is left in this process.
     func abandon() -> Bool

@@ -6,10 +6,10 @@ package import ConnectorBase
 internal import ConnectorLoading
 package import ConnectorManifest
 
-/// What typed and prepared calls use of an instance that is elsewhere: functions with the C types of the manifest's signatures, which
-/// forward each call.
+/// What typed and prepared calls use in place of an instance elsewhere: functions with the C types of the manifest's signatures,
+/// which forward each call.
 package final class ForwardingInstance: Sendable {
-    /// The instance that typed and prepared calls are lent. It has no life cycle: that belongs to the one that it forwards to.
+    /// The instance lent to typed and prepared calls. It has no life cycle: that belongs to the instance to which it forwards.
     package let instance: PluginInstance
 
     /// Makes the functions.
@@ -17,11 +17,11 @@ package final class ForwardingInstance: Sendable {
     /// - Parameters:
     ///   - context: That of the instance elsewhere, to which the calls belong.
     ///   - exchange: Makes a call that is answered at once, while its thread waits; nil if it cannot, so `call` makes it.
-    ///   - batch: Makes many calls of an operation that answers at once with one frame, and sends each before the answers of those before
-    ///     it are there: sets the parameters of a call by its number, reads its answers from the frame, and returns how many calls were made,
-    ///     from the first on.
+    ///   - batch: Makes many calls of an operation that answers at once, with one frame, and sends each before earlier ones are
+    ///     answered: sets the parameters of a call by its number, reads its answers from the frame, and returns how many calls were
+    ///     made, counted from the first.
     ///   - call: Calls an operation by its name, and awaits the answer until a deadline in monotonic time.
-    /// - Throws: `unsupported` if this system lets no process make code.
+    /// - Throws: `unsupported` if this system does not let a process make code.
     package init(
         _ manifest: Manifest,
         environment: CallEnvironment,
@@ -42,7 +42,7 @@ package final class ForwardingInstance: Sendable {
             let capability = manifest.capabilities[index]
             for (place, operation) in capability.operations.enumerated() {
                 let label = "\(capability.id.name)/\(operation.name)"
-                // Of two capabilities with an operation of this name, the first has it to itself.
+                // If two capabilities have an operation of this name, the bare name means the first one's.
                 let isFirst = manifest.operation(named: operation.name)?.operation == operation
                 let name = isFirst ? operation.name : label
                 // Operations may share a symbol; each has a function of its own here.

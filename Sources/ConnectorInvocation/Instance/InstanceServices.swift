@@ -17,7 +17,7 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// A call of the instance has ended.
     func callEnds(_ operation: UInt64)
 
-    /// Cancels the calls of other gates that serve a call which the host has given up. Must not block.
+    /// Cancels the calls of other gates that serve a call that the host has given up. Must not block.
     func cancelCalls(during operation: UInt64)
 
     /// Stops the services: cancels their timers, requests and calls, and refuses new ones.
@@ -25,6 +25,6 @@ package protocol InstanceServices: AnyObject, Sendable {
     /// - Returns: The event that the last callback into the plugin has returned; nil if none is running.
     func stop() -> OneShot<Void>?
 
-    /// Lets go of the tables, after the instance's `destroy` has returned: the plugin uses them no more.
+    /// Releases the tables, after the instance's `destroy` has returned: the plugin no longer uses them.
     func invalidate()
 }

@@ -82,7 +82,7 @@ extension PluginInstance: Channel {
             outcome = .failure(error)
         }
         inFlight.functionReturns()
-        // Before it leaves: an instance without callers inside gives up what is still pending.
+        // Complete before leaving: an instance without callers inside gives up what is still pending.
         operations.complete(id, owner: context.owner, outcome)
         inFlight.leave()
     }

@@ -26,7 +26,7 @@ package final class PluginInstance: @unchecked Sendable {
     package let services: any InstanceServices
     /// The plugin's instance pointer, passed to every operation.
     package let pointer: UnsafeMutableRawPointer?
-    /// What its functions forward each call to, whose address is ``pointer``; nil for a plugin of this process.
+    /// What its functions forward each call to, whose address is ``pointer``; nil for a plugin in this process.
     let forwarder: Forwarder?
 
     /// Admits one call at a time; nil unless the plugin is `serial`.
@@ -100,7 +100,7 @@ package final class PluginInstance: @unchecked Sendable {
         forwarder = nil
     }
 
-    /// Creates an instance of functions that forward calls to one elsewhere, which has the life cycle and keeps the order of calls.
+    /// Creates an instance whose functions forward calls to one elsewhere, which has the life cycle and keeps the order of calls.
     ///
     /// - Parameter forwarder: What the functions receive as their instance.
     init(

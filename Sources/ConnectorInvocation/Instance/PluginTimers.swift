@@ -26,7 +26,7 @@ package final class PluginTimers: Sendable {
     private let clock: any HostClock
     private let state = Mutex(State())
 
-    /// No timers yet.
+    /// Creates a value without timers.
     package init(clock: any HostClock) {
         self.clock = clock
     }
@@ -35,8 +35,8 @@ package final class PluginTimers: Sendable {
     ///
     /// - Parameters:
     ///   - id: The id that the plugin knows the timer by; not used before.
-    ///   - delay: Nanoseconds.
-    ///   - deliver: Takes the callback's turn among the callbacks into the plugin, on the clock's thread; must not block.
+    ///   - delay: The delay in nanoseconds.
+    ///   - deliver: Queues the callback among the callbacks into the plugin, on the clock's thread; must not block.
     /// - Returns: The answer of `start_timer`.
     package func start(
         _ id: UInt64,

@@ -170,7 +170,7 @@ package final class RundownGuard: @unchecked Sendable {
     @inline(never)
     private func notifyEmpty(_ seat: Int) {
         state.withLock { state -> OneShot<Void>? in
-            // By now the seat may be another instance's, which has not been led to yet.
+            // By now the seat may belong to another instance, to which no calls are directed yet.
             let count = unsafe counts[seat].load(ordering: .sequentiallyConsistent)
             return state.current == seat || count & (Self.leaving | Self.inside) != Self.leaving
                 ? nil : state.empty[seat]
@@ -271,6 +271,6 @@ extension RundownGuard {
 
     /// Counts a failed typed or prepared call.
     package func failed(_ error: ConnectorError) {
-        failures.withLock { $0[error.code, default: 0] += 1 }
+        failures.withLock { $0[error.code.key(in: $0), default: 0] += 1 }
     }
 }

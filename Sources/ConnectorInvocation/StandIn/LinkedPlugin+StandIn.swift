@@ -15,8 +15,8 @@ extension LinkedPlugin {
     /// - Parameters:
     ///   - text: The manifest's text.
     ///   - standIn: Answers in place of the plugin's code.
-    /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, for functions that share a symbol,
-    ///   and if this system lets no process make code.
+    /// - Throws: A fault of the manifest; `unsupported` for a foreign library, for a signature with handles, for functions that share
+    ///   a symbol, and if this system does not let a process make code.
     package init(manifest text: [UInt8], file: String, standIn: StandIn) throws(ConnectorError) {
         let (read, problems) = Manifest.read(text, file: file)
         guard let manifest = read, problems.isEmpty else {

@@ -12,7 +12,7 @@ internal import ConnectorManifest
     internal import Darwin
 #endif
 
-/// The values that a made function is called with, and those that it answers.
+/// The values that a made function is called with, and those that it answers with.
 extension MadeFunction.Arguments {
     /// The value of an input.
     func value(of input: CallLayout.Location) -> CallValue {
@@ -37,7 +37,7 @@ extension MadeFunction.Arguments {
     /// Writes the outputs of a call.
     ///
     /// - Parameter values: The values, in the order of the layout's answers, each of the answer's type.
-    /// - Returns: The function's status: success, or that a buffer of the caller's is too small.
+    /// - Returns: The function's status: success, or that a buffer of the caller is too small.
     func write(_ values: [CallValue], _ layout: CallLayout) -> Int32 {
         for (index, value) in values.enumerated() {
             let output = unsafe layout.answers[index]
@@ -57,7 +57,7 @@ extension MadeFunction.Arguments {
 
     /// Writes an output of bytes, which the body puts into their memory.
     ///
-    /// - Returns: False if the buffer of the caller's is too small; then it has the length, and the body is not called.
+    /// - Returns: False if the caller's buffer is too small; only the length is then written, and the body is not called.
     package func write(
         _ count: Int,
         to output: CallLayout.Location,

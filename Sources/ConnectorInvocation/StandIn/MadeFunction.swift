@@ -5,10 +5,10 @@ internal import CFFI
 internal import ConnectorBase
 internal import ConnectorManifest
 
-/// A C function that is made at run time, and whose calls a closure answers. It exists until the process ends.
+/// A C function made at run time, whose calls a closure answers. It exists until the process ends.
 ///
-/// libffi writes the code, in memory that it has approved for that ("The Closure API"). Functions of plugins are never freed, so
-/// these are not either: make one per operation of a plugin, not one per call.
+/// libffi writes the code, into memory that it allocates for that ("The Closure API"). Functions of plugins are never freed, so these
+/// are not either: make one per operation of a plugin, not one per call.
 package enum MadeFunction {
     /// The addresses of the arguments of one call, valid until the function returns.
     @safe
@@ -67,7 +67,7 @@ package enum MadeFunction {
     ///
     /// - Parameter body: Runs on the caller's thread.
     /// - Returns: The function's address.
-    /// - Throws: `unsupported` if this system lets no process make code.
+    /// - Throws: `unsupported` if this system does not let a process make code.
     static func make(_ layout: CallLayout, _ body: @escaping Body) throws(ConnectorError) -> UInt {
         let target = unsafe Unmanaged.passRetained(Target(layout, body))
         guard let code = unsafe cffi_closure(layout.cif, enter, target.toOpaque()) else {

@@ -24,7 +24,7 @@ package struct StandIn: Sendable {
 
     /// The clock of delays.
     let clock: any HostClock
-    /// What opening and every proof of the gate shows a person, or why it fails.
+    /// Proves the gate, when it opens and later: what to show a person, or why it fails.
     let proof: @Sendable () -> Result<String, ConnectorError>
     /// Answers a call of an operation, as `capability/operation`, with arguments by name; those without a value are absent.
     let answer: @Sendable (_ label: String, JSONObject) -> Answer

@@ -24,7 +24,7 @@ package final class CallWatch: Sendable {
     }
 }
 
-/// The right to make one call, or to take one lease: whoever gave it wants to know how that ended.
+/// The right to make one call, or to take one lease; its giver is told how that ended.
 package struct CallTicket: Sendable {
     /// What its giver knows it by.
     package let round: UInt64
@@ -35,7 +35,7 @@ package struct CallTicket: Sendable {
     }
 }
 
-/// What one typed caller does with a gate that watches its calls. Nothing of this exists for a gate that does not.
+/// One typed caller of a gate that watches its calls. A gate that does not watch them has none.
 @usableFromInline
 package final class WatchedCaller: Sendable {
     private let gate: any CalledGate
@@ -44,7 +44,7 @@ package final class WatchedCaller: Sendable {
     /// The last error of a call of the lease.
     private let failure = Mutex<ConnectorError?>(nil)
 
-    /// Watches a prepared call, each of whose calls asks.
+    /// Watches a prepared call, which asks before each call.
     package init(_ gate: any CalledGate) {
         self.gate = gate
         lease = nil

@@ -55,8 +55,8 @@ extension CalledGate {
 
     /// Calls an operation.
     ///
-    /// The call is validated before any plugin code runs. One that an instance has not taken before it was lost goes to the instance that
-    /// has taken over, if there is one.
+    /// The call is validated before any plugin code runs. A call that an instance had not taken when it was lost goes to the instance
+    /// that has taken over, if there is one.
     package func call(
         _ name: String,
         _ arguments: CallArguments,

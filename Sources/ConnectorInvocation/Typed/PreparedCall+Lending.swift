@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 
-/// How a prepared call is made: on the stack of its caller, who has it for the length of a body.
+/// Prepared calls live on the stack of their caller, for the length of a body.
 extension PreparedCall {
     /// Prepares a call and lends it to the body.
     ///
@@ -28,7 +28,7 @@ extension PreparedCall {
         }
     }
 
-    /// Prepares a call of an operation that answers at once, and that outlives the body; counts no reference to it.
+    /// Prepares a call of an operation that answers at once and outlives the body, without counting a reference to it.
     package static func lend(
         _ operation: Unmanaged<ResolvedOperation>,
         on instance: PluginInstance,
@@ -40,7 +40,7 @@ extension PreparedCall {
         if let failure { throw failure }
     }
 
-    /// Lends a prepared call to the body. What its closures capture is not counted.
+    /// Lends a prepared call to the body, without counting references to what its closures capture.
     ///
     /// - Returns: The body's error.
     private static func lendAttempt(

@@ -172,14 +172,14 @@ public struct PreparedCall: ~Copyable {
     /// }
     /// ```
     ///
-    /// To a plugin in a separate process, calls are sent before the answers of earlier ones are there, which takes a third of the
-    /// time of single calls or less. The operation is called in order, and no call is made after one that failed. A `serial` plugin
-    /// takes no other calls meanwhile. Like a single call, each may take at most 30 seconds there.
+    /// Calls to a plugin in a separate process are sent before earlier ones are answered, which takes a third of the time of single
+    /// calls or less. The operation is called in order, and no call is made after one that failed. A `serial` plugin takes no other
+    /// calls meanwhile. Like a single call, each may take at most 30 seconds there.
     ///
     /// - Parameters:
     ///   - count: The number of calls; none below 1.
-    ///   - prepare: Sets the parameters of a call, by its number from 0: before the call, but maybe before the answers of earlier calls are
-    ///     taken, and more than once.
+    ///   - prepare: Sets the parameters of a call, by its number from 0: before the call, but possibly before the answers of earlier
+    ///     calls are taken, and possibly more than once.
     ///   - take: Reads the answers of a call, in the order of the calls.
     /// - Throws: The first error of a call, of `prepare` or of `take`, as in a loop of single calls. In a separate process, calls
     ///   after the one whose `take` threw may have been made.
@@ -197,7 +197,7 @@ public struct PreparedCall: ~Copyable {
         }
     }
 
-    /// Makes calls of an instance elsewhere.
+    /// Makes calls to an instance elsewhere.
     ///
     /// - Returns: How many were made.
     private func forward(

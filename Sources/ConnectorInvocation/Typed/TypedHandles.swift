@@ -17,7 +17,7 @@ package final class TypedHandles: Sendable {
 
     private let state = Mutex(State())
 
-    /// Begins without handles.
+    /// Creates a value without handles.
     package init() {}
 
     /// One handle, as long as it is referenced.

@@ -30,8 +30,8 @@ package struct CallArguments: Sendable {
         storage = .encoded(texts.map { ($0.name, $0.text.map(CallValue.bytes) ?? .none) })
     }
 
-    /// Values by name: bytes for `string`, `json` and `bytes` parameters, numbers of the range of theirs for scalar ones, and the
-    /// numbers of handles.
+    /// Creates arguments from values, by name: bytes for `string`, `json` and `bytes` parameters, numbers in the parameter's range
+    /// for scalars, and the numbers of handles.
     package init(encoded values: [(name: String, value: CallValue)]) {
         storage = .encoded(values)
     }

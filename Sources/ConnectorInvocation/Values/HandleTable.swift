@@ -3,9 +3,9 @@
 
 internal import Synchronization
 
-/// What the handles of a gate's library are in JSON: numbers, so that no caller can forge an address.
+/// Represents the handles of a gate's library in JSON as numbers, so that no caller can forge an address.
 ///
-/// No two instances have a number in common: one from an earlier instance of a gate means nothing to the next.
+/// No two instances share a number, so one from an earlier instance of a gate means nothing to the next.
 package protocol HandleNumbering: Sendable {
     /// The number of an address, assigned on first use.
     func number(_ address: UInt) -> Int64

@@ -3,7 +3,7 @@
 
 package import ConnectorManifest
 
-/// Scalars as words: what two processes of one machine exchange.
+/// Scalars as words, as two processes on one machine exchange them.
 extension ValueType {
     /// The size of a scalar in bytes.
     private var size: Int {

@@ -10,26 +10,26 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// A control group, version 2, of one runner: the kernel bounds what its processes use together.
+/// A version 2 control group for one runner: the kernel bounds what its processes use together.
 package struct ControlGroup: Sendable {
-    /// The directory that is the group.
+    /// The group's directory.
     package let path: String
 
-    /// Bounds the memory, that of files and of shared memory included, and lets none of it be swapped.
+    /// Bounds the memory, including that of files and shared memory, and allows none of it to be swapped.
     ///
-    /// A process that needs more is killed: see ``outOfMemoryKills``.
+    /// If the processes need more, the kernel kills them all: see ``outOfMemoryKills``.
     ///
     /// - Parameter bytes: The most memory.
     package func bound(memory bytes: Int) throws(ConnectorError) {
         try put("\(bytes)", into: "memory.max")
-        // Without the swap controller there is no such file, and nothing to bound.
+        // Without swap accounting there is no such file, and nothing to bound.
         do throws(ConnectorError) { try put("0", into: "memory.swap.max") } catch {}
         try put("1", into: "memory.oom.group")
     }
 
     /// Bounds the processor time.
     ///
-    /// - Parameter processors: The most processors on average over a tenth of a second: at least 0.01.
+    /// - Parameter processors: The most processors, averaged over a tenth of a second; at least 0.01.
     package func bound(cpu processors: Double) throws(ConnectorError) {
         try put("\(Int((processors * Double(Self.period)).rounded())) \(Self.period)", into: "cpu.max")
     }
@@ -37,12 +37,12 @@ package struct ControlGroup: Sendable {
     /// A tenth of a second, in microseconds.
     private static let period = 100_000
 
-    /// Moves a process into the group. Memory that it has already stays counted where it was.
+    /// Moves a process into the group. Memory that it already has stays charged to its old group.
     package func add(_ process: Int32) throws(ConnectorError) {
         try put("\(process)", into: "cgroup.procs")
     }
 
-    /// How many processes the kernel has killed because the group needed more memory than its bound.
+    /// How many processes the kernel has killed because the group exceeded its memory bound.
     package var outOfMemoryKills: Int {
         guard let bytes = try? SystemFile.bytes(of: "\(path)/memory.events", limit: 4096) else { return 0 }
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -52,7 +52,7 @@ package struct ControlGroup: Sendable {
         return 0
     }
 
-    /// Removes the group; one that a process is in stays.
+    /// Removes the group, unless a process is still in it.
     ///
     /// - Returns: Whether it is gone.
     @discardableResult

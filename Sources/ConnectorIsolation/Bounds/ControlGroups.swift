@@ -11,9 +11,9 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// A directory below which this process may make control groups, version 2: it is delegated to it.
+/// A directory delegated to this process, below which it may make version 2 control groups.
 package struct ControlGroups: Sendable {
-    /// A controller of the kernel.
+    /// A kernel controller.
     package enum Controller: String, Sendable, CaseIterable {
         case memory
         case cpu
@@ -24,14 +24,14 @@ package struct ControlGroups: Sendable {
     private static let prefix = "connector-runner-"
     private static let lastNumber = Atomic<Int>(0)
 
-    /// The directory.
+    /// The delegated directory.
     package let root: String
     /// What its groups can bound.
     package let controllers: Set<Controller>
 
-    /// Takes a directory, lets its groups use what it has, and removes the groups that hosts have left there.
+    /// Takes a directory, enables its controllers for the groups below it, and removes the groups that earlier hosts left there.
     ///
-    /// - Throws: `unsupported` if it is not a group, or if its groups could bound nothing.
+    /// - Throws: `unsupported` if it is not a control group, is not delegated to this process, or if its groups could bound nothing.
     package init(root: String) throws(ConnectorError) {
         guard let present = Self.words(of: "\(root)/cgroup.controllers") else {
             throw ConnectorError(.unsupported, "\(root) is not a control group")
@@ -61,11 +61,11 @@ package struct ControlGroups: Sendable {
         removeLeftovers()
     }
 
-    /// Finds the directory: as it is named, or the group above the one that this process is in, or that one.
+    /// Finds the directory: the named one, else the group above this process's own, else its own.
     ///
-    /// The group above is only used by hosts that are not root: that it can be written then says that it is delegated.
+    /// Only hosts that are not root use the group above: if such a host can write it, it is delegated.
     ///
-    /// - Parameter path: The directory that is named; nil for none.
+    /// - Parameter path: The named directory; nil for none.
     package static func find(_ path: String?) throws(ConnectorError) -> ControlGroups {
         if let path { return try ControlGroups(root: path) }
         guard let (own, mount) = ownGroup else { throw ConnectorError(.unsupported, "there are no control groups") }
@@ -73,13 +73,13 @@ package struct ControlGroups: Sendable {
         return try ControlGroups(root: own)
     }
 
-    /// The directory of the group that this process is in, and that of the uppermost one.
+    /// The directory of this process's group, and the mount point of the hierarchy.
     private static var ownGroup: (own: String, mount: String)? {
         guard let groups = text(of: "/proc/self/cgroup"), let mounts = text(of: "/proc/self/mountinfo"),
             let own = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3)
         else { return nil }
         for line in mounts.split(separator: "\n") {
-            // The fields of proc_pid_mountinfo(5): the fifth is the mount point; behind a dash comes the type.
+            // See proc_pid_mountinfo(5): the fifth field is the mount point; the file system type follows the dash.
             let fields = line.split(separator: " ")
             guard let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count, fields[dash + 1] == "cgroup2",
                 fields.count > 4
@@ -90,22 +90,29 @@ package struct ControlGroups: Sendable {
         return nil
     }
 
-    /// Makes a group, which has no bounds yet.
+    /// Makes a group without bounds.
     package func make() throws(ConnectorError) -> ControlGroup {
-        let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-        let path = "\(root)/\(Self.prefix)\(getpid())-\(number)"
-        guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
-            throw ConnectorError(.unavailable, "no control group can be made", cause: "\(path): \(SystemError().text)")
+        while true {
+            let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+            let path = "\(root)/\(Self.prefix)\(getpid())-\(number)"
+            if unsafe mkdir(path, 0o755) == 0 { return ControlGroup(path: path) }
+            // An earlier process of the same number left one, whose counts are not this runner's.
+            guard errno == EEXIST else {
+                throw ConnectorError(
+                    .unavailable,
+                    "no control group can be made",
+                    cause: "\(path): \(SystemError().text)"
+                )
+            }
         }
-        return ControlGroup(path: path)
     }
 
-    /// Removes the groups of hosts that have ended without doing so, unless a process is in them.
+    /// Removes the groups left by hosts that have ended, unless a process is still in them.
     func removeLeftovers() {
         guard let entries = try? Directory.entries(of: root) else { return }
         for entry in entries where entry.name.hasPrefix(Self.prefix) {
             let host = entry.name.dropFirst(Self.prefix.count).prefix { $0 != "-" }
-            // A host that lives may just have made its group.
+            // A running host may have just made its group.
             guard let number = pid_t(host), number != getpid(), kill(number, 0) != 0, errno == ESRCH else { continue }
             ControlGroup(path: "\(root)/\(entry.name)").remove()
         }
@@ -121,7 +128,7 @@ package struct ControlGroups: Sendable {
 
     /// Writes a value into a file of a group.
     static func put(_ text: String, into path: String) throws(SystemError) {
-        // Files of a group are there already; a test has others.
+        // A group's files already exist; a test's may not.
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw SystemError() }
         defer { close(file) }
@@ -130,7 +137,7 @@ package struct ControlGroups: Sendable {
     }
 }
 
-/// The control groups of a host, looked for when the first runner with a bound starts.
+/// A host's control groups, looked up when the first runner with a bound starts.
 package final class ControlGroupSource: Sendable {
     private let path: String?
     private let found = Mutex<Result<ControlGroups, ConnectorError>?>(nil)

@@ -4,9 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorSandbox
 
-/// What a runner may use of the machine, and which of that the kernel keeps.
+/// How much of the machine a runner may use, and which of these bounds the kernel enforces.
 struct RunnerBounds: Sendable {
-    /// The group that keeps it; nil if none does.
+    /// The group that enforces them; nil if none does.
     private let group: ControlGroup?
     private let memory: Int?
     /// What holds, and what does not, for the evidence.
@@ -14,9 +14,9 @@ struct RunnerBounds: Sendable {
     /// Whether everything that was asked for holds.
     let isWhole: Bool
 
-    /// Puts a process, which runs no code of a plugin yet, into a group with the bounds of its sandbox.
+    /// Puts a process that does not run plugin code yet into a group with the bounds of its sandbox.
     ///
-    /// Where no group can keep them, `RLIMIT_DATA` bounds the memory, which the process sets itself, and nothing the processor time.
+    /// Where no group can enforce them, the process bounds its own memory with `RLIMIT_DATA`, and nothing bounds its processor time.
     init(_ sandbox: SandboxSettings, _ source: ControlGroupSource, process: Int32) {
         let isOn = sandbox.level == .default || sandbox.level == .required
         guard isOn, sandbox.memory != nil || sandbox.cpu != nil else {

@@ -4,10 +4,10 @@
 internal import CConnector
 internal import ConnectorInvocation
 
-/// Where the replies to one request of a plugin in a runner go; retained by the service until the last one.
+/// Receives the replies to one request of a plugin in a runner; the service retains it until the last one.
 final class RemoteCallback: Sendable {
     private let services: RemoteServices
-    /// The runner's number of the request.
+    /// The runner's number for the request.
     private let token: UInt64
 
     init(_ services: RemoteServices, _ token: UInt64) {
@@ -15,7 +15,7 @@ final class RemoteCallback: Sendable {
         self.token = token
     }
 
-    /// What a reply is.
+    /// The kind of a reply.
     enum Kind: UInt8 {
         /// The end.
         case done
@@ -50,7 +50,7 @@ final class RemoteCallback: Sendable {
         return message
     }
 
-    /// The end of a call of another gate.
+    /// The message that ends a call of another gate.
     private func gateReply(
         _ status: Int32,
         _ json: UnsafeRawBufferPointer,
@@ -69,13 +69,13 @@ final class RemoteCallback: Sendable {
         return unsafe Unmanaged<RemoteCallback>.fromOpaque(user).takeUnretainedValue()
     }
 
-    /// The end of the request: the service's reference goes.
+    /// Ends the request, and releases the service's reference.
     private func finish(_ user: UnsafeMutableRawPointer?) {
         services.forget(token)
         if let user = unsafe user { unsafe Unmanaged<RemoteCallback>.fromOpaque(user).release() }
     }
 
-    /// The end instead of one that is too large for a message.
+    /// The status sent instead of an end that is too large for a message.
     private static let tooLarge = Int32(CONNECTOR_TOO_LARGE)
 
     static let done: connector_http_done = { user, status, response, error in

@@ -5,20 +5,20 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// Many calls of one operation in a lane, sent before the answers of earlier ones are there.
+/// Many calls of one operation in a lane, sent before earlier ones are answered.
 ///
-/// The runner reads a call only when it has written the answer to the one before, and waits where its ring of answers is full. So that both
-/// sides never wait for room at once, calls are sent in rounds that fit into the ring of calls together with the end of the batch, and
-/// all answers of a round are taken before the next one. A call that alone does not fit is a round of its own.
+/// The runner reads a call only after it has written the answer to the previous one, and waits while its ring of answers is full. So
+/// that the two sides never both wait for room, calls are sent in rounds that fit into the ring of calls together with the end of the
+/// batch, and all answers of a round are taken before the next round. A call that does not fit even alone is a round of its own.
 extension RemoteChannel {
-    /// The most bytes of a round of more than one call.
+    /// The most bytes in a round of more than one call.
     private static let round = CallLane.capacity - 16
-    /// After how many calls the runner is shown what has been written.
+    /// After how many calls the buffered ones are sent to the runner.
     private static let shown = 16
 
     /// Makes calls with one frame; see `Forwarder.Batch`.
     ///
-    /// - Returns: How many were made; fewer than asked if no lane is free, or for values that it does not carry.
+    /// - Returns: How many were made; fewer than asked if no lane is free, the runner is busy, or a lane does not carry the values.
     func exchange(
         _ call: ForwardedCall,
         _ count: Int,
@@ -33,7 +33,7 @@ extension RemoteChannel {
         lane.stream.put(LaneTarget(instance: number, position: call.position, isBatch: true).word)
         lane.stream.send()
         lane.stream.isInBatch = true
-        // The next batch, or a call, begins in silence; what is due of this one no longer matters.
+        // The next batch or call must find the stream silent; answers still due to this batch no longer matter.
         defer {
             lane.stream.endBatch()
             lane.stream.skipAll()
@@ -83,13 +83,13 @@ extension RemoteChannel {
         return made
     }
 
-    /// Takes the answers of the next call, in place of those of the one before.
+    /// Takes the next call's answers, in place of the previous call's.
     private func takeNext(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) {
-        // Each call has its own time.
+        // Each call has a time limit of its own.
         lane.callEnds()
         let isMade = try isAnswered(call, in: lane, sent: count)
         call.takeBack()
-        // Only calls after a failed one are not made, and their answers are never read.
+        // The runner refuses only calls after a failed one, whose answers are never read.
         if !isMade { lane.stream.fail() }
         let status = try takeAnswers(call, in: lane, sent: count)
         guard status == 0 else { throw ConnectorError(status: status, error: nil, attempting: call.name) }

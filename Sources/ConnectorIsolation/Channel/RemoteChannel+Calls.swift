@@ -7,7 +7,7 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// Calls and phases: what the host asks an instance in a runner for.
+/// Calls and phases: what the host asks of an instance in a runner.
 extension RemoteChannel {
     /// Starts a phase in the runner.
     package func begin(_ phase: InstancePhase, operation: UInt64, deadline: UInt64) {
@@ -34,7 +34,7 @@ extension RemoteChannel {
         return result
     }
 
-    /// Calls an operation for a caller that is admitted.
+    /// Calls an operation for an admitted caller.
     func call(
         _ name: String,
         _ arguments: CallArguments,
@@ -66,7 +66,7 @@ extension RemoteChannel {
         return try result(payload, of: name, signature)
     }
 
-    /// Sends a call that has begun; one that cannot be sent has failed.
+    /// Sends a call that has begun, and fails it if it cannot be sent.
     private func start(
         _ kind: MessageKind,
         _ id: UInt64,
@@ -119,7 +119,7 @@ extension RemoteChannel {
         }
     }
 
-    /// The parameters that a foreign library's opening binds; the runner knows their values.
+    /// The parameters that a foreign library's `open` operation binds; only the runner knows their values.
     private var bound: [String: CallValue] {
         guard let lifecycle = manifest.lifecycle, let name = lifecycle.open,
             let signature = manifest.operation(named: name)?.operation.signature
@@ -129,7 +129,7 @@ extension RemoteChannel {
         return names.reduce(into: [:]) { if !$1.isEmpty { $0[$1] = CallValue.none } }
     }
 
-    /// Checks the answer of an operation.
+    /// Checks and decodes the answer of an operation.
     private func result(_ payload: [UInt8], of name: String, _ signature: Signature) throws(ConnectorError)
         -> CallResult
     {
@@ -153,14 +153,14 @@ extension RemoteChannel {
         }
     }
 
-    /// Tells the runner that an operation is given up, which may be because it hangs.
+    /// Tells the runner that an operation was given up, and checks that the runner still answers: it may hang.
     package func cancel(_ operation: UInt64, then next: @escaping @Sendable () -> Void) {
         tell(of: operation)
         checkPulse()
         environment.cancelThreads.run(next)
     }
 
-    /// Tells the runner that an operation is given up.
+    /// Tells the runner that an operation was given up.
     private func tell(of operation: UInt64) {
         services.cancelCalls(during: operation)
         var message = MessageWriter()
@@ -169,17 +169,17 @@ extension RemoteChannel {
         runner.send(.cancel, instance: number, message.bytes)
     }
 
-    /// Something was late: finds out whether the runner answers, and ends it if it does not.
+    /// Checks, after something was late, that the runner still answers, and ends it if it does not.
     func checkPulse() {
         runner.checkPulse(on: environment.clock, patience: Self.grace)
     }
 
-    /// How long a runner in which something was late may take to show that it lives, in nanoseconds.
+    /// How long a runner may take to prove that it still answers, in nanoseconds.
     private static let grace: UInt64 = 2_000_000_000
 }
 
 extension CallEnvironment {
-    /// The time until a deadline, in nanoseconds: processes have no clock in common if a test moves the host's.
+    /// The time until a deadline, in nanoseconds: if a test moves the host's clock, the processes have no clock in common.
     func remaining(until deadline: UInt64) -> UInt64 {
         guard deadline != .max else { return .max }
         let now = clock.now()

@@ -6,7 +6,7 @@ package import ConnectorInvocation
 internal import ConnectorManifest
 internal import Synchronization
 
-/// Typed and prepared calls: those that are answered at once go through a lane, the others as calls by name do.
+/// Typed and prepared calls: those that are answered at once go through a lane, the others travel like calls by name.
 extension RemoteChannel {
     /// The functions that forward calls to the runner. A function that answers at once blocks its caller meanwhile.
     package func forwardingInstance() throws(ConnectorError) -> PluginInstance {

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorInvocation
 internal import ConnectorManifest
 
-/// Calls that are answered at once, while their callers' threads wait in a lane.
+/// Calls that are answered at once: their callers' threads wait in a lane.
 extension RemoteChannel {
     /// Makes a call in a lane.
     ///
@@ -22,9 +22,9 @@ extension RemoteChannel {
         return try takeAnswers(call, in: lane, sent: 16 + count)
     }
 
-    /// Awaits the answer of a call, whose values follow.
+    /// Awaits the answer to a call; its values follow.
     ///
-    /// - Parameter count: The bytes of what was sent.
+    /// - Parameter count: How many bytes were sent.
     /// - Returns: False if the call was not made.
     /// - Throws: The plugin's error, or why the lane has stopped.
     func isAnswered(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> Bool {
@@ -41,7 +41,7 @@ extension RemoteChannel {
         throw failure(of: call.name, in: lane, sent: count)
     }
 
-    /// Takes the values of an answer to where the caller wants them.
+    /// Writes the values of an answer where the caller wants them.
     ///
     /// - Returns: The status of the function.
     func takeAnswers(_ call: ForwardedCall, in lane: CallLane, sent count: Int) throws(ConnectorError) -> Int32 {
@@ -53,7 +53,7 @@ extension RemoteChannel {
         return status
     }
 
-    /// A lane of the caller's own; nil if there is none.
+    /// A lane for the caller alone; nil if none is free.
     func lane() -> CallLane? {
         guard runner.ringReading.isUsed else { return nil }
         return runner.lanes.take(environment.clock, patience: CallOptions().timeoutNanoseconds) { descriptor in
@@ -63,7 +63,7 @@ extension RemoteChannel {
 
     /// The error of a call whose lane has stopped.
     ///
-    /// - Parameter count: The bytes of the call's message.
+    /// - Parameter count: The size of the call's message, in bytes.
     private func failure(of name: String, in lane: CallLane, sent count: Int) -> ConnectorError {
         switch lane.stream.stop {
         case .over?:

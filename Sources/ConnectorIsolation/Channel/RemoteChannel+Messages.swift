@@ -7,7 +7,7 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// What a runner says about an instance, and its end.
+/// What a runner says about an instance, and what follows from the runner's end.
 extension RemoteChannel {
     /// Takes a message about the instance.
     package func receive(_ frame: consuming Frame) {
@@ -63,7 +63,7 @@ extension RemoteChannel {
         end()
     }
 
-    /// The runner has ended: the gate learns of it first, so that whoever learns of a failed call finds it changed.
+    /// Tells the gate first that the runner has ended, so that a caller whose call fails finds the gate's state changed.
     package func runnerIsLost(_ end: RunnerEnd) {
         let (pending, isDisposed) = state.withLock { state in
             state.isOver = true
@@ -75,7 +75,7 @@ extension RemoteChannel {
         onLoss(end.loss(of: plugin, during: names))
     }
 
-    /// Nothing that is pending will be answered.
+    /// Fails everything that is pending: nothing will be answered.
     package func runnerEnded(_ end: RunnerEnd, taken: UInt64) {
         let (pending, isDisposed) = state.withLock { state in
             defer { state.pending = [:] }

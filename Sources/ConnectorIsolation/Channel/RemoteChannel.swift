@@ -8,7 +8,7 @@ package import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The channel to an instance in a runner: messages over a socket.
+/// The channel to an instance in a runner: messages, and lanes for calls that are answered at once.
 ///
 /// No call takes a thread of the host. Deadlines are kept here, whatever the runner does; the runner's word about an operation
 /// counts only while the operation is pending, and only for its own instance. The plugin's requests to the services arrive as
@@ -29,9 +29,9 @@ package final class RemoteChannel: Channel, RunnerClient {
     let state = Mutex(State())
     let creation = Monitor<Result<Created, ConnectorError>?>(nil)
     let destroyed = OneShot<Void>()
-    /// The functions for typed and prepared calls; nil until there is one.
+    /// The functions for typed and prepared calls; nil until they are needed.
     let forwarding = Mutex<ForwardingInstance?>(nil)
-    /// The requests of the plugin that the host works on.
+    /// Runs the plugin's requests to the services.
     let requests: RemoteServices
 
     struct State: Sendable {
@@ -40,11 +40,11 @@ package final class RemoteChannel: Channel, RunnerClient {
         /// The phases whose functions have not returned.
         var inside: [UInt64: PluginFunction] = [:]
         var created = Created()
-        /// Whether the gate has let the instance go.
+        /// Whether the gate has disposed of the instance.
         var isDisposed = false
         /// Whether the instance, or its runner, is gone.
         var isOver = false
-        /// Whether what was lent is taken back.
+        /// Whether what was lent has been taken back.
         var hasEnded = false
     }
 
@@ -56,14 +56,14 @@ package final class RemoteChannel: Channel, RunnerClient {
         let trace: TraceContext
     }
 
-    /// What the runner says of a new instance.
+    /// What the runner says about a new instance.
     struct Created: Sendable {
         var canProbe = false
         var canClose = false
         var isForeign = false
     }
 
-    /// Creates a channel without an instance; ``create(_:_:by:)`` makes that.
+    /// Creates a channel without an instance; ``create(_:_:by:)`` makes one.
     ///
     /// - Parameters:
     ///   - services: The services lent to the instance.
@@ -89,7 +89,7 @@ package final class RemoteChannel: Channel, RunnerClient {
         requests = RemoteServices(services, environment)
     }
 
-    /// The instance is in another process.
+    /// Nil: the instance is in another process.
     package var instance: PluginInstance? { nil }
     /// Whether the instance is a foreign library.
     package var isForeign: Bool { state.withLock(\.created.isForeign) }
@@ -97,14 +97,14 @@ package final class RemoteChannel: Channel, RunnerClient {
     package var canProbe: Bool { state.withLock(\.created.canProbe) }
     /// Whether the instance must be closed before it is destroyed.
     package var canClose: Bool { state.withLock(\.created.canClose) }
-    /// The phases whose functions have not returned, in the runner.
+    /// The phases whose functions have not returned in the runner.
     package var functionsInside: [PluginFunction] { state.withLock { Array($0.inside.values) } }
 
     var plugin: String { "\(manifest.id) \(manifest.version)" }
 
     // MARK: Creating
 
-    /// Makes the instance, and blocks until it exists, or cannot, or the deadline has passed.
+    /// Makes the instance, and blocks until it exists, has failed, or the deadline has passed.
     ///
     /// - Parameters:
     ///   - plugin: The sealed image, with the libraries beside it; nil for a library that the runner's dynamic linker finds.
@@ -164,7 +164,7 @@ package final class RemoteChannel: Channel, RunnerClient {
 
     // MARK: Destroying
 
-    /// Lets the runner destroy the instance.
+    /// Tells the runner to destroy the instance.
     @discardableResult
     package func dispose() -> OneShot<Void> {
         let number = state.withLock { state -> UInt32? in
@@ -177,14 +177,14 @@ package final class RemoteChannel: Channel, RunnerClient {
         return destroyed
     }
 
-    /// Leaves an instance that blocks to its runner, which ends unless it carries others.
+    /// Leaves a blocked instance to its runner, which ends unless it carries others.
     package func abandon() -> Bool {
         let (number, isDisposed) = state.withLock { state in
             (state.isOver, state.inside) = (true, [:])
             return (state.number, state.isDisposed)
         }
         runner.remove(number)
-        // Otherwise callers are still inside, and the last one's end disposes of the instance.
+        // Otherwise callers are still inside, and the last one to leave disposes of the instance.
         if isDisposed { end() }
         return true
     }

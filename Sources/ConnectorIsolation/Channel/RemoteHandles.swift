@@ -4,16 +4,17 @@
 internal import ConnectorInvocation
 internal import Synchronization
 
-/// The handles of an instance in a runner, which has their table: here they are the runner's numbers, in a range for each instance.
+/// The handles of an instance in a runner, which keeps their table: here they are the runner's numbers, each instance's in a range of
+/// its own.
 struct RemoteHandles: HandleNumbering {
     private static let lastRange = Atomic<Int64>(0)
     private static let mask: Int64 = 0xFFFF_FFFF
 
-    /// From 1 to 2²⁰ - 1, and from 1 again after a million instances: below 2⁵² in all, so that any JSON reader keeps the numbers, and
-    /// never 0, which is the range of handles in this process.
+    /// Ranges run from 1 to 2²⁰ - 1, and start again after a million instances. So all handles are below 2⁵², where any JSON reader
+    /// keeps numbers exact; range 0 is that of handles in this process.
     private let start = (Self.lastRange.wrappingAdd(1, ordering: .relaxed).oldValue % 0xF_FFFF + 1) << 32
 
-    /// - Parameter other: The runner's number; another one means nothing.
+    /// - Parameter other: The runner's number. One that is out of range becomes 0, which means nothing.
     func number(_ other: UInt) -> Int64 { other <= UInt(Self.mask) ? start | Int64(other) : 0 }
 
     func address(_ number: Int64) -> UInt? {

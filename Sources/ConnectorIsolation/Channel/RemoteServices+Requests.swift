@@ -15,7 +15,7 @@ extension RemoteServices {
         unsafe services.table(named: "gates/1")?.assumingMemoryBound(to: connector_gates.self)
     }
 
-    /// Runs a service's function in the trace of the operation that the plugin runs, if it says one.
+    /// Runs a service's function in the trace of the operation that made the request, if there is one.
     private func inTrace(_ trace: TraceContext?, _ body: () -> Void) {
         if let trace { trace.run(body) } else { body() }
     }

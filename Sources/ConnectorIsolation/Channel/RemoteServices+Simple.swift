@@ -78,7 +78,7 @@ extension RemoteServices {
         if !hasRoom { answer(token, Int32(CONNECTOR_RATE_LIMITED)) }
     }
 
-    // The functions of the tables, whose headers forbid null: the services refuse it with a status.
+    // The tables' functions, typed to allow the null that their headers forbid: the services refuse it with a status.
     private typealias Log =
         @convention(c) (
             UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UInt64, UnsafePointer<CChar>?, UInt64

@@ -9,23 +9,23 @@ internal import Synchronization
 
 /// Runs the requests of a plugin in a runner on the services of the host.
 ///
-/// Each request calls the same function table that a plugin in this process calls, with memory of the message. So what the
-/// services check, redact and count is the same, and secrets stay here.
+/// Each request calls the same function table that a plugin in this process calls, with memory of the message. So the services check,
+/// redact and count the same things, and secrets stay here.
 final class RemoteServices: Sendable {
     let services: any InstanceServices
     private let environment: CallEnvironment
-    /// Where the storage is read and written: files are synchronised, and one plugin may hold one thread of the host with that.
+    /// Where the storage is read and written: files are synced, and each plugin may hold one host thread with that.
     private let storing: CallThreads
     private let state = Mutex(State())
 
-    /// How many bytes of requests may wait for the storage, whose file has at most half of that.
+    /// How many bytes of requests may wait for the storage, whose file holds at most half of that.
     private static let storingLimit = 16 << 20
 
     private struct State: Sendable {
         var link: (runner: Runner, number: UInt32)?
-        /// What the requests that wait for the storage hold, in bytes.
+        /// The size of the requests that wait for the storage, in bytes.
         var storing = 0
-        /// The host's numbers of requests and calls of gates, by the runner's.
+        /// The host's numbers of requests and gate calls, by the runner's.
         var numbers: [UInt64: UInt64] = [:]
     }
 
@@ -42,7 +42,7 @@ final class RemoteServices: Sendable {
 
     /// Sends a message about the instance to the runner.
     ///
-    /// - Parameter refusal: What is sent instead of a message that is too large; nil if it cannot be.
+    /// - Parameter refusal: Sent instead of a message that is too large; nil if the message cannot be.
     func send(_ kind: MessageKind, _ message: MessageWriter, orRefusal refusal: MessageWriter? = nil) {
         guard let link = state.withLock(\.link) else { return }
         let isTooLarge = message.bytes.count > FrameHeader.limit
@@ -52,7 +52,7 @@ final class RemoteServices: Sendable {
 
     /// Runs a request of the plugin.
     ///
-    /// - Parameter trace: The trace of a pending operation.
+    /// - Parameter trace: Finds the trace of a pending operation.
     func receive(
         _ kind: MessageKind,
         _ message: inout MessageReader,
@@ -86,7 +86,7 @@ final class RemoteServices: Sendable {
 
     // MARK: Numbers
 
-    /// A request begins, which may have ended by the time that its number is known.
+    /// Notes that a request begins; it may have ended by the time its number is known.
     func expect(_ token: UInt64) { state.withLock { $0.numbers[token] = 0 } }
 
     /// Records the host's number of a request that has not ended.
@@ -94,7 +94,7 @@ final class RemoteServices: Sendable {
         state.withLock { if $0.numbers[token] != nil { $0.numbers[token] = number } }
     }
 
-    /// Answers whether a request has begun. One that has not will have no callback, which is released.
+    /// Tells the runner whether a request has begun. If it has not, its callback will never run, and is released.
     func started(
         _ token: UInt64,
         _ status: Int32,
@@ -117,12 +117,12 @@ final class RemoteServices: Sendable {
 
     // MARK: Answers
 
-    /// Answers a request that waits, without an error object.
+    /// Answers a waiting request, without an error object.
     func answer(_ token: UInt64, _ status: Int32) {
         unsafe answer(token, status, error: nil)
     }
 
-    /// Answers a request that waits.
+    /// Answers a waiting request.
     func answer(_ token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>?, _ value: [UInt8] = []) {
         unsafe send(
             .answer,
@@ -131,14 +131,14 @@ final class RemoteServices: Sendable {
         )
     }
 
-    /// A deadline of the host's clock for one that the runner says as time that remains.
+    /// The deadline on the host's clock, for the remaining time that the runner states.
     func deadline(_ remaining: UInt64) -> UInt64 {
         remaining == .max ? UInt64.max : environment.clock.deadline(after: remaining)
     }
 
     /// Runs a request to the storage after those that came before it.
     ///
-    /// - Parameter size: What it holds meanwhile, in bytes.
+    /// - Parameter size: How many bytes it holds meanwhile.
     /// - Returns: False if too much waits already.
     func store(holding size: Int, _ job: @escaping @Sendable () -> Void) -> Bool {
         let hasRoom = state.withLock { state in

@@ -5,16 +5,17 @@ package import ConnectorPlatform
 
 /// A lane as its host sees it: a thread of the runner that answers one call after another, while the caller's thread waits.
 ///
-/// `@unchecked Sendable`: one caller at a time has it, which ``CallLanes`` ensures; ``end()`` touches what is safe on any thread.
+/// `@unchecked Sendable`: one caller at a time has it, which ``CallLanes`` ensures; ``end()`` touches only what is safe on any
+/// thread.
 package final class CallLane: @unchecked Sendable {
-    /// What the two sides say.
+    /// The messages of both sides.
     package var stream: LaneStream
     private let reader: RingReader
     private let writer: RingWriter
     private let interruption = LaneInterruption()
     private let timer: LaneTimer
 
-    /// The bytes that each of the two rings holds; longer messages pass through in pieces.
+    /// How many bytes each of the two rings holds; longer messages pass through in pieces.
     package static let capacity = 64 << 10
     /// The size of the memory that a lane takes, in bytes.
     package static let size = 2 * RingMemory.size(capacity: capacity)
@@ -46,17 +47,17 @@ package final class CallLane: @unchecked Sendable {
 
     /// Whether the runner has taken nothing of the last call.
     ///
-    /// - Parameter count: The bytes of the call.
+    /// - Parameter count: The size of the call, in bytes.
     package func isUntouched(last count: Int) -> Bool { writer.isUntouched(last: count) }
 
-    /// The call has ended.
+    /// Ends a call: the next one has a time limit of its own.
     package func callEnds() {
         timer.end()
         stream.callEnds()
     }
 
-    /// No answers come any more; wakes the caller that waits. Its process may have passed the memory on to others, which may put the mark
-    /// of a sleeper back, so call it until the caller has gone.
+    /// Ends the lane, because no more answers will come, and wakes the waiting caller. The runner may have passed the memory on to
+    /// other processes, which may set the sleeper's mark again, so call this until the caller has left.
     package func end() {
         interruption.set(.over)
         reader.wake()

@@ -7,10 +7,10 @@ internal import ConnectorManifest
 
 /// The arguments and the answers of a call in a lane.
 ///
-/// Both sides know the signature, so values have no types: a scalar is a word, an optional one a word that says whether there is one,
-/// and then its own; bytes are a word with their count plus one, or 0 for none, and then themselves.
+/// Both sides know the signature, so values carry no types. A scalar is a word; an optional scalar is a word that says whether it is
+/// present, then its own word if it is. Bytes are a word with their count plus one, or 0 for none, then the bytes.
 extension ForwardedCall {
-    /// The bytes that the arguments take in a lane; nil for arguments that it does not carry.
+    /// How many bytes the arguments take in a lane; nil if a lane does not carry them.
     var laneCount: Int? {
         var count = 0
         for index in unsafe layout.inputs.indices {
@@ -49,7 +49,7 @@ extension ForwardedCall {
         }
     }
 
-    /// Takes the answers to where the caller wants them.
+    /// Writes the answers where the caller wants them.
     ///
     /// - Returns: The status of the function: success, or that a buffer of the caller's is too small.
     func take(from stream: inout LaneStream) -> Int32 {
@@ -64,7 +64,7 @@ extension ForwardedCall {
                 unsafe output.type.store(word: word, at: address)
                 continue
             }
-            // Nothing is allocated for a count that the rest of the message has no room for.
+            // A count beyond the rest of the message allocates nothing.
             let count = stream.count(word)
             let isWritten = unsafe arguments.write(count, to: output) { unsafe stream.take(into: $0) }
             if !isWritten {

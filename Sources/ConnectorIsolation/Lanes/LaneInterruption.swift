@@ -9,7 +9,7 @@ package enum LaneStop: UInt8, Sendable {
     case late = 1
     /// The runner has ended.
     case over
-    /// The other side has written what it never writes.
+    /// The other side has broken the protocol.
     case corrupt
 }
 
@@ -23,7 +23,7 @@ package final class LaneInterruption: Sendable {
     /// Why to stop; nil to continue.
     var stop: LaneStop? { LaneStop(rawValue: reason.load(ordering: .sequentiallyConsistent)) }
 
-    /// Stops the thread. The end of the runner is final, and replaces the deadline of one call.
+    /// Stops the thread. The end of the runner is final, and overrides a deadline that has passed.
     func set(_ stop: LaneStop) {
         if stop == .over {
             reason.store(stop.rawValue, ordering: .sequentiallyConsistent)

@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// What messages in a lane consist of, beside words.
+/// What messages in a lane contain besides words.
 extension LaneStream {
     /// Writes the count of bytes, and the bytes; nil for none.
     package mutating func put(optional bytes: UnsafeRawBufferPointer?) {
@@ -22,7 +22,7 @@ extension LaneStream {
         return Int(word - 1)
     }
 
-    /// The count of bytes that follow a word. There have to be some.
+    /// The count of bytes that follow a word; none stops the stream.
     package mutating func count(_ word: UInt64) -> Int {
         if let count = optionalCount(word) { return count }
         fail()
@@ -39,9 +39,9 @@ extension LaneStream {
         send()
     }
 
-    /// Takes the error that is the rest of the message; nil for none.
+    /// Takes the error that is the rest of the message; nil, and the stream stops, if it is malformed.
     mutating func error() -> ConnectorError? {
-        // Before memory is taken for what has not arrived.
+        // Checked before memory is allocated for bytes that have not arrived.
         guard rest <= ConnectorError.messageLimit else {
             fail()
             return nil

@@ -4,20 +4,20 @@
 internal import ConnectorBase
 internal import ConnectorPlatform
 
-/// One end of a lane: messages of words and bytes through two rings, one in each direction in turn.
+/// One end of a lane: messages of words and bytes through two rings, one for each direction.
 ///
-/// A message is a word with the count of the bytes that follow, and then words of 64 bits and bytes without padding. Words pass through a
-/// buffer, so a message of a few numbers is one write to the ring; bytes go from the caller's memory into the ring, and from the
-/// ring to where they are wanted, with one copy each.
+/// A message is a word with the count of the bytes that follow, and then words of 64 bits and bytes without padding. Words and short
+/// runs of bytes pass through a buffer, so a message of a few numbers is one write to the ring; longer runs go from the caller's
+/// memory into the ring, and from the ring to where they are wanted, with one copy each.
 ///
-/// Nothing here throws. Once the stream has stopped, words read as zero, bytes are left as they are, and what is written goes nowhere;
-/// so a message is read or written as a whole, and ``stop`` is asked once, at its end.
+/// Nothing here throws. Once the stream has stopped, words read as zero, bytes are left as they are, and writes are dropped. So
+/// callers read or write a whole message, and check ``stop`` once, at its end.
 @safe
 package struct LaneStream: ~Copyable {
     private let reader: RingReader
     private let writer: RingWriter
     private let interruption: LaneInterruption
-    /// Called for a message that is not there after ``briefly``, or that has been awaited ``patientWaits`` times.
+    /// Called when a message has not arrived after ``briefly``, or has been awaited ``patientWaits`` times.
     private let onWait: (@Sendable () -> Void)?
     private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
@@ -26,28 +26,28 @@ package struct LaneStream: ~Copyable {
     /// The bytes of ``outgoing`` that are not written to the ring yet.
     private var unsent = 0
 
-    /// The bytes of the message that are not taken yet.
+    /// How many bytes of the message are not taken yet.
     package private(set) var rest = 0
     /// Why the stream has stopped; nil if it has not.
     package private(set) var stop: LaneStop?
-    /// Whether the count of a message has not arrived.
+    /// Whether the count of a message has yet to arrive.
     private var awaitsCount = false
-    /// Whether a message is taken only if it is there.
+    /// Whether to take only what has already arrived.
     private var isDiscarding = false
-    /// The bytes that were taken although the caller should stop waiting: no more than the ring holds, or it would never stop.
+    /// How many bytes were taken after the caller should have stopped waiting: at most what the ring holds, or it might never stop.
     private var overtime = 0
-    /// How often the message was awaited: one that comes in drops needs a deadline, too.
+    /// How often the message was awaited: one that trickles in needs a deadline, too.
     private var waits = 0
-    /// The messages that the other side is to send after the one that is being taken.
+    /// How many messages the other side still owes after the one being taken.
     package var due = 0
     /// Whether the other side awaits more calls of a batch.
     package var isInBatch = false
 
     /// How long a message is awaited before ``onWait`` is called, in nanoseconds.
     static let briefly: UInt64 = 10_000_000
-    /// How often an answer is awaited before ``onWait`` is called all the same.
+    /// How often a message is awaited before ``onWait`` is called regardless.
     private static let patientWaits = 64
-    /// The longest sleep of the host, in nanoseconds: a runner may take the wake that was meant for it.
+    /// The longest sleep of the host, in nanoseconds: a runner may consume the wake-up meant for it.
     private static let nap: UInt64 = 100_000_000
 
     /// Creates one end of an unused lane.
@@ -68,22 +68,22 @@ package struct LaneStream: ~Copyable {
         unsafe outgoing.deallocate()
     }
 
-    /// Stops the stream, as the other side has written what it never writes.
+    /// Stops the stream because the other side has broken the protocol.
     package mutating func fail() { stop = stop ?? .corrupt }
 
     // MARK: Writing
 
-    /// Stops the stream if the other side, which waits for the next message, has said more than was asked.
+    /// Stops the stream if the other side, which should be waiting for the next message, has sent more than was asked for.
     package mutating func requireSilence() {
         if rest > 0 || !unread.isEmpty { stop = stop ?? .corrupt }
     }
 
     /// Begins a message.
     ///
-    /// - Parameter count: The bytes of the words and bytes that follow.
+    /// - Parameter count: How many bytes follow.
     package mutating func begin(count: Int) { put(UInt64(count)) }
 
-    /// The next call has a time of its own.
+    /// Prepares for the next call, which has a time limit of its own.
     mutating func callEnds() { (overtime, waits) = (0, 0) }
 
     /// Writes a word.
@@ -171,7 +171,7 @@ package struct LaneStream: ~Copyable {
         }
     }
 
-    /// Takes what is left of the message.
+    /// Discards what is left of the message.
     package mutating func skip() {
         while rest > 0, stop == nil {
             if unread.isEmpty { guard fill() else { return } }
@@ -181,8 +181,8 @@ package struct LaneStream: ~Copyable {
         }
     }
 
-    /// Ends a batch, also one whose caller has stopped waiting: until then, the other side keeps its instance for it. There is always
-    /// room for that: see ``RemoteChannel``.
+    /// Ends a batch, even one whose caller has stopped waiting: until then, the other side keeps its instance for it. There is always
+    /// room for this message: see ``RemoteChannel``.
     package mutating func endBatch() {
         guard isInBatch, stop == nil || stop == .late else { return }
         isInBatch = false
@@ -194,7 +194,7 @@ package struct LaneStream: ~Copyable {
         stop = stop ?? earlier
     }
 
-    /// Takes what is left of a message, and all that are due.
+    /// Discards what is left of a message, and all messages that are due.
     mutating func skipAll() {
         if awaitsCount, stop == nil { receive() }
         skip()
@@ -205,15 +205,15 @@ package struct LaneStream: ~Copyable {
         }
     }
 
-    /// Takes the messages, or what is left of them, whose caller has stopped waiting, as far as they are there.
+    /// Discards what has arrived of the messages whose caller has stopped waiting.
     ///
-    /// - Returns: Whether all of them were there.
+    /// - Returns: Whether all of them had arrived.
     mutating func discard() -> Bool {
         takeLate { $0.skipAll() }
         return stop == nil
     }
 
-    /// Takes the one word of a message whose caller has stopped waiting; nil if it is not there.
+    /// Takes the one word of a message whose caller has stopped waiting; nil if it has not arrived.
     mutating func lateWord() -> UInt64? {
         var word: UInt64 = 0
         takeLate { stream in
@@ -231,7 +231,7 @@ package struct LaneStream: ~Copyable {
         isDiscarding = false
     }
 
-    /// Whether the message has as many bytes left; otherwise the stream stops.
+    /// Whether the message has that many bytes left; if not, the stream stops.
     private mutating func has(_ count: Int) -> Bool {
         if count > rest { stop = stop ?? .corrupt }
         return stop == nil
@@ -250,13 +250,13 @@ package struct LaneStream: ~Copyable {
         return count > 0
     }
 
-    /// Reads what the ring has, and awaits it if it has nothing; 0 once the stream has stopped.
+    /// Reads what the ring has, waiting if it is empty; 0 once the stream has stopped.
     private mutating func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
         let interruption = interruption
         var isPatient = onWait == nil
         do throws(ConnectorError) {
             while stop == nil {
-                // First, so that what was written before the end is still read.
+                // Loaded first, so that what was written before the end is still read.
                 var reason = interruption.stop
                 if isDiscarding { reason = reason ?? .late }
                 guard reason == nil || overtime < CallLane.capacity else {

@@ -7,14 +7,14 @@ package struct LaneTarget: Sendable {
     package let instance: UInt32
     /// The operation's position among all operations of the manifest.
     package let position: Int
-    /// Whether many calls of it follow, each in a message that begins with ``more``, up to one of ``noMore``. They are made from the
-    /// answer on that says so, and each has an answer: after one that failed, ``LaneAnswer/busy``.
+    /// Whether a batch of calls follows, each in a message that begins with ``more``, up to one of ``noMore``. The runner first
+    /// answers whether it takes the batch, then answers each call; calls after a failed one are answered ``LaneAnswer/busy``.
     package let isBatch: Bool
 
-    /// The first word of a batch's message that has a call.
+    /// The first word of a batch's message that carries a call.
     package static let more: UInt64 = 1
-    /// The only word of a batch's last message, which has no answer. It comes for a batch that was refused, too, for whose
-    /// refusal the host may not have waited. No instance has the number 0.
+    /// The only word of a batch's last message, which is not answered. The host also sends it after a refused batch, because it may
+    /// not have waited for the refusal. No instance has the number 0, so no target has this word.
     package static let noMore: UInt64 = 0
 
     private static let batch: UInt64 = 1 << 31

@@ -32,7 +32,7 @@ final class LaneTimer: Sendable {
         set { limit.store(newValue, ordering: .relaxed) }
     }
 
-    /// The call waits: it ends when its time is over.
+    /// Starts the timer that ends the waiting call when its time is up.
     func start() {
         state.withLock { state in
             guard state.timer == nil else { return }
@@ -53,7 +53,7 @@ final class LaneTimer: Sendable {
         if isLate { reader.wake() }
     }
 
-    /// The call has ended: its timer does not touch the next one.
+    /// Cancels the timer of a call that has ended, so that it does not touch the next one.
     func end() {
         guard isRunning.load(ordering: .relaxed) else { return }
         isRunning.store(false, ordering: .relaxed)

@@ -4,9 +4,9 @@
 package import ConnectorBase
 
 extension ConnectorError {
-    /// The longest text of an error that is taken from the other side, in bytes.
+    /// The longest text that an error from the other side may carry, in bytes.
     private static let textLimit = 64 << 10
-    /// The most bytes of an error: four texts, and what is beside them.
+    /// The largest error, in bytes: four texts and everything else.
     package static let messageLimit = 4 * textLimit + 64
 
     /// Reads an error.

@@ -16,7 +16,7 @@ package struct FrameHeader: Sendable, Hashable {
     package var hasDescriptor: Bool
     /// The instance; 0 for none.
     package var instance: UInt32
-    /// The size of what follows.
+    /// The size of what follows, in bytes.
     package var length: Int
 
     /// Creates a header.

@@ -22,7 +22,7 @@ package struct HeaderFields: Sendable {
             guard unsafe header.name_length <= Self.textLimit, unsafe header.value_length <= Self.textLimit else {
                 return nil
             }
-            // Read as raw pointers: a plugin may pass null where the header says that there is none.
+            // Read as raw pointers: a plugin may pass null where the header forbids it.
             guard let name = unsafe Self.bytes(header.name, header.name_length),
                 let value = unsafe Self.bytes(header.value, header.value_length)
             else { return nil }

@@ -5,15 +5,15 @@ package import ConnectorBase
 
 /// Everything that a runner needs to load a plugin and to make an instance of it, besides the image.
 package struct InstanceDescription: Sendable, Hashable {
-    /// The gate's path, for the runner's note of a crash.
+    /// The gate's path, for the runner's crash note.
     package var gate: String
     /// The file that the image was read from, or the name of a foreign library.
     package var path: String
-    /// Whether the dynamic linker finds the library by ``path``: then no image comes along.
+    /// Whether the dynamic linker finds the library by ``path``, in which case no image is sent.
     package var isLibrary: Bool
     /// The path of the sidecar; nil if there is none.
     package var sidecar: String?
-    /// Whether the image itself has the manifest.
+    /// Whether the manifest is embedded in the image.
     package var isEmbedded: Bool
     /// The text of the manifest.
     package var manifest: [UInt8]
@@ -23,7 +23,7 @@ package struct InstanceDescription: Sendable, Hashable {
     package var services: [String]
     /// The lowest level that the application records, a number of `log/1`.
     package var logLevel: Int32
-    /// The time of day that `clock/1` says, in nanoseconds since 1970; nil for that of the machine.
+    /// The time of day that `clock/1` reports, in nanoseconds since 1970; nil for the machine's.
     package var time: UInt64?
 
     /// Creates a description.

@@ -18,13 +18,13 @@ package enum MessageKind: UInt16, Sendable {
     case dispose = 6
     /// The answer of a service.
     case answer = 7
-    /// The end of a request, or a part of it.
+    /// The end of a request, a part of its response, or room for more of its body.
     case reply = 8
     /// The end of a call of another gate.
     case gateReply = 9
     /// The host has stopped an instance's services: no reply follows.
     case stopped = 10
-    /// Say that you are there.
+    /// Answer with `pong`.
     case ping = 11
     /// Serve a lane; its memory comes as a descriptor.
     case lane = 12
@@ -55,7 +55,7 @@ package enum MessageKind: UInt16, Sendable {
     /// There is room in the ring of the host's messages again.
     case room = 74
 
-    /// The sandbox holds less than the runner said in `ready`; for no instance.
+    /// The sandbox holds less than the runner said in `ready`; about no instance.
     case weakened = 75
 
     // Services, by the names of their functions. The host answers those that have a result.

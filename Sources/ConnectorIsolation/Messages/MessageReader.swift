@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// Takes a message apart. Nothing that it says is trusted: each count is compared with what is left.
+/// Takes a message apart. Nothing in it is trusted: each count is checked against what is left.
 package struct MessageReader: Sendable {
     private let bytes: [UInt8]
     private var offset = 0
@@ -28,7 +28,7 @@ package struct MessageReader: Sendable {
         }
     }
 
-    /// Takes a truth value.
+    /// Takes a Boolean.
     package mutating func bool() throws(ConnectorError) -> Bool { try integer(UInt8.self) != 0 }
 
     /// Takes bytes.
@@ -53,9 +53,9 @@ package struct MessageReader: Sendable {
         try bool() ? try take(&self) : nil
     }
 
-    /// Takes elements, of which each has at least a byte.
+    /// Takes a list whose elements have at least one byte each.
     ///
-    /// - Parameter limit: The most elements, as each may take many times its bytes in memory.
+    /// - Parameter limit: The most elements: each may take far more memory than its bytes in the message.
     package mutating func list<Element>(
         limit: Int,
         _ take: (inout MessageReader) throws(ConnectorError) -> Element
@@ -67,7 +67,7 @@ package struct MessageReader: Sendable {
         return elements
     }
 
-    /// The error of a message that is not what its kind says.
+    /// The error for a message that does not have the form of its kind.
     package static var malformed: ConnectorError {
         ConnectorError(.protocolViolation, "a message between host and runner is malformed")
     }

@@ -15,7 +15,7 @@ package struct MessageWriter: Sendable {
         unsafe withUnsafeBytes(of: &value) { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Appends a truth value.
+    /// Appends a Boolean.
     package mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
     /// Appends bytes after their count.

@@ -4,7 +4,7 @@
 package import CConnector
 package import ConnectorBase
 
-/// An error object of the ABI that travels as it is.
+/// An error object of the ABI that travels as raw memory.
 package enum ServiceError {
     /// Lends the body an empty error object.
     package static func with<Result>(_ body: (UnsafeMutablePointer<connector_error>) -> Result) -> Result {
@@ -35,7 +35,7 @@ package enum ServiceError {
 extension MessageWriter {
     /// Writes the answer to a request of a plugin that waits for it.
     ///
-    /// - Parameter error: What went wrong; it counts unless the status is CONNECTOR_OK.
+    /// - Parameter error: What went wrong; ignored if the status is CONNECTOR_OK.
     init(answering token: UInt64, _ status: Int32, error: UnsafePointer<connector_error>? = nil, _ value: [UInt8] = [])
     {
         self.init()

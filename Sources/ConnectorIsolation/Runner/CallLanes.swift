@@ -6,19 +6,20 @@ package import ConnectorPlatform
 
 /// The lanes of a runner, as its host sees them. A lane is opened when a call finds none free.
 package final class CallLanes: Sendable {
-    /// The most lanes of a runner; calls beyond travel as messages.
+    /// The most lanes of a runner; calls beyond them travel as messages.
     package static let limit = 16
-    /// How long a call waits for a lane to open, in nanoseconds: a stopped runner opens none, and the call has its time yet.
+    /// How long a call waits for a lane to open, in nanoseconds: a stopped runner opens none, and the call still needs time of its
+    /// own.
     static let openingPatience: UInt64 = 1_000_000_000
 
     fileprivate struct State: Sendable {
         var free: [CallLane] = []
-        /// Those whose last caller has stopped waiting for its answer.
+        /// Lanes whose last caller has stopped waiting for its answer.
         var late: [CallLane] = []
-        /// Those that have not opened in time: no other is opened before they have.
+        /// Lanes that did not open in time; no other is opened until they have.
         var unopened: [CallLane] = []
         var all: [CallLane] = []
-        /// The callers inside of a lane, or of opening one.
+        /// How many callers are in a lane, or opening one.
         var inside = 0
         /// Whether the runner has no thread for another lane.
         var isRefused = false
@@ -30,10 +31,10 @@ package final class CallLanes: Sendable {
     /// Creates the lanes of a runner that has none.
     package init() {}
 
-    /// A lane of the caller's own, until ``giveBack(_:)``; nil if there is none, so the call travels as a message.
+    /// A lane for the caller alone, until ``giveBack(_:)``; nil if none is free, so that the call travels as a message.
     ///
     /// - Parameters:
-    ///   - open: Tells the runner of a new lane, whose memory has the descriptor; false if it cannot.
+    ///   - open: Tells the runner about a new lane, whose memory the descriptor names; false if it cannot.
     ///   - patience: How long a call may take, in nanoseconds.
     package func take(
         _ clock: any HostClock,
@@ -100,8 +101,8 @@ package final class CallLanes: Sendable {
         state.signal()
     }
 
-    /// Takes a lane back after a call. One whose answer is still to come is used again once that has come; one that has stopped for
-    /// another reason never.
+    /// Takes a lane back after a call. A lane whose answer is still due is reused once that has arrived; one that stopped for another
+    /// reason is never reused.
     package func giveBack(_ lane: CallLane) {
         lane.callEnds()
         let isOver = state.withLock { state in
@@ -116,7 +117,7 @@ package final class CallLanes: Sendable {
         if isOver { state.signal() }
     }
 
-    /// The runner has ended: every caller learns how, and leaves.
+    /// Tells every caller how the runner has ended, and waits until they have left.
     func end(_ end: RunnerEnd) {
         state.withLock { $0.end = end }
         state.wait { state -> Monitor<State>.Step<Void> in
@@ -132,7 +133,7 @@ package final class CallLanes: Sendable {
 }
 
 extension CallLanes.State {
-    /// Frees the lanes that have opened, or whose answers have come, after all.
+    /// Frees the lanes that have opened late, or whose answers have arrived late.
     mutating func recover(_ patience: UInt64) {
         unopened.removeAll { lane in
             let word = lane.stream.lateWord()

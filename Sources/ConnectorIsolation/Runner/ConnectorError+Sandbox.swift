@@ -4,7 +4,7 @@
 package import ConnectorBase
 
 extension ConnectorError {
-    /// A sandbox that a connector requires is not whole.
+    /// The error for a required sandbox that is not whole.
     ///
     /// - Parameter evidence: What holds and what does not.
     package static func sandboxDoesNotHold(_ evidence: String) -> ConnectorError {

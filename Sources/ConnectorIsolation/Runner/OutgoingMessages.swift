@@ -12,7 +12,7 @@ internal import DequeModule
     import Darwin
 #endif
 
-/// What the host sends to a runner: at once if the ring or the socket has room, else as soon as it has. No sender ever waits.
+/// What the host sends to a runner: at once if the ring or the socket has room, else as soon as it does. No sender ever waits.
 ///
 /// The first message goes through the socket, and those after ``use(_:)`` through the ring, in order. A descriptor goes through the
 /// socket in any case, with a byte of its own, before the message that it belongs to.
@@ -20,7 +20,7 @@ package final class OutgoingMessages: Sendable {
     /// A message, or what is left of one.
     private struct Entry: Sendable {
         let bytes: [UInt8]
-        /// Closed once it was sent.
+        /// Closed once sent.
         let descriptor: Int32
         var offset = 0
     }
@@ -49,7 +49,7 @@ package final class OutgoingMessages: Sendable {
     private let monitor = Monitor(State())
     /// The most bytes that wait for a runner, 256 MiB.
     private static let limit = 256 << 20
-    /// What a message takes beside its bytes.
+    /// What a message costs besides its bytes, in bytes.
     private static let overhead = 128
 
     /// Why a message was not taken.
@@ -58,9 +58,9 @@ package final class OutgoingMessages: Sendable {
         case closed
         /// The runner does not read.
         case full
-        /// The runner has written a position into the ring that is impossible.
+        /// The runner has written an impossible position into the ring.
         case corrupt
-        /// The socket takes nothing any more: the runner has ended, or closed it. Only ``flush()`` says so.
+        /// The socket takes nothing more: the runner has ended, or closed it. Only ``flush()`` throws it.
         case broken
     }
 
@@ -146,7 +146,7 @@ package final class OutgoingMessages: Sendable {
 
     /// Writes what is left of a message to the ring, as far as there is room.
     ///
-    /// - Returns: How many bytes; 0 if the runner will tell of room.
+    /// - Returns: How many bytes; 0 if the runner will report room.
     private func write(_ entry: Entry, to ring: RingWriter) throws(Refusal) -> Int {
         do throws(ConnectorError) {
             while true {
@@ -164,14 +164,14 @@ package final class OutgoingMessages: Sendable {
 
     /// Sends bytes through the socket, as far as there is room.
     ///
-    /// - Returns: How many; 0 if `poll` will tell of room.
+    /// - Returns: How many; 0 if `poll` will report room.
     private func send(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32) throws(Refusal) -> Int {
         let count = unsafe bytes.withUnsafeBytes { bytes -> Int64 in
             guard let start = bytes.baseAddress else { return 0 }
             return unsafe runner_send(socket, start, UInt64(bytes.count), descriptor, 0)
         }
         if count >= 0 { return Int(count) }
-        // The last one: too many descriptors are under way.
+        // ETOOMANYREFS: too many descriptors are in flight.
         guard [EAGAIN, ENOBUFS, ENOMEM, ETOOMANYREFS].contains(Int32(-count)) else { throw .broken }
         return 0
     }

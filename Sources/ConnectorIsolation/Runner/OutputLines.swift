@@ -15,11 +15,11 @@ struct OutputLines {
     private(set) var last: [String] = []
     private var rest: [UInt8] = []
 
-    /// The longest line, in bytes; a longer one is several.
+    /// The longest line, in bytes; a longer one is split.
     private static let lineLimit = 4096
     /// How many lines are kept.
     private static let keptCount = 5
-    /// The most that one reading takes, so that a runner that prints for ever does not hold up its calls.
+    /// The most that one read takes, in bytes, so that a runner that prints forever does not hold up its calls.
     private static let readLimit = 256 << 10
 
     /// Reads what there is.

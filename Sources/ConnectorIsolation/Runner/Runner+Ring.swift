@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The thread that reads the ring of a runner's messages, as its runner sees it.
+/// The state of the thread that reads the ring of a runner's messages.
 final class RingReading: Sendable {
     private struct State: Sendable {
         var reader: RingReader?
@@ -22,23 +22,23 @@ final class RingReading: Sendable {
     /// Whether the runner's process has ended, so that nothing more is written.
     var isOver: Bool { isRunnerGone.load(ordering: .sequentiallyConsistent) }
 
-    /// Reading begins; false if it has begun already.
+    /// Begins reading; false if it has already begun.
     func begin(_ reader: RingReader) -> Bool {
         state.withLock { $0.reader = reader }
         return !hasBegun.exchange(true, ordering: .relaxed)
     }
 
-    /// The thread has read everything.
+    /// Notes that the thread has read everything.
     func finish() {
         state.withLock { $0.isDone = true }
         state.signal()
     }
 
-    /// Waits until the thread has read what is there. The process has ended.
+    /// Waits, after the process has ended, until the thread has read what is left.
     func end() {
         isRunnerGone.store(true, ordering: .sequentiallyConsistent)
         guard let reader = state.withLock(\.reader) else { return }
-        // Another process may have inherited the memory, and put the mark of a sleeper back: wake until the thread is awake.
+        // Another process may have inherited the memory and set the sleeper's mark again: wake the thread until it is done.
         state.wait { state -> Monitor<State>.Step<Void> in
             guard !state.isDone else { return .proceed(()) }
             reader.wake()
@@ -48,10 +48,10 @@ final class RingReading: Sendable {
 }
 
 extension Runner {
-    /// Sends messages through a ring from now on, and reads those of the runner from another one, on a thread of its own.
+    /// From now on, sends messages through one ring and reads the runner's from the other, on a thread of its own.
     ///
-    /// - Parameter ready: Runs as soon as messages go through the ring: what the runner answers waits in the other one.
-    /// - Returns: False if it does already, or if the system has no thread.
+    /// - Parameter ready: Runs as soon as messages go through the ring; the runner's answers wait in the other one.
+    /// - Returns: False if it already does, or if the system has no thread.
     func readRing(_ answers: RingMemory, writing requests: RingMemory, ready: () -> Void) -> Bool {
         let reader = RingReader(answers)
         guard ringReading.begin(reader) else { return false }
@@ -74,7 +74,7 @@ extension Runner {
         var assembler = FrameAssembler()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { unsafe buffer.deallocate() }
-        // A process that has inherited the memory could continue for ever.
+        // A process that has inherited the memory could keep writing forever.
         var rest = capacity
         while rest > 0 {
             let isOver = ringReading.isOver

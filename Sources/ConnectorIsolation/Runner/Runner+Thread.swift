@@ -24,7 +24,7 @@ extension Runner {
                 pollfd(fd: child.socket, events: Int16(POLLIN | (wantsRoom ? POLLOUT : 0)), revents: 0),
                 pollfd(fd: child.process, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: lines.isOver ? -1 : child.output, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.source, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0),
             ]
             guard unsafe poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
             if entries[3].revents != 0 { drainWake() }
@@ -71,7 +71,7 @@ extension Runner {
                 if count == -Int64(EPROTO) { stop("it sent what no runner sends") }
                 return false
             }
-            // Its messages come through the ring: two streams have no order.
+            // Its messages come through the ring: two streams would have no order.
             guard !ringReading.isUsed else {
                 stop("it sent what no runner sends, beside its ring")
                 return false
@@ -89,7 +89,7 @@ extension Runner {
     func take(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .ready:
-            // Once: what a runner proves of its sandbox, it proves before there is a plugin.
+            // Only once: a runner proves its sandbox before it has a plugin.
             guard greeting.withLock({ $0 == nil }) else { throw MessageReader.malformed }
             var message = MessageReader(frame.payload)
             let other = try Handshake(&message)
@@ -100,7 +100,7 @@ extension Runner {
                 state.evidence = ([evidence] + bounds.parts).joined(separator: "; ")
                 state.isSandboxWhole = isWhole && bounds.isWhole
             }
-            // One that the host has not offered cannot be used.
+            // The runner may not use rings that the host has not offered.
             guard !runnerUsesRings || usesRings else { throw MessageReader.malformed }
             guard runnerUsesRings else { return greet(.success(())) }
             guard readRing(page.toHost, writing: page.toRunner, ready: { greet(.success(())) }) else {
@@ -110,7 +110,7 @@ extension Runner {
             var message = MessageReader(frame.payload)
             let fault = try message.text(limit: 256)
             state.withLock { state in
-                // The same for every connector of the runner.
+                // Every connector of the runner reports the same.
                 guard !state.isWeakened else { return }
                 state.isWeakened = true
                 state.evidence += "; \(fault)"
@@ -119,7 +119,7 @@ extension Runner {
         case .pong: state.withLock { $0.pong = $0.ping }
         case .room:
             do throws(OutgoingMessages.Refusal) {
-                // What waits for the socket, a descriptor, is for the other thread.
+                // A descriptor waits for the socket, which the other thread watches.
                 if try outgoing.flush() == .socket { wakeThread() }
             } catch {
                 guard error == .broken else { throw RingMemory.corrupt }
@@ -131,7 +131,7 @@ extension Runner {
         }
     }
 
-    /// Answers an instance that the host has given up: its plugin must not wait for ever, and is destroyed once nothing more comes.
+    /// Answers an instance that the host has given up: its plugin must not wait forever, and is destroyed once nothing more comes.
     private func refuse(_ frame: consuming Frame) throws(ConnectorError) {
         switch frame.kind {
         case .stop: send(.stopped, instance: frame.instance, [], isEssential: true)
@@ -151,7 +151,7 @@ extension Runner {
 
     private func drainWake() {
         var buffer = [UInt8](repeating: 0, count: 64)
-        while unsafe read(wake.source, &buffer, buffer.count) > 0 {}
+        while unsafe read(wake.reading, &buffer, buffer.count) > 0 {}
     }
 
     /// Reaps the process, and notifies everyone.
@@ -161,7 +161,7 @@ extension Runner {
         var (status, signal): (Int32, Int32) = (0, 0)
         // The socket may have closed first.
         var entry = pollfd(fd: child.process, events: Int16(POLLIN), revents: 0)
-        // Also where a signal has interrupted it: killing a process that has ended does no harm.
+        // Also if a signal interrupted `poll`: killing a process that has ended does no harm.
         if unsafe poll(&entry, 1, Self.patience) <= 0 { stop(Self.hasClosed) }
         while unsafe runner_reap(child.process, &status, &signal) == 0 { _ = unsafe poll(&entry, 1, 100) }
         // What the runner sent before it ended still counts.
@@ -177,7 +177,7 @@ extension Runner {
         let clients = state.withLock { state in
             state.isOver = true
             let reason = state.reason ?? outOfMemory
-            // The note is the plugins' word, and may be of an earlier signal, which they have survived.
+            // The note is only the plugins' word, and may describe an earlier signal that they survived.
             if reason != nil && signal == SIGKILL || !end.fits(end.note) { end.note = nil }
             if end.note == nil { end.reason = reason }
             defer { state.clients = [:] }
@@ -202,7 +202,7 @@ extension Runner {
         ended.send(())
     }
 
-    /// Why a runner ends whose socket is closed, although it lives.
+    /// Why the host ends a runner that has closed its socket but still runs.
     private static let hasClosed = "it closed the socket to the host: a plugin closes descriptors that are not its own"
 
     /// How long a runner may take to end once its socket is closed, in milliseconds.
@@ -211,7 +211,7 @@ extension Runner {
     private func closeDescriptors() {
         state.withLock { state in
             state.isReaped = true
-            for descriptor in [child.socket, child.process, child.output, wake.source, wake.target] {
+            for descriptor in [child.socket, child.process, child.output, wake.reading, wake.writing] {
                 close(descriptor)
             }
         }

@@ -19,31 +19,31 @@ internal import Synchronization
 /// the process has ended. The other one reads the ring of the runner's messages; where there are no rings, the first one reads the
 /// socket. Both live as long as the process, which ends when the last instance is gone.
 package final class Runner: Sendable {
-    /// What the connectors that share the runner call it.
+    /// The name by which connectors share the runner.
     package let name: String
-    /// The number of the process, for people.
+    /// The process id, for people.
     package let processNumber: Int32
     /// Receives each line that the runner prints, on the runner's thread.
     package typealias Output = @Sendable (_ runner: Runner, _ line: String) -> Void
 
-    /// Whether it has no sandbox, and prints what one would refuse.
+    /// Whether it runs without a sandbox, and prints what one would refuse.
     package let learnsSandbox: Bool
     let child: RunnerSpawner.Child
     let bounds: RunnerBounds
     let page: SharedPage
     private let transport: RunnerTransport
     let outgoing: OutgoingMessages
-    /// What the thread of the ring has to say.
+    /// The state of the thread that reads the ring.
     let ringReading = RingReading()
-    /// The ways of calls whose callers wait for them.
+    /// The lanes for calls whose callers wait.
     let lanes = CallLanes()
     /// Wakes the thread: it reads one end of a pipe.
-    let wake: (source: Int32, target: Int32)
+    let wake: Pipe
     let onLine: Output
     let onEnd: @Sendable (_ runner: Runner) -> Void
     let state = Mutex(State())
     let greeting = Monitor<Result<Void, ConnectorError>?>(nil)
-    /// Sent when the process has ended and is reaped.
+    /// Sent when the process has ended and been reaped.
     package let ended = OneShot<Void>()
 
     struct State: Sendable {
@@ -53,7 +53,7 @@ package final class Runner: Sendable {
         var holders = 0
         /// Whether the runner has ended, or is about to.
         var isOver = false
-        /// Whether the process is reaped: its descriptor, and the others, are closed, and their numbers may be used again.
+        /// Whether the process is reaped: all descriptors are closed, and their numbers may be reused.
         var isReaped = false
         /// Why the host ends it.
         var reason: String?
@@ -61,15 +61,15 @@ package final class Runner: Sendable {
         var isSandboxWhole = false
         /// Whether the runner has said that the second stage of its sandbox is missing.
         var isWeakened = false
-        /// The answer that a runner owes.
+        /// The number of the last ping; the runner owes an answer while ``pong`` differs.
         var ping: UInt64 = 0
         var pong: UInt64 = 0
     }
 
-    /// Greets a runner that was started, and waits until it has said which version it is.
+    /// Greets a started runner, and waits until it has stated its version.
     ///
     /// - Parameters:
-    ///   - name: What the connectors that share it call it.
+    ///   - name: The name by which connectors share it.
     ///   - start: The process, which ends if this fails.
     ///   - transport: What carries the messages.
     ///   - groups: Where its control group is made, if it has bounds.
@@ -89,20 +89,14 @@ package final class Runner: Sendable {
             start.abandon()
             throw Self.lacks("there is no memory to share with a runner")
         }
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
+        guard let wake = try? Pipe(blocks: false) else {
             start.abandon()
             throw Self.lacks("the process has no descriptors left for a runner")
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         do throws(ConnectorError) {
             child = try start.wait()
         } catch {
-            close(ends[0])
-            close(ends[1])
+            wake.close()
             throw error
         }
         bounds = RunnerBounds(start.sandbox, groups, process: child.number)
@@ -113,12 +107,12 @@ package final class Runner: Sendable {
         self.onLine = onLine
         self.onEnd = onEnd
         processNumber = child.number
-        wake = (ends[0], ends[1])
+        self.wake = wake
         outgoing = OutgoingMessages(child.socket)
         guard HostThread.start("runner", { self.work() }) else {
             child.end()
             bounds.end()
-            for end in ends { close(end) }
+            wake.close()
             throw Self.lacks("the system cannot create a thread for a runner")
         }
         var hello = MessageWriter()
@@ -160,7 +154,7 @@ package final class Runner: Sendable {
         )
     }
 
-    /// How well the runner's sandbox holds, as it found by trying; empty if it has none.
+    /// How well the runner's sandbox holds, as the runner found by trying, and what enforces its bounds.
     package var evidence: String { state.withLock(\.evidence) }
 
     /// Whether every layer of the sandbox holds.
@@ -198,7 +192,7 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Balances ``hold()``, once the instance is added, or is not to be.
+    /// Balances ``hold()``, once the instance has been added or will not be.
     package func release() {
         state.withLock { $0.holders -= 1 }
         stopUnused()
@@ -230,7 +224,8 @@ package final class Runner: Sendable {
 
     /// Sends a message; never waits.
     ///
-    /// - Parameter isEssential: Whether the runner would wait for the message for ever: if it reads none, it ends.
+    /// - Parameter isEssential: Whether the runner would wait forever without the message; if so, a runner that does not read is
+    ///   ended.
     /// - Returns: The message's number; nil if the runner has ended, or does not read.
     @discardableResult
     package func send(
@@ -253,7 +248,7 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Asks the runner to answer, and ends it if it has not by then: it hangs, stopped or starved.
+    /// Asks the runner to answer, and ends it if it does not in time: it hangs, is stopped or is starved.
     ///
     /// - Parameter patience: How long the answer may take, in nanoseconds.
     package func checkPulse(on clock: any HostClock, patience: UInt64) {
@@ -270,13 +265,13 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Why a runner ends that writes into the ring what no runner writes.
+    /// Why the host ends a runner that writes an impossible position into the ring.
     static let isCorrupt = "it sent what no runner sends: \(RingMemory.corrupt.message)"
 
     func wakeThread() {
         state.withLock { state in
             var byte: UInt8 = 1
-            if !state.isReaped { _ = unsafe write(wake.target, &byte, 1) }
+            if !state.isReaped { _ = unsafe write(wake.writing, &byte, 1) }
         }
     }
 }

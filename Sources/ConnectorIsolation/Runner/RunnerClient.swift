@@ -1,7 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a runner tells the host about one of its instances; called on the runner's thread, which it must not block.
+/// What a runner tells the host about one of its instances; called on one of the host's threads for the runner, which it must not
+/// block.
 package protocol RunnerClient: AnyObject, Sendable {
     /// The gate's path, for the log.
     var path: String { get }
@@ -12,8 +13,8 @@ package protocol RunnerClient: AnyObject, Sendable {
     /// The runner has ended. Every client learns of it before any of them ends a call.
     func runnerIsLost(_ end: RunnerEnd)
 
-    /// The runner has ended, and each client knows: what is pending ends.
+    /// The runner has ended, and every client knows: fails what is pending.
     ///
-    /// - Parameter taken: How many messages it had taken.
+    /// - Parameter taken: How many messages the runner had taken.
     func runnerEnded(_ end: RunnerEnd, taken: UInt64)
 }

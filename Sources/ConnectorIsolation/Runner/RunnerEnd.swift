@@ -17,7 +17,7 @@ package struct RunnerEnd: Sendable {
     /// Why the host ended it; nil if it ended on its own.
     package var reason: String?
 
-    /// Creates an end about which nothing is known.
+    /// Creates an end of which nothing is known yet.
     package init() {}
 
     /// One clause for a person.
@@ -63,7 +63,7 @@ package struct RunnerEnd: Sendable {
         return error
     }
 
-    /// Whether a note is of this end. In a namespace of its own, the first process exits with 128 and the signal's number.
+    /// Whether a note describes this end. In a PID namespace of its own, the first process exits with 128 plus the signal's number.
     func fits(_ note: CrashNote?) -> Bool {
         guard let event = note?.event else { return true }
         guard event.hasPrefix("SIG") else { return signal == 0 }

@@ -17,15 +17,15 @@ package final class RunnerPool: Sendable {
         package var other: Self { self == .first ? .second : .first }
     }
 
-    /// Whose instances share a runner.
+    /// What identifies a runner: instances with the same key share it.
     package struct Key: Sendable, Hashable, CustomStringConvertible {
         /// The name in the file, or the plugin's id.
         package var description: String
-        /// Tells images of one plugin apart, so that the memory of an old one goes with its runner; nil for a name in the file.
+        /// Tells images of one plugin apart, so that an old image's memory goes with its runner; nil if the file names the runner.
         package var image: Image?
         /// Which of the two runners.
         package var berth: Berth
-        /// What the runner may do: instances that may do different things share none.
+        /// What the runner may do: instances with different permissions share none.
         package var sandbox: SandboxSettings
 
         /// Creates a key.
@@ -61,23 +61,23 @@ package final class RunnerPool: Sendable {
         var runner: Runner?
         var start: RunnerSpawner.Start?
 
-        /// Whether there is nothing to find in it.
+        /// Whether it holds neither a living runner nor a start.
         var isEmpty: Bool { start == nil && runner?.isAlive != true }
     }
 
     private struct State: Sendable {
-        /// One for each key, locked while its runner starts, with how many callers are using it.
+        /// A slot for each key, locked while its runner starts, and how many callers are using it.
         var slots: [Key: (slot: Monitor<Slot>, users: Int)] = [:]
-        /// The runners that live.
+        /// The living runners.
         var living: [Runner] = []
         /// How many processes are about to become runners.
         var startCount = 0
-        /// The program of the first runner that has answered, and so of all others, whatever is installed meanwhile.
+        /// The program of the first runner that answered; all others run it, too, whatever is installed meanwhile.
         var program: RunnerProgram?
 
         mutating func removeDead() {
             living.removeAll { !$0.isAlive }
-            // Whoever uses a slot may be about to fill it. Nobody waits for the lock of one without users.
+            // A caller that uses a slot may be about to fill it. Nobody waits for the lock of a slot without users.
             slots = slots.filter { $0.value.users > 0 || !$0.value.slot.withLock(\.isEmpty) }
         }
     }
@@ -95,7 +95,7 @@ package final class RunnerPool: Sendable {
     /// Creates a pool without runners.
     ///
     /// - Parameters:
-    ///   - limit: The most runners at once, with those that start.
+    ///   - limit: The most runners at once, including those that are starting.
     ///   - transport: What carries the messages.
     ///   - groups: Where runners with bounds have their control groups.
     ///   - find: Finds the program, for each runner until one has answered.
@@ -119,7 +119,7 @@ package final class RunnerPool: Sendable {
         for runner in runners { runner.stop("the host has ended") }
     }
 
-    /// Starts the process for a key if it has none, and does not wait for it, but for another caller whose runner of that key starts.
+    /// Starts the process for a key if it has none, without waiting for it; blocks only while another caller starts the key's runner.
     /// Balance it with ``hold(_:)`` or ``abandon(_:)``.
     package func begin(_ key: Key) {
         withSlot(of: key) { slot in
@@ -178,7 +178,7 @@ package final class RunnerPool: Sendable {
         }
     }
 
-    /// The runners that live. One that is starting is not among them yet.
+    /// The living runners, without those that are still starting.
     package var runners: [Runner] { state.withLock { $0.living.filter(\.isAlive) } }
 
     // MARK: Places
@@ -202,15 +202,15 @@ package final class RunnerPool: Sendable {
         return try slot.withLock(body)
     }
 
-    /// What to start.
+    /// The program to start.
     private func program() throws(ConnectorError) -> RunnerProgram {
         if let program = state.withLock(\.program) { return program }
         return try find()
     }
 
-    /// Takes a place among the most runners that there may be, for one that is to start.
+    /// Reserves one of the ``limit`` runners for one that is to start.
     ///
-    /// - Returns: How many runners there are, if they are too many already.
+    /// - Returns: How many runners there are, if that is the limit already; nil otherwise.
     private func reserve() -> Int? {
         state.withLock { state in
             state.removeDead()

@@ -12,7 +12,7 @@ internal import ConnectorPlatform
     import Darwin
 #endif
 
-/// The program `connector-runner`, open: it can be started again whatever has happened to its path since.
+/// The program `connector-runner`, held open so that it can be started again whatever happens to its path.
 package final class RunnerProgram: Sendable {
     /// The path that it was opened by.
     package let path: String
@@ -33,7 +33,7 @@ package final class RunnerProgram: Sendable {
         file = OwnedDescriptor(descriptor)
     }
 
-    /// Finds and opens the program: as told, by the environment, beside this program, in `libexec`, in `PATH`.
+    /// Finds and opens the program: at the given path, by the environment, beside this program, in `libexec`, or in `PATH`.
     ///
     /// - Parameters:
     ///   - path: The path that the application names; nil if it names none.
@@ -77,7 +77,7 @@ package final class RunnerProgram: Sendable {
         return try RunnerProgram(path: path)
     }
 
-    /// Why a program does not start, as the system's error number tells it.
+    /// Why a program does not start, according to the system's error number.
     static func failure(_ path: String, _ number: Int32) -> ConnectorError {
         if number == ETIMEDOUT {
             return ConnectorError(

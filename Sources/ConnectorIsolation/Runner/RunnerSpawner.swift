@@ -12,7 +12,7 @@ package import ConnectorSandbox
     import Darwin
 #endif
 
-/// Starts runners, all from one thread, which never ends: the system ends a child with the thread that has started it.
+/// Starts runners, all from one thread that never ends: the system kills a child when the thread that started it ends.
 package final class RunnerSpawner: Sendable {
     /// The spawner of this process.
     package static let shared = RunnerSpawner()
@@ -26,11 +26,11 @@ package final class RunnerSpawner: Sendable {
 
     private init() {}
 
-    /// A runner that was started.
+    /// A started runner.
     package struct Child: Sendable {
-        /// Identifies the process, as long as the descriptor is open.
+        /// A descriptor that identifies the process while it is open.
         package let process: Int32
-        /// The number of the process, for people.
+        /// The process id, for people.
         package let number: Int32
         /// The host's end of the socket.
         package let socket: Int32
@@ -47,7 +47,7 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
-    /// A runner that is being started: whoever has it either waits for it or abandons it, once.
+    /// A runner that is being started: its owner either waits for it or abandons it, once.
     package final class Start: Sendable {
         /// The program that it runs.
         let program: RunnerProgram
@@ -72,14 +72,14 @@ package final class RunnerSpawner: Sendable {
 
         /// Ends the runner, which has received no message, as soon as it has started. Does not wait.
         package func abandon() {
-            // Starts come before: the thread takes one job after the other.
+            // The start comes first: the thread runs its jobs in order.
             RunnerSpawner.shared.add { [self] in
                 if let child = try? wait() { child.end() }
             }
         }
     }
 
-    /// How long a process may take to run its program and to enter its namespaces, in milliseconds: others wait for their turn meanwhile.
+    /// How long a process may take to run its program and enter its namespaces, in milliseconds; other starts wait meanwhile.
     private static let patience: Int32 = 5000
 
     /// Starts a runner; another thread waits until it runs its program.
@@ -108,7 +108,7 @@ package final class RunnerSpawner: Sendable {
         return start
     }
 
-    /// Adds a job for the thread, which starts with the first; false if the system has none.
+    /// Adds a job for the thread, which the first job starts; false if the system has no thread.
     @discardableResult
     private func add(_ job: @escaping @Sendable () -> Void) -> Bool {
         let isRunning = monitor.withLock { state in
@@ -137,26 +137,27 @@ package final class RunnerSpawner: Sendable {
         var (own, other): (Int32, Int32) = (-1, -1)
         let paired = unsafe runner_socket_pair(&own, &other)
         guard paired == 0 else { throw RunnerProgram.failure(program.path, -paired) }
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
+        let output: Pipe
+        do throws(SystemError) {
+            output = try Pipe()
+        } catch {
             close(own)
             close(other)
-            throw RunnerProgram.failure(program.path, errno)
+            throw RunnerProgram.failure(program.path, error.number)
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var process: Int32 = -1
         let words = CStrings(["\(getpid())"] + arguments)
         let number = withExtendedLifetime((words, program)) {
-            unsafe runner_spawn(program.file.number, other, ends[1], words.pointers, patience, &process)
+            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, patience, &process)
         }
         close(other)
-        close(ends[1])
+        close(output.writing)
         guard number > 0 else {
             close(own)
-            close(ends[0])
+            close(output.reading)
             throw RunnerProgram.failure(program.path, -number)
         }
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-        return Child(process: process, number: number, socket: own, output: ends[0])
+        _ = fcntl(output.reading, F_SETFL, O_NONBLOCK)
+        return Child(process: process, number: number, socket: own, output: output.reading)
     }
 }

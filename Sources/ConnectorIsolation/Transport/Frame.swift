@@ -9,10 +9,10 @@ package struct Frame: ~Copyable, Sendable {
     package let instance: UInt32
     /// What it says.
     package let payload: [UInt8]
-    /// What came with it.
+    /// The descriptor that came with it; nil for none.
     package var descriptor: OwnedDescriptor?
 
-    /// Takes what came with it, which the caller closes; nil for nothing.
+    /// Takes the descriptor that came with it, which the caller closes; nil for none.
     package mutating func takeDescriptor() -> Int32? {
         guard let descriptor = descriptor.take() else { return nil }
         return descriptor.take()

@@ -9,7 +9,7 @@ package struct FrameAssembler: ~Copyable, Sendable {
     private var start = 0
     private var descriptors: [Int32] = []
 
-    /// The room that a large message leaves to the next ones, in bytes.
+    /// The most capacity that the buffer keeps after a large message, in bytes.
     private static let keptCapacity = 1 << 20
 
     /// The most descriptors that wait for their messages.
@@ -39,9 +39,9 @@ package struct FrameAssembler: ~Copyable, Sendable {
         return header?.hasDescriptor == true
     }
 
-    /// Takes the next message; nil if it is not whole yet.
+    /// Takes the next message; nil if it is incomplete.
     ///
-    /// - Throws: `protocol` if there is no such message: nothing after it can be read either.
+    /// - Throws: `protocol` if it is malformed; nothing after it can be read either.
     package mutating func next() throws(ConnectorError) -> Frame? {
         guard buffer.count - start >= FrameHeader.size else { return nil }
         let header = try FrameHeader(Array(buffer[start..<start + FrameHeader.size]))

@@ -18,8 +18,8 @@ internal import Synchronization
 /// | `writerSleeps` | the writer 1, then whoever wakes it 0 | the writer's futex |
 ///
 /// Each side keeps its own position in its own memory and only publishes it, so nothing that the other side writes moves it. The
-/// other side's position is loaded once, and refused unless the two are at most a capacity apart. So every offset that is used is
-/// this side's own, and every length is bounded by it, whatever the other side writes meanwhile.
+/// other side's position is loaded once, and refused unless the two are at most one capacity apart. So every offset used is this
+/// side's own, and that check bounds every length, whatever the other side writes meanwhile.
 ///
 /// **Bytes.** The writer copies bytes, then stores `tail`; the reader loads `tail`, then copies them. The reader copies bytes out,
 /// then stores `head`; the writer loads `head`, then overwrites them. Each store releases and each load acquires, so each copy
@@ -30,17 +30,17 @@ internal import Synchronization
 /// 1. The reader stores `readerSleeps = 1`, then loads `tail`. If it has moved, the reader does not sleep.
 /// 2. The writer stores `tail`, then loads `readerSleeps`. If it is 1, the writer exchanges it for 0, and wakes.
 ///
-/// In the one order of these four accesses, either the store of `tail` comes before the reader's load, and the reader sees the
-/// bytes; or the store of 1 comes before the writer's load, and the writer wakes. The kernel compares the word with 1 under its own
-/// lock before it puts the reader to sleep, so a wake-up between load and sleep is not lost either: the word is 0 by then. Room is
-/// told in the same way, with `head` and `writerSleeps`. Only whoever exchanges 1 for 0 makes the system call.
+/// In the one order of these four accesses, either the store of `tail` comes before the reader's load, and the reader sees the bytes;
+/// or the store of 1 comes before the writer's load, and the writer wakes. The kernel compares the word with 1 under its own lock
+/// before it puts the reader to sleep, so a wake-up between load and sleep is not lost either: the word is 0 by then. Room is
+/// reported in the same way, with `head` and `writerSleeps`. Only whoever exchanges 1 for 0 makes the system call.
 ///
 /// A reader that waits while its peer dies is woken by its own process: see ``RingReader/wake()``.
 @safe
 package struct RingMemory: @unchecked Sendable {
     // Sendable: the addresses are constant, and the memory is retained. Each word and byte has one owner, as above.
 
-    /// Each word has a cache line of its own, then two lines at once are fetched by some processors.
+    /// Each word has two cache lines of its own, because some processors fetch lines in pairs.
     private static let stride = 128
     private static let headerSize = 4 * stride
     private let memory: SharedMemory
@@ -48,15 +48,15 @@ package struct RingMemory: @unchecked Sendable {
     /// How many bytes fit, a power of two.
     package let capacity: Int
 
-    /// At which multiples of bytes a copy is published before it continues: another side that looks copies at the same time. One that
-    /// sleeps is woken at the end alone, so that two sides that share a processor do not take turns for each piece.
+    /// A copy is published at each multiple of this many bytes, so that the other side, if it is looking, copies at the same time. A
+    /// sleeping side is woken only at the end, so that two sides that share a processor do not take turns for each piece.
     private static let piece: UInt64 = 16 << 10
 
-    /// The most bytes to copy at a position before it is published. The pieces of both sides end at the same places: otherwise one side
-    /// would wait again for what the other one's last piece leaves.
+    /// How many bytes to copy at a position before it is published. The pieces of both sides end at the same positions; otherwise one
+    /// side would wait again for the remainder of the other's last piece.
     static func pieceCount(at position: UInt64) -> Int { Int(piece - position % piece) }
 
-    /// The bytes of shared memory that a ring takes, a multiple of a page for a capacity that is one.
+    /// How many bytes of shared memory a ring takes; a multiple of the page size if the capacity is.
     package static func size(capacity: Int) -> Int { 4096 + capacity }
 
     /// Describes a ring in memory that is filled with zeros, or in use.
@@ -110,29 +110,29 @@ package struct RingMemory: @unchecked Sendable {
         if first < bytes.count { unsafe (target + first).copyMemory(from: data, byteCount: bytes.count - first) }
     }
 
-    /// Where a position is, and how many bytes lie before the end.
+    /// The offset of a position, and how many of the bytes lie before the end of the ring.
     private func split(_ count: Int, _ position: UInt64) -> (offset: Int, first: Int) {
         let offset = Int(truncatingIfNeeded: position) & (capacity - 1)
         return (offset, min(count, capacity - offset))
     }
 
-    /// Wakes the thread that sleeps on a word, if there is one. Costs a load if there is none.
+    /// Wakes the thread that sleeps on a word, if there is one. Costs one load if there is none.
     static func wake(_ word: UnsafePointer<Atomic<UInt32>>) {
         guard unsafe take(word) else { return }
         _ = unsafe runner_wake(word)
     }
 
-    /// Takes a mark back; false if there is none.
+    /// Clears a sleeper's mark; false if there is none.
     static func take(_ word: UnsafePointer<Atomic<UInt32>>) -> Bool {
         unsafe word.pointee.load(ordering: .sequentiallyConsistent) != 0
             && word.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
     }
 
-    /// The error of a position that is impossible: whoever wrote it is no longer believed.
+    /// The error for an impossible position; its writer is no longer trusted.
     static var corrupt: ConnectorError {
         ConnectorError(.protocolViolation, "a position in the memory that host and runner share is impossible")
     }
 
-    /// Whether this process can wake others, by trying.
+    /// Whether this process can wake others, found by trying.
     package var canWake: Bool { unsafe runner_wake(readerSleeps) >= 0 }
 }

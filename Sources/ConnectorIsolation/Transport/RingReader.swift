@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The reading end of a ring; see ``RingMemory`` for who stores what.
 ///
-/// `@unchecked Sendable`: one thread at a time reads, which its owner ensures; ``wake()`` touches atomic words alone.
+/// `@unchecked Sendable`: one thread at a time reads, which its owner ensures; ``wake()`` touches only atomic words.
 package final class RingReader: @unchecked Sendable {
     private let ring: RingMemory
     /// How many bytes were ever read; the copy in shared memory is for the writer only.
@@ -18,15 +18,15 @@ package final class RingReader: @unchecked Sendable {
 
     /// Reads an unused ring.
     ///
-    /// - Parameter onRoom: Tells the writer, which has asked, of room; nil if it sleeps on its futex.
+    /// - Parameter onRoom: Tells a writer that has asked that there is room; nil if the writer sleeps on its futex.
     package init(_ ring: RingMemory, onRoom: (@Sendable () -> Void)? = nil) {
         self.ring = ring
         self.onRoom = onRoom
     }
 
-    /// The bytes that are there.
+    /// How many bytes can be read.
     ///
-    /// - Throws: `protocol` if the writer says that it has written more than there is room for.
+    /// - Throws: `protocol` if the writer claims to have written more than fits.
     private func available() throws(ConnectorError) -> Int {
         let tail = unsafe ring.tail.pointee.load(ordering: .sequentiallyConsistent)
         let available = tail &- taken
@@ -37,9 +37,9 @@ package final class RingReader: @unchecked Sendable {
     /// Whether there is nothing to read.
     var isEmpty: Bool { unsafe ring.tail.pointee.load(ordering: .relaxed) == taken }
 
-    /// Copies as many bytes as are there, and tells a writer that waits for room; never waits.
+    /// Copies the bytes that have arrived, and notifies a writer that waits for room; never waits.
     ///
-    /// - Returns: How many, 0 if the ring is empty.
+    /// - Returns: How many; 0 if the ring is empty.
     package func read(into bytes: UnsafeMutableRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, try available())
         guard count > 0 else { return 0 }
@@ -62,7 +62,7 @@ package final class RingReader: @unchecked Sendable {
     /// Waits until there are bytes, or something else has woken the thread.
     ///
     /// - Parameters:
-    ///   - nanoseconds: The longest time to sleep; `UInt64.max` for any.
+    ///   - nanoseconds: The longest time to sleep; `UInt64.max` for no limit.
     ///   - isOver: Whether nothing more will be written. Whoever makes it true calls ``wake()`` afterwards.
     package func wait(_ nanoseconds: UInt64 = .max, unless isOver: () -> Bool = { false }) throws(ConnectorError) {
         if spin.spin(until: { !isEmpty }) { return }
@@ -71,8 +71,8 @@ package final class RingReader: @unchecked Sendable {
         unsafe ring.readerSleeps.pointee.store(0, ordering: .sequentiallyConsistent)
     }
 
-    /// Wakes a thread of this process that waits, whose peer may be dead. A peer that is not may put the mark back, so call it
-    /// until the thread has answered.
+    /// Wakes a waiting thread of this process, whose peer may be dead. A living peer may set the mark again, so call this until the
+    /// thread has responded.
     package func wake() {
         unsafe ring.readerSleeps.pointee.store(0, ordering: .sequentiallyConsistent)
         _ = unsafe runner_wake(ring.readerSleeps)

@@ -3,13 +3,13 @@
 
 internal import CRunner
 
-/// How long a thread looks at a ring before it sleeps: longer where looking has helped lately, shorter where it has not.
+/// How long a thread looks at a ring before it sleeps: longer if looking has helped lately, shorter if it has not.
 ///
-/// A store of the other side arrives within some 100 ns if that side runs already; to sleep and be woken takes some µs. Two sides that
-/// look too briefly for a wake-up wake each other for ever, so now and then a thread looks as long as it may. With one
-/// processor the other side cannot run meanwhile, so looking is useless.
+/// A store by the other side arrives within about 100 ns if that side is running; sleeping and being woken takes several µs. Two
+/// sides that look for less time than a wake-up takes would wake each other forever, so now and then a thread looks as long as it
+/// may. With one processor the other side cannot run meanwhile, so looking is useless.
 struct RingSpin: Sendable {
-    /// The most looks, some 25 to 40 µs.
+    /// The most looks, about 25 to 40 µs.
     private static let most = 1024
     private static let least = 16
     /// After how many sleeps in a row a thread looks as long as it may.

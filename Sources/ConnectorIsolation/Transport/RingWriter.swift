@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The writing end of a ring; see ``RingMemory`` for who stores what.
 ///
-/// `@unchecked Sendable`: one thread at a time uses it, which its owner's lock, or its owner's exclusive use, ensures.
+/// `@unchecked Sendable`: its owner's lock, or its owner's exclusive use, ensures that one thread at a time uses it.
 package final class RingWriter: @unchecked Sendable {
     private let ring: RingMemory
     /// How many bytes were ever written; the copy in shared memory is for the reader only.
@@ -19,9 +19,9 @@ package final class RingWriter: @unchecked Sendable {
         self.ring = ring
     }
 
-    /// The bytes that the reader has not taken.
+    /// How many bytes the reader has not taken.
     ///
-    /// - Throws: `protocol` if the reader says that it has taken what was never written.
+    /// - Throws: `protocol` if the reader claims to have taken what was never written.
     private func pending() throws(ConnectorError) -> Int {
         let head = unsafe ring.head.pointee.load(ordering: .sequentiallyConsistent)
         let pending = written &- head
@@ -29,7 +29,7 @@ package final class RingWriter: @unchecked Sendable {
         return Int(pending)
     }
 
-    /// Whether the reader has taken nothing of the last bytes.
+    /// Whether the reader has taken none of the last bytes.
     ///
     /// - Parameter count: How many were written last.
     package func isUntouched(last count: Int) -> Bool {
@@ -39,7 +39,7 @@ package final class RingWriter: @unchecked Sendable {
 
     /// Writes as many bytes as there is room for, and wakes the reader; never waits.
     ///
-    /// - Returns: How many, 0 if the ring is full.
+    /// - Returns: How many; 0 if the ring is full.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ConnectorError) -> Int {
         let count = min(bytes.count, ring.capacity - (try pending()))
         guard count > 0 else { return 0 }
@@ -57,7 +57,7 @@ package final class RingWriter: @unchecked Sendable {
 
     /// Asks the reader to report as soon as it has made room.
     ///
-    /// - Returns: Whether there is room by now; then the reader may still report it.
+    /// - Returns: Whether there is room already; the reader may then still report it.
     package func askForRoom() throws(ConnectorError) -> Bool {
         unsafe ring.writerSleeps.pointee.store(1, ordering: .sequentiallyConsistent)
         guard try pending() < ring.capacity else { return false }
@@ -67,7 +67,7 @@ package final class RingWriter: @unchecked Sendable {
 
     /// Waits until there is room, or something else has woken the thread.
     ///
-    /// - Parameter nanoseconds: The longest time to sleep; `UInt64.max` for any.
+    /// - Parameter nanoseconds: The longest time to sleep; `UInt64.max` for no limit.
     package func waitForRoom(_ nanoseconds: UInt64 = .max) throws(ConnectorError) {
         let full = UInt64(ring.capacity)
         if spin.spin(until: { unsafe written &- ring.head.pointee.load(ordering: .relaxed) != full }) { return }

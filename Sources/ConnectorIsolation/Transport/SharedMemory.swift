@@ -14,10 +14,11 @@ internal import Synchronization
 ///
 /// The other side may write anything at any time, so whoever reads copies first, then checks, then uses the copy.
 ///
-/// `@unchecked Sendable`: the address is constant and valid as long as the object; whoever uses what is behind it says how.
+/// `@unchecked Sendable`: the address is constant and valid as long as the object; users of the memory behind it say how they share
+/// it.
 @safe
 package final class SharedMemory: @unchecked Sendable {
-    /// Where it begins in this process, at a page.
+    /// Where it begins in this process; page-aligned.
     package let address: UnsafeMutableRawPointer
     private let size: Int
     private let file: Atomic<Int32>

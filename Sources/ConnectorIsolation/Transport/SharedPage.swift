@@ -24,7 +24,7 @@ package final class SharedPage: Sendable {
         self.memory = memory
     }
 
-    /// Maps memory that the other side has made; nil if it is not what it must be.
+    /// Maps memory that the other side has made; nil if it has another size, or is not sealed.
     package init?(_ descriptor: consuming OwnedDescriptor) {
         guard let memory = SharedMemory(descriptor, size: Self.size) else { return nil }
         self.memory = memory
@@ -55,7 +55,7 @@ package final class SharedPage: Sendable {
     /// How many messages the runner has taken.
     package var taken: UInt64 { unsafe counter.pointee.load(ordering: .acquiring) }
 
-    /// The runner has taken one more message.
+    /// Counts one more message that the runner has taken.
     package func take() { unsafe counter.pointee.wrappingAdd(1, ordering: .releasing) }
 
     /// Where the runner's note goes.

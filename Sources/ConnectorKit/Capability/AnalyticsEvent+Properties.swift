@@ -5,8 +5,9 @@ package import ConnectorBase
 package import ConnectorCapabilities
 
 extension AnalyticsEvent {
-    /// The properties, with the name and the category of a page or screen as further ones unless there are such
-    /// properties, for vendors whose events have nothing else.
+    /// The properties, with the name and category of a page or screen added unless properties of those names exist.
+    ///
+    /// For vendors whose events carry nothing but properties.
     package var namedProperties: JSONObject {
         var properties = properties
         for (member, text) in [("name", name), ("category", category)] where properties[member] == nil {
@@ -15,7 +16,7 @@ extension AnalyticsEvent {
         return properties
     }
 
-    /// The event's time in milliseconds since 1970; that of the delivery if it has none.
+    /// The event's time in milliseconds since 1970; `now` if it has none.
     package func milliseconds(now: Timestamp) -> Int64 {
         Int64(clamping: (timestamp ?? now).nanoseconds / 1_000_000)
     }

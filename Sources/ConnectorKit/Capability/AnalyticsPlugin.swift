@@ -6,7 +6,7 @@ public import ConnectorCapabilities
 
 /// A plugin of `analytics/1`. Implement ``deliver(_:)``; every operation of the capability calls it.
 public protocol AnalyticsPlugin: Plugin {
-    /// Delivers events, and returns an answer for each, in their order.
+    /// Delivers events, and returns an answer for each, in the same order.
     ///
     /// - Throws: A ``PluginError`` if no event was delivered, and no event caused the failure.
     func deliver(_ events: [AnalyticsEvent]) async throws -> [DeliveryAnswer]

@@ -10,7 +10,7 @@ public import ConnectorCapabilities
 /// A batch whose events are all complete and in plain form arrives as text; any other batch arrives as
 /// ``AnalyticsEvent``s.
 public protocol AnalyticsTextPlugin: AnalyticsPlugin {
-    /// Delivers events, and returns an answer for each, in their order.
+    /// Delivers events, and returns an answer for each, in the same order.
     ///
     /// - Throws: A ``PluginError`` if no event was delivered, and no event caused the failure.
     func deliver(_ events: [AnalyticsEventText]) async throws -> [DeliveryAnswer]

@@ -5,9 +5,9 @@ public import ConnectorCapabilities
 
 /// Delivers many items in requests within a vendor's limits, and returns an answer for each item.
 ///
-/// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It
-/// rejects that item and delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``.
-/// A transient failure ends the delivery; the answers ask the host to retry the remaining items.
+/// If the vendor calls a request invalid or too large, `BatchDelivery` splits it until it finds the faulty item. It rejects that item and
+/// delivers the others. If the vendor itself says which items it refuses, throw a ``BatchRefusal``. Any other failure ends the delivery;
+/// the answers ask the host to retry the remaining items.
 public struct BatchDelivery: Sendable {
     /// The greatest size of one encoded item, in bytes.
     public var itemBytes: Int
@@ -27,11 +27,12 @@ public struct BatchDelivery: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items, in the order of the answers.
-    ///   - encode: Encodes one item; throws if the vendor can never take it.
+    ///   - encode: Encodes one item; throws if the vendor can never accept it.
     ///   - send: Sends one request with some items and their encodings; throws a ``PluginError`` or a ``BatchRefusal``
-    ///     unless the vendor took all.
+    ///     unless the vendor accepted all of them.
     /// - Returns: An answer for each item, in order.
-    /// - Throws: A ``PluginError`` if no item was delivered, no item caused the failure, and a retry will not help.
+    /// - Throws: A ``PluginError`` if the call was cancelled, or if no item was delivered, no item caused the failure,
+    ///   and a retry will not help.
     @inlinable
     public func deliver<Item>(
         _ items: [Item],
@@ -46,7 +47,7 @@ public struct BatchDelivery: Sendable {
         }
     }
 
-    /// Delivers items in requests that each have items of one group only, such as one person's.
+    /// Delivers items in requests that each hold items of one group only, such as one person's.
     ///
     /// - Parameters:
     ///   - items: The items, in the order of the answers.
@@ -75,7 +76,7 @@ public struct BatchDelivery: Sendable {
         }
     }
 
-    /// Delivers items by their indexes, each of which is in one of the groups.
+    /// Delivers items by index; every index is in exactly one group.
     @usableFromInline
     func deliver(
         _ count: Int,
@@ -128,7 +129,7 @@ public struct BatchDelivery: Sendable {
         return progress.retrying(PluginError(.failed, "not delivered"))
     }
 
-    /// The items in batches within the limits.
+    /// Divides items into batches within the limits.
     private func batches(of indices: [Int], _ encoded: [[UInt8]]) -> [[Int]] {
         var batches: [[Int]] = []
         var bytes = 0
@@ -159,7 +160,7 @@ public struct BatchDelivery: Sendable {
             for index in batch { answers[index] = .accepted }
         }
 
-        /// Answers the items at some places of a batch with their failures, and returns the others.
+        /// Answers the blamed items of a batch with their failures, by place, and returns the indexes of the others.
         mutating func refuse(_ batch: [Int], _ failures: [Int: PluginError]) -> [Int] {
             for (place, failure) in failures where batch.indices.contains(place) {
                 answers[batch[place]] =

@@ -3,13 +3,14 @@
 
 package import ConnectorCapabilities
 
-/// Writes the form in which vendors read points.
+/// Writes points in the form that vendors read.
 extension Coordinate {
-    /// The degrees as plain decimals. Swift writes numbers below 0.0001 with an exponent, such as `5e-05`, which vendors refuse or
-    /// take for a name.
+    /// The degrees as plain decimals. Swift writes numbers below 0.0001 with an exponent, such as `5e-05`, which vendors refuse or mistake
+    /// for a name.
     package var decimals: (latitude: String, longitude: String) { (Self.decimal(latitude), Self.decimal(longitude)) }
 
-    /// The shortest text of a number of degrees; below 0.0001 with at most seven places, which are about a centimetre.
+    /// The shortest decimal text of degrees. Magnitudes below 0.0001 get at most seven decimal places, about a
+    /// centimetre.
     private static func decimal(_ degrees: Double) -> String {
         guard degrees != 0, degrees.magnitude < 0.0001 else { return "\(degrees)" }
         let scaled = Int(degrees.magnitude * 10_000_000 + 0.5)

@@ -4,7 +4,7 @@
 public import ConnectorBase
 public import ConnectorCapabilities
 
-/// Reads the form in which several vendors write points.
+/// Reads points in the form that several vendors write.
 extension Coordinate {
     /// Reads `{"lat": 52.5, "lng": 13.4}`; nil for anything else.
     public init?(latLng value: JSONValue?) {

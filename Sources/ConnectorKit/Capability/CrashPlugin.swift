@@ -6,7 +6,7 @@ public import ConnectorCapabilities
 
 /// A plugin of `crash/1`. Implement ``deliver(_:)``; every operation of the capability calls it.
 public protocol CrashPlugin: Plugin {
-    /// Delivers reports, and returns an answer for each, in their order.
+    /// Delivers reports, and returns an answer for each, in the same order.
     ///
     /// - Throws: A ``PluginError`` if no report was delivered, and no report caused the failure.
     func deliver(_ reports: [CrashReport]) async throws -> [DeliveryAnswer]

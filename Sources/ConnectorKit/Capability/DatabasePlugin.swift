@@ -24,11 +24,11 @@ public protocol DatabasePlugin: Plugin {
     ///
     /// - Parameters:
     ///   - id: The record's id.
-    ///   - record: All new members.
+    ///   - record: All members of the new record.
     ///   - collection: The collection that holds it.
     ///   - version: The version that the record must still have; nil replaces any version.
     /// - Throws: A ``PluginError`` of status `conflict` if the record has another version, `notFound` if it does not
-    ///   exist, `unsupported` if a version is given and the vendor has none.
+    ///   exist, `unsupported` if a version is given but the vendor has no versions.
     func replace(_ id: String, with record: JSONObject, in collection: String, version: String?) async throws
         -> DatabaseRecord
 

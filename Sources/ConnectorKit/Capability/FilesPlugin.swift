@@ -6,9 +6,9 @@ public import ConnectorCapabilities
 
 /// A plugin of `files/1`. Its manifest omits the operations that the store cannot do.
 ///
-/// Paths, digests and sizes of parts are checked before they get here: see `FilePathRule`.
+/// Paths, digests and part sizes have been checked before these methods run: see `FilePathRule`.
 public protocol FilesPlugin: Plugin {
-    /// Reads what the store knows of a file.
+    /// Reads what the store knows about a file.
     ///
     /// - Throws: A ``PluginError`` of status `notFound` if there is none.
     func head(_ path: String) async throws -> FileEntry
@@ -17,11 +17,11 @@ public protocol FilesPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - prefix: What the paths start with; empty for all.
-    ///   - after: The path that the page begins after, whether or not there is such a file; empty for the first page.
+    ///   - after: The path that the page begins after, whether or not such a file exists; empty for the first page.
     ///   - limit: The most files, 1 to 1000.
     func list(prefix: String, after: String, limit: Int) async throws -> FilePage
 
-    /// Reads a part of a file: `count` bytes, fewer at its end, none after it.
+    /// Reads a part of a file: `count` bytes, fewer at the end of the file, none past it.
     ///
     /// - Parameters:
     ///   - path: The file's path.
@@ -36,30 +36,31 @@ public protocol FilesPlugin: Plugin {
 
     /// Adds a part, which has the upload's part size unless it is the last.
     ///
-    /// Parts come one after the other. One whose outcome is unclear may come again before the next.
+    /// Parts arrive in order. A part whose outcome is unknown may arrive again before the next one.
     ///
     /// - Throws: A ``PluginError`` of status `notFound` for an unknown upload, `invalid` for a part out of order.
     func uploadPart(_ content: [UInt8], of upload: String, at offset: UInt64) async throws
 
-    /// Puts the file where it belongs, as one step: others see the old file or the new one, whole.
+    /// Moves the finished file into place atomically: readers see the whole old file or the whole new one.
     ///
     /// - Parameters:
-    ///   - upload: The upload, which is over if this succeeds.
+    ///   - upload: The upload, which ends if this succeeds.
     ///   - size: The size that the file must have, in bytes.
-    ///   - digest: The SHA-256 that it must have, 64 hexadecimal digits in lower case; nil if the caller does not know.
-    /// - Throws: A ``PluginError`` of status `conflict` if the request's condition is not met, `invalid` if size or
-    ///   digest differ, `notFound` for an unknown upload. Nothing has changed then.
+    ///   - digest: The SHA-256 that it must have, as 64 lower-case hexadecimal digits; nil if the caller does not know
+    ///     it.
+    /// - Throws: A ``PluginError`` of status `conflict` if the request's condition is not met, `invalid` if the size or
+    ///   digest differs, `notFound` for an unknown upload. If it throws, nothing has changed.
     func completeUpload(_ upload: String, size: UInt64, digest: String?) async throws -> FileEntry
 
-    /// Ends an upload without a file; one that is unknown has ended.
+    /// Ends an upload without creating a file; an unknown upload is not an error.
     func abortUpload(_ upload: String) async throws
 
     /// Removes a file; it is not an error if there is none.
     func remove(_ path: String) async throws
 
-    /// Copies a file, replacing any that is there.
+    /// Copies a file, replacing any file at the destination.
     ///
-    /// - Throws: A ``PluginError`` of status `notFound` if there is no source.
+    /// - Throws: A ``PluginError`` of status `notFound` if the source does not exist.
     func copy(_ source: String, to destination: String) async throws -> FileEntry
 }
 

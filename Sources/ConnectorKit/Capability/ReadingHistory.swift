@@ -3,12 +3,12 @@
 
 public import ConnectorCapabilities
 
-/// The latest readings of each sensor, up to a capacity: what a plugin of `sensor/1` answers `latest` and `range` with.
+/// The latest readings of each sensor, up to a capacity. A plugin of `sensor/1` answers `latest` and `range` from it.
 public struct ReadingHistory: Sendable {
     private var rings: [(sensor: String, ring: Ring)] = []
     private let capacity: Int
 
-    /// A ring buffer with the readings of one sensor; the oldest is overwritten when it is full.
+    /// A ring buffer of one sensor's readings; when it is full, a new reading overwrites the oldest.
     private struct Ring: Sendable {
         var readings: [SensorReading] = []
         /// The index of the oldest reading once the ring is full.
@@ -26,7 +26,7 @@ public struct ReadingHistory: Sendable {
 
     /// Makes an empty history.
     ///
-    /// - Parameter capacity: The most readings of one sensor, at least 1.
+    /// - Parameter capacity: The most readings to keep per sensor, at least 1.
     public init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
@@ -49,7 +49,7 @@ public struct ReadingHistory: Sendable {
 
     /// The newest reading of a sensor.
     ///
-    /// - Throws: A ``PluginError`` of status `notFound`, with the sensors there are.
+    /// - Throws: A ``PluginError`` of status `notFound` that lists the known sensors.
     public func latest(of sensor: String) throws(PluginError) -> SensorReading {
         guard let reading = rings.first(where: { $0.sensor == sensor })?.ring.last else { throw unknown(sensor) }
         return reading
@@ -57,7 +57,7 @@ public struct ReadingHistory: Sendable {
 
     /// The newest readings of a range, oldest first.
     ///
-    /// - Throws: A ``PluginError`` of status `notFound`, with the sensors there are.
+    /// - Throws: A ``PluginError`` of status `notFound` that lists the known sensors.
     public func readings(in range: SensorRange) throws(PluginError) -> [SensorReading] {
         guard let ring = rings.first(where: { $0.sensor == range.sensor })?.ring else { throw unknown(range.sensor) }
         let found = ring.inOrder.filter { reading in

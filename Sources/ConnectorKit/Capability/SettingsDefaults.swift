@@ -32,14 +32,15 @@ package struct SettingsDefaults: Sendable {
         return settings
     }
 
-    /// The values that a change of what is stored alters, defaults included; null for a setting that no longer has one.
+    /// The effective values, defaults included, that differ once the stored values change; null for a setting that no
+    /// longer has a value.
     package func changes(from old: JSONObject, to new: JSONObject) -> JSONObject {
         let (old, new) = (completing(old), completing(new))
         let names = new.names + old.names.filter { new[$0] == nil }
         return JSONObject(names.filter { old[$0] != new[$0] }.map { ($0, new[$0] ?? .null) })
     }
 
-    /// Throws if values are more than `SettingsChange.countLimit`, or longer than ``byteLimit``.
+    /// Throws if there are more than `SettingsChange.countLimit` values, or if they exceed ``byteLimit`` as JSON.
     package static func checkSize(of values: JSONObject, _ what: String) throws(PluginError) {
         let count = values.members.count
         guard count <= SettingsChange.countLimit else {

@@ -11,7 +11,7 @@ public protocol SettingsPlugin: Plugin {
 
     /// Changes several settings atomically: all of them, or none if it throws.
     ///
-    /// Concurrent changes take effect one after the other. Each emits `SettingsChange.event`, in that order, with the
+    /// Concurrent changes take effect one at a time. Each emits `SettingsChange.event`, in the same order, with the
     /// values that it changed.
     ///
     /// - Throws: A ``PluginError`` of status `invalid` for a value of the wrong type, `tooLarge` beyond the plugin's

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// UUIDs for vendors that recognise duplicates by one, made from the application's own identifiers.
+/// UUIDs made from the application's own identifiers, for vendors that recognise duplicates by UUID.
 package enum StableUUID {
     /// The identifier in lower case with hyphens if it is a UUID, with hyphens or without; otherwise a UUID derived from
     /// it, the same in every delivery attempt.
@@ -18,7 +18,7 @@ package enum StableUUID {
         return uuid
     }
 
-    /// FNV-1a of 64 bits, in hexadecimal.
+    /// The 64-bit FNV-1a hash, in hexadecimal.
     private static func hash(_ text: String, seed: UInt64) -> String {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         let digits = String(hash, radix: 16)

@@ -3,24 +3,25 @@
 
 package import ConnectorCapabilities
 
-/// The answers to items that go to several places of a vendor, one after the other. What one place refuses altogether does not
-/// repeat what another has taken.
+/// The answers to items that go to several of a vendor's endpoints, one endpoint after the other.
+///
+/// An endpoint that fails as a whole asks for a retry of its own items only. An item that one endpoint rejects is retried, too, while
+/// another one cannot take it: the rejection stands once each endpoint has answered.
 package struct SteppedDelivery {
     private var answers: [DeliveryAnswer]
-    /// Why the first place failed that did.
+    /// The failure of the first endpoint that failed as a whole.
     private var failure: PluginError?
 
-    /// Creates the answers to a number of items: an item that goes to no place is accepted.
+    /// Creates the answers to a number of items; an item that goes to no endpoint counts as accepted.
     package init(count: Int) {
         answers = Array(repeating: .accepted, count: count)
     }
 
-    /// Delivers the items at some indices to one place.
+    /// Delivers the items at these indices to one endpoint.
     package mutating func add(_ indices: [Int], _ deliver: () async throws -> [DeliveryAnswer]) async {
         do {
-            for (index, answer) in zip(indices, try await deliver()) where answer != .accepted {
-                answers[index] = answer
-            }
+            for (index, answer) in zip(indices, try await deliver())
+            where answer != .accepted && answers[index].outcome != .retry { answers[index] = answer }
         } catch {
             let error = PluginError(error)
             for index in indices { answers[index] = .retry(error.message, code: error.status.code) }
@@ -30,7 +31,7 @@ package struct SteppedDelivery {
 
     /// All answers.
     ///
-    /// - Throws: The failure of a place, if no item was accepted.
+    /// - Throws: The first failure of a whole endpoint, if no item was accepted.
     package func result() throws -> [DeliveryAnswer] {
         guard let failure, !answers.contains(where: { $0.outcome == .accepted }) else { return answers }
         throw failure

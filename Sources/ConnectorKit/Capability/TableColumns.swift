@@ -4,9 +4,9 @@
 package import ConnectorBase
 package import ConnectorCapabilities
 
-/// The columns of tables that mean something to `database/1`, for vendors whose collections are tables.
+/// The table columns that have a meaning in `database/1`, for vendors whose collections are tables.
 ///
-/// A record has no member for a column without a value, nor for its id and its version.
+/// A record has no members for null columns, nor for its id and version.
 package struct TableColumns: Sendable {
     /// The vendor's name, which becomes the domain of errors.
     package let vendor: String
@@ -24,7 +24,8 @@ package struct TableColumns: Sendable {
 
     /// The record in a row.
     ///
-    /// - Throws: `protocolViolation` if the row lacks the column of the id, `invalid` if the database left it null.
+    /// - Throws: `protocolViolation` if the row lacks the id column, `invalid` if its value is neither a string nor an
+    ///   integer.
     package func record(_ row: JSONValue) throws(PluginError) -> DatabaseRecord {
         guard let columns = row.object, let value = columns[id] else {
             throw PluginError(.protocolViolation, "the row has no column \"\(id)\"", domain: vendor)
@@ -55,7 +56,7 @@ package struct TableColumns: Sendable {
 
     /// The columns of a new or changed row.
     ///
-    /// - Throws: `invalid` for a record with a member that is its id or its version.
+    /// - Throws: `invalid` if a member of the record is the id or version column.
     package func checked(_ record: JSONObject) throws(PluginError) -> JSONObject {
         for name in [id, version].compactMap(\.self) where record[name] != nil {
             throw PluginError(.invalid, "the column \"\(name)\" is the record's id or version", domain: vendor)
@@ -63,7 +64,7 @@ package struct TableColumns: Sendable {
         return record
     }
 
-    /// The columns that an update must set so that only a record's members remain of a row: those, and null in the others.
+    /// The columns that an update must set to replace a row: the record's members, and null in every other column.
     package func replacement(of row: JSONValue, with record: JSONObject) throws(PluginError) -> JSONObject {
         var columns = try checked(record)
         for name in row.object?.names ?? [] where record[name] == nil && name != id && name != version {
@@ -72,9 +73,9 @@ package struct TableColumns: Sendable {
         return columns
     }
 
-    /// The filters that only one row passes: it has an id and, if one is given, a version.
+    /// The filters that match only the row with an id and, if one is given, a version.
     ///
-    /// - Throws: `unsupported` for a version if there is no column of it.
+    /// - Throws: `unsupported` if a version is given but there is no version column.
     package func filters(id text: String, version: String?) throws(PluginError) -> [DatabaseQuery.Filter] {
         let filter = DatabaseQuery.Filter(id, .equal, .string(text))
         guard let version else { return [filter] }
@@ -84,12 +85,12 @@ package struct TableColumns: Sendable {
         return [filter, DatabaseQuery.Filter(column, .equal, .string(version))]
     }
 
-    /// The values that a filter compares with, as texts; none if it compares with null.
+    /// The values that a filter compares with, as text; empty if it compares with null.
     ///
     /// - Parameters:
     ///   - filter: The filter.
     ///   - hasNumericBooleans: Whether true and false are 1 and 0, as in SQLite.
-    /// - Throws: `invalid` if it asks for an order of null, which SQL does not have.
+    /// - Throws: `invalid` if it compares null by anything but equality, because SQL does not order null.
     package func texts(of filter: DatabaseQuery.Filter, hasNumericBooleans: Bool = false) throws(PluginError)
         -> [String]
     {

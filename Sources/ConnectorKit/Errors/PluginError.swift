@@ -53,7 +53,7 @@ public struct PluginError: Error, Sendable, Hashable {
         }
     }
 
-    /// Converts an error of the shared value types, such as a model that JSON does not fit.
+    /// Converts an error of the shared value types, such as JSON that does not fit a model.
     public init(_ error: ConnectorError) {
         let objections: Set<ConnectorError.Code> = [
             .syntax, .invalidValue, .wrongType, .missingValue, .unknownKey,

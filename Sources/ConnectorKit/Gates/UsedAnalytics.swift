@@ -6,11 +6,11 @@ public import ConnectorCapabilities
 
 /// `analytics/1` at a used gate.
 ///
-/// A call returns when the vendor has the event: the outbox is the application's, and keeps no events of plugins.
+/// A call returns once the vendor has the event: the outbox belongs to the application, and holds no plugin's events.
 public struct UsedAnalytics: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `analytics/1`.
+    /// Wraps a used gate that offers `analytics/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }

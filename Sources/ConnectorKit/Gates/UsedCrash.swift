@@ -6,11 +6,11 @@ public import ConnectorCapabilities
 
 /// `crash/1` at a used gate.
 ///
-/// A call returns when the vendor has the report: the outbox is the application's, and keeps no reports of plugins.
+/// A call returns once the vendor has the report: the outbox belongs to the application, and holds no plugin's reports.
 public struct UsedCrash: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `crash/1`.
+    /// Wraps a used gate that offers `crash/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }

@@ -8,7 +8,7 @@ public import ConnectorCapabilities
 public struct UsedDatabase: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `database/1`.
+    /// Wraps a used gate that offers `database/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }
@@ -65,11 +65,18 @@ public struct UsedDatabase: UsedCapability {
     }
 
     /// Finds records, one page at a time.
+    ///
+    /// - Throws: `invalid`, for example for two filters with one field and one comparison; otherwise the used gate's error.
     public func query(
         _ query: DatabaseQuery = DatabaseQuery(),
         in collection: String
     ) async throws(PluginError) -> DatabasePage {
-        try await gate.call("query", ["collection": .string(collection), "query": query.json]) {
+        do throws(ConnectorError) {
+            try query.check()
+        } catch {
+            throw PluginError(error)
+        }
+        return try await gate.call("query", ["collection": .string(collection), "query": query.json]) {
             json throws(ConnectorError) in
             try DatabasePage(json: json)
         }

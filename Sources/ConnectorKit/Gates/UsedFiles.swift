@@ -4,16 +4,16 @@
 internal import ConnectorBase
 public import ConnectorCapabilities
 
-/// `files/1` at a used gate: files in memory, put and read in parts.
+/// `files/1` at a used gate: whole files in memory, transferred in parts.
 public struct UsedFiles: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `files/1`.
+    /// Wraps a used gate that offers `files/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }
 
-    /// Reads what the store knows of a file; throws `notFound` if there is none.
+    /// Reads what the store knows about a file; throws `notFound` if there is none.
     public func head(_ path: String) async throws(PluginError) -> FileEntry {
         try await entry("head", ["path": .string(path)])
     }
@@ -38,7 +38,7 @@ public struct UsedFiles: UsedCapability {
     /// Reads a file, in parts.
     ///
     /// - Parameter limit: The most bytes to read into memory.
-    /// - Throws: `notFound` if there is no such file, `tooLarge` if it has more bytes, `conflict` if it changes meanwhile.
+    /// - Throws: `notFound` if there is no such file, `tooLarge` if it has more bytes, `conflict` if it changes during the read.
     public func get(_ path: String, upTo limit: Int = 64 << 20) async throws(PluginError) -> [UInt8] {
         let entry = try await head(path)
         guard let size = Int(exactly: entry.size), size <= limit else {
@@ -62,13 +62,13 @@ public struct UsedFiles: UsedCapability {
         return content
     }
 
-    /// Puts a file, replacing any that is there. It becomes visible only as a whole.
+    /// Puts a file, replacing any file at its path. It becomes visible only as a whole.
     ///
     /// - Parameters:
-    ///   - path: Where it will be.
-    ///   - content: Its content.
-    ///   - contentType: Its media type, such as `text/plain`.
-    ///   - condition: What must be true of the path, or nothing is put: `conflict`.
+    ///   - path: The file's path.
+    ///   - content: The content.
+    ///   - contentType: The media type, such as `text/plain`.
+    ///   - condition: The condition that the path must meet; otherwise the call throws `conflict` and changes nothing.
     @discardableResult
     public func put(
         _ path: String,
@@ -94,8 +94,10 @@ public struct UsedFiles: UsedCapability {
                 ["upload": .string(upload.id), "size": .integer(Int64(content.count))]
             )
         } catch {
-            // A task of its own, because this one may have been cancelled.
-            await Task { [gate] in _ = try? await gate.call("abortUpload", ["upload": .string(upload.id)]) }.value
+            // A detached task, because this one may have been cancelled, and the call's deadline may have passed.
+            await Task.detached { [gate] in
+                _ = try? await gate.call("abortUpload", ["upload": .string(upload.id)])
+            }.value
             throw error
         }
     }
@@ -105,7 +107,8 @@ public struct UsedFiles: UsedCapability {
         _ = try await gate.call("remove", ["path": .string(path)])
     }
 
-    /// Copies a file within the store, replacing any that is there; throws `notFound` if there is no source.
+    /// Copies a file within the store, replacing any file at the destination; throws `notFound` if the source does not
+    /// exist.
     @discardableResult
     public func copy(_ source: String, to destination: String) async throws(PluginError) -> FileEntry {
         try await entry("copy", ["source": .string(source), "destination": .string(destination)])

@@ -9,7 +9,7 @@ public struct UsedGate: Sendable {
     public let name: String
     private let service: any GateService
 
-    /// Creates a value for calls of a used gate.
+    /// Creates a used gate whose calls go through a service.
     public init(_ name: String, _ service: any GateService) {
         self.name = name
         self.service = service
@@ -54,7 +54,7 @@ public struct UsedGate: Sendable {
 
 /// A capability as a plugin sees it at a gate that it uses: typed methods over ``UsedGate/call(_:_:timeout:)``.
 public protocol UsedCapability: Sendable {
-    /// Creates a value for calls of a gate that offers the capability.
+    /// Wraps a used gate that offers the capability.
     init(_ gate: UsedGate)
 }
 
@@ -75,10 +75,10 @@ extension Host {
         capability.init(gate(name))
     }
 
-    /// A gate that the plugin uses if there is one; nil if no connector is bound to the optional use.
+    /// The gate of an optional use; nil if no connector is bound to it.
     public func optionalGate(_ name: String) -> UsedGate? { gates.isBound(name) ? gate(name) : nil }
 
-    /// A gate that the plugin uses if there is one, as its capability:
+    /// The gate of an optional use, as its capability:
     ///
     /// ```swift
     /// // "uses": { "settings": { "capability": "settings/1", "optional": true } }

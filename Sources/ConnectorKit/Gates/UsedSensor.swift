@@ -8,7 +8,7 @@ public import ConnectorCapabilities
 public struct UsedSensor: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `sensor/1`.
+    /// Wraps a used gate that offers `sensor/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }

@@ -8,7 +8,7 @@ public import ConnectorCapabilities
 public struct UsedSettings: UsedCapability {
     private let gate: UsedGate
 
-    /// Creates a value for calls of a gate that offers `settings/1`.
+    /// Wraps a used gate that offers `settings/1`.
     public init(_ gate: UsedGate) {
         self.gate = gate
     }

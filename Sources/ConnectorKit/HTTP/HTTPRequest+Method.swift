@@ -11,8 +11,8 @@ extension HTTPRequest {
 
         /// Takes the name of any method.
         ///
-        /// - Returns: Nil for what the host would refuse: a name that is not a token of 1 to 32 characters, and `CONNECT`,
-        ///   which makes a tunnel.
+        /// - Returns: Nil for what the host would refuse: a name that is not a token of 1 to 32 characters, and `CONNECT`, which opens a
+        ///   tunnel.
         public init?(rawValue: String) {
             guard rawValue.isToken, rawValue.utf8.count <= 32, rawValue != "CONNECT" else { return nil }
             self.rawValue = rawValue
@@ -34,7 +34,7 @@ extension HTTPRequest {
         public static let patch = Self("PATCH")
         /// Removes a resource.
         public static let delete = Self("DELETE")
-        /// Reads properties, of the members of a collection, too (RFC 4918).
+        /// Reads the properties of a resource, and of a collection's members (RFC 4918).
         public static let propfind = Self("PROPFIND")
         /// Sets and removes properties (RFC 4918).
         public static let proppatch = Self("PROPPATCH")

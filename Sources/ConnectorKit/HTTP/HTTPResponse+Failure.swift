@@ -4,10 +4,10 @@
 public import ConnectorBase
 
 extension HTTPResponse {
-    /// The error that a response means, in the vocabulary that all vendors share.
+    /// Converts a response to an error in the vocabulary that all vendors share.
     ///
-    /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect comes from a proxy or a
-    /// captive portal, and so does a web page under a status that means success or blames the request. Both yield
+    /// An adapter whose vendor gives a status another meaning adjusts the result. A redirect counts as the answer of a
+    /// proxy or a captive portal, and so does a web page whose status is 2xx, 400 or 422. Both yield
     /// `protocolViolation`, and the call may be retried.
     ///
     /// - Parameters:

@@ -4,14 +4,15 @@
 package import ConnectorBase
 
 extension HTTPResponse {
-    /// The bytes that a request with `Range: bytes=OFFSET-` asked for (RFC 9110, section 14), from an answer with status 206,
-    /// or from one with all bytes by a server that does not support ranges.
+    /// The bytes that a request with `Range: bytes=FIRST-LAST` asked for (RFC 9110, section 14).
+    ///
+    /// They come from an answer with status 206, or from the whole content if the server does not support ranges.
     ///
     /// - Parameters:
-    ///   - offset: Where the part begins.
+    ///   - offset: Where the part begins, in bytes.
     ///   - count: The most bytes, 1 or more.
     ///   - vendor: The vendor's name, which becomes the error's domain.
-    /// - Throws: `protocolViolation` if the answer has other bytes, or fewer than it says.
+    /// - Throws: `protocolViolation` if the answer holds another range, or fewer bytes than it declares.
     package func part(from offset: UInt64, count: Int, vendor: String) throws(PluginError) -> [UInt8] {
         func violation(_ message: String) -> PluginError {
             PluginError(.protocolViolation, message, domain: vendor, detail: Int32(status))

@@ -33,8 +33,8 @@ extension HTTPResponse {
         }
     }
 
-    /// The beginning of the body as one line of text, for messages; a cut ends in `…`, by which the host recognises and
-    /// redacts a secret that was cut there.
+    /// The beginning of the body as one line of text, for messages; a cut ends in `…`, which lets the host recognise
+    /// and redact a secret that was cut there.
     public var excerpt: String {
         let text = String(decoding: body.prefix(200), as: UTF8.self) + (body.count > 200 ? "…" : "")
         var scalars = text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }[...]
@@ -42,7 +42,7 @@ extension HTTPResponse {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The wait that `Retry-After` requests (RFC 9110, section 10.2.3), a year at most; nil if absent or unreadable.
+    /// The wait that `Retry-After` requests (RFC 9110, section 10.2.3), at most a year; nil if absent or unreadable.
     ///
     /// - Parameter now: The time that a date is measured from.
     public func retryAfter(now: Timestamp) -> Duration? {

@@ -12,20 +12,20 @@ public protocol HTTPService: Sendable {
     /// - Throws: A ``PluginError`` if no response came: denied, unavailable, timed out, too large, cancelled, invalid.
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse
 
-    /// Sends a request, and returns the response, whatever its HTTP status, as soon as its header is there; its body comes
-    /// in parts, as the server sends it.
+    /// Sends a request, and returns the response, whatever its HTTP status, as soon as its header arrives. Its body follows in parts, as
+    /// the server sends it.
     ///
     /// The operation's deadline does not limit it: the request lasts until its body ends, the stream is released, or a
-    /// task is cancelled that waits for it. ``HTTPRequest/timeout`` limits the whole.
+    /// task that waits for it is cancelled. ``HTTPRequest/timeout`` limits the whole.
     ///
-    /// The default sends the request with ``send(_:)``, its body whole, and returns that of the response as one part.
+    /// The default implementation sends the whole body with ``send(_:)``, and returns the response's body as one part.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: A body that comes in parts, in place of the request's. A server may answer before its end; the rest is
-    ///     then not sent.
-    ///   - silence: The longest wait for a part of the response; nil for any.
-    /// - Throws: A ``PluginError`` if no response came, as for ``send(_:)``, or the error of the body.
+    ///   - body: A body that is sent in parts, in place of the request's own. A server may refuse the request before
+    ///     the body ends; the rest is then not sent.
+    ///   - silence: The longest wait for a part of the response; nil for no limit.
+    /// - Throws: A ``PluginError`` if no response came, as for ``send(_:)``, or the error that `body` threw.
     func stream(_ request: HTTPRequest, body: HTTPUpload?, silence: Duration?) async throws(PluginError) -> HTTPStream
 }
 
@@ -35,7 +35,7 @@ extension HTTPService {
         try await stream(request, body: nil, silence: silence)
     }
 
-    /// The default for services in tests.
+    /// The default implementation, for services in tests.
     public func stream(
         _ request: HTTPRequest,
         body: HTTPUpload?,

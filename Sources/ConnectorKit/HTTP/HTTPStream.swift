@@ -5,17 +5,17 @@ public import ConnectorBase
 
 /// A response whose body comes in parts, as the server sends it.
 ///
-/// The server waits while no part is awaited. Releasing the stream and its iterators ends the request. The parts come
-/// once: read them with one iterator, in one task at a time.
+/// The server waits while no part is awaited. Releasing the stream and its iterators ends the request. Each part comes
+/// only once: read them with one iterator, in one task at a time.
 public struct HTTPStream: Sendable, AsyncSequence {
-    /// The status and the header, with what has come of the body: nothing, but in tests.
+    /// The status and the header. The body is empty, except in tests.
     private let head: HTTPResponse
     private let next: @Sendable () async throws(PluginError) -> [UInt8]?
 
-    /// A response in parts; services under test create one.
+    /// Creates a response in parts, for services in tests.
     ///
     /// - Parameters:
-    ///   - head: The status and the header. Its body is the first part, if it is not empty.
+    ///   - head: The status and the header. Its body, if not empty, is the first part.
     ///   - next: Awaits the next part; nil at the end.
     public init(
         _ head: HTTPResponse,
@@ -34,7 +34,7 @@ public struct HTTPStream: Sendable, AsyncSequence {
     /// Reads the rest of the body.
     ///
     /// - Parameter limit: The most bytes.
-    /// - Throws: A ``PluginError``: `protocolViolation` for more, or why the body broke off.
+    /// - Throws: A ``PluginError``: `protocolViolation` if the body is longer, or the reason that it broke off.
     public func response(limit: Int) async throws(PluginError) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers)
         var parts = makeAsyncIterator()

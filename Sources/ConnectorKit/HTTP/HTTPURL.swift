@@ -3,16 +3,18 @@
 
 internal import ConnectorBase
 
-/// An absolute `http` or `https` URL that only grows: by segments of its path, and by items of its query.
+/// An absolute `http` or `https` URL that only grows: by path segments and query items.
 ///
 /// Every addition is percent-encoded (RFC 3986), so foreign text can neither escape its component of the URL nor
-/// imitate a secret's placeholder.
+/// imitate a secret's placeholder. Only `.` and `..` keep their meaning for servers however they are encoded: a request to a URL with
+/// such a segment throws `invalid`.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     private var base: String
     private var query: String
+    /// Whether a segment that was added is `.` or `..`.
+    private var hasDotSegment = false
 
-    /// Reads a URL; nil if it is not an absolute `http` or `https` URL. A fragment is dropped, as are slashes at the end of
-    /// the path.
+    /// Reads a URL; nil if it is not an absolute `http` or `https` URL. Drops a fragment, and slashes at the end of the path.
     public init?(_ text: String) {
         guard URLParts(text) != nil else { return nil }
         let whole = text.prefix { $0 != "#" }
@@ -22,14 +24,15 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         self.base = String(base)
     }
 
-    /// The URL with further segments of the path, each encoded.
+    /// The URL with further path segments, each encoded; not to be sent if one is `.` or `..`.
     public func appending(_ segments: String...) -> HTTPURL {
         var url = self
         for segment in segments { url.base += "/" + PercentCoding.encode(segment) }
+        if segments.contains(".") || segments.contains("..") { url.hasDotSegment = true }
         return url
     }
 
-    /// The URL with a secret as a further segment of its path; the host inserts the value, encoded.
+    /// The URL with a secret as a further path segment; the host inserts the value, encoded.
     public func appending(_ secret: SecretPlaceholder) -> HTTPURL {
         var url = self
         url.base += "/\(secret)"
@@ -43,7 +46,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return url
     }
 
-    /// The URL with a further item in its query, encoded; unchanged if the value is nil.
+    /// The URL with a further query item, encoded; unchanged if the value is nil.
     public func with(_ name: String, _ value: String?) -> HTTPURL {
         guard let value else { return self }
         return adding("\(PercentCoding.encode(name))=\(PercentCoding.encode(value))")
@@ -54,7 +57,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         adding("\(PercentCoding.encode(name))=\(secret)")
     }
 
-    /// The decoded value of the first query item of a name; nil if absent or not UTF-8.
+    /// The decoded value of the first query item with a name; nil if absent or not UTF-8.
     public func value(of name: String) -> String? {
         QueryItems.encoded(query.dropFirst())
             .first { $0.value != nil && PercentCoding.text($0.name, plusIsSpace: true) == name }
@@ -67,6 +70,14 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port: `https://example.com`.
     public var origin: String {
         URLParts(base).map { "\($0.scheme)://\($0.authority)" } ?? base
+    }
+
+    /// Checks that the URL leads where its segments say.
+    ///
+    /// - Throws: `invalid` if a segment that was added is `.` or `..`.
+    package func check() throws(PluginError) {
+        guard hasDotSegment else { return }
+        throw PluginError(.invalid, "a segment of the path is \".\" or \"..\": \(base.excerpt)", domain: "kit")
     }
 
     private func adding(_ item: String) -> HTTPURL {

@@ -4,10 +4,10 @@
 package import ConnectorBase
 
 extension JSONValue {
-    /// The values that are neither objects nor null, in order, each with the names that lead to it, joined with dots.
-    /// An array is one value.
+    /// The values that are neither objects nor null, in order, each with its path: the member names that lead to it,
+    /// joined with dots. An array is one value.
     ///
-    /// - Parameter name: The name that leads to this value; empty for none.
+    /// - Parameter name: The path that leads to this value; empty for none.
     package func leaves(under name: String = "") -> [(name: String, value: JSONValue)] {
         switch self {
         case .null: []

@@ -4,7 +4,7 @@
 public import ConnectorBase
 
 extension JSONValue {
-    /// JSON text in which nothing reads as a secret's placeholder: `{{` in a string becomes `{\u007b`.
+    /// JSON text in which nothing can be read as a secret's placeholder: `{{` in a string becomes `{\u007b`.
     ///
     /// For bodies that hold both foreign text and a secret.
     public func utf8WithoutPlaceholders() -> [UInt8] {

@@ -22,15 +22,17 @@ public struct SecretPlaceholder: Sendable, Hashable, CustomStringConvertible {
         "Basic {{base64:\(user):\(password)}}"
     }
 
-    /// A text that the host replaces by its SHA-256 in hexadecimal, with the secrets in it inserted first.
+    /// Text that the host replaces with the SHA-256 of `text`, in hexadecimal, after inserting the secrets.
     ///
     /// - Parameter text: Text and placeholders of secrets, without `}}`.
     public static func sha256(of text: String) -> String {
         "{{sha256:\(text)}}"
     }
 
-    /// A text that the host replaces by an authentication code in hexadecimal (HMAC-SHA256, RFC 2104): that of the last
-    /// text, whose key is the code of the text before it, and so on to the first, whose key is given.
+    /// Text that the host replaces with an authentication code in hexadecimal (HMAC-SHA256, RFC 2104).
+    ///
+    /// The codes form a chain: `key` is the key of the first text's code, each code is the key for the next text, and
+    /// the last code is the result.
     ///
     /// - Parameters:
     ///   - texts: One to 15 texts without `|` and `}}`, with placeholders of secrets and of digests.

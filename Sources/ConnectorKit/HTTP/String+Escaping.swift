@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text with a backslash before each of some characters, for what a vendor takes in quotation marks.
+    /// The text with a backslash before each of these characters, for text that a vendor takes in quotation marks.
     ///
-    /// By Unicode scalars: to `replacing`, a quotation mark and a combining mark after it are another character.
+    /// Works on Unicode scalars: `replacing` sees a quotation mark with a combining mark after it as a different
+    /// character.
     package func escaping(_ characters: Unicode.Scalar...) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in unicodeScalars {

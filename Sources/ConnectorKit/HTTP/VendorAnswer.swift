@@ -90,7 +90,7 @@ public struct VendorAnswer: Sendable {
             }
         }
 
-        /// Whether the body begins with a word in lower case.
+        /// Whether the body begins with a word, which is given in lower case, and no letter follows.
         private static func begins(_ response: HTTPResponse, with word: String) -> Bool {
             guard response.excerpt.lowercased().hasPrefix(word) else { return false }
             let next = response.body.dropFirst(word.utf8.count).first ?? UInt8(ascii: " ")

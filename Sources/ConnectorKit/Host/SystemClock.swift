@@ -3,20 +3,30 @@
 
 public import ConnectorBase
 
+#if canImport(Glibc)
+    internal import Glibc
+    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
+    // first.
+    internal import SwiftOverlayShims
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// The clock of a plugin whose manifest does not name `clock/1`.
 public struct SystemClock: ClockService {
-    private static let start = ContinuousClock.now
-
     /// Creates a clock.
     public init() {}
 
     /// The system's time of day.
     public var now: Timestamp { .now }
 
-    /// Nanoseconds since the process first read this clock.
+    /// Nanoseconds on the system's monotonic clock, on which the host measures deadlines.
     public var monotonic: UInt64 {
-        let (seconds, attoseconds) = (ContinuousClock.now - Self.start).components
-        return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 
     /// Suspends the task on the Swift runtime's timers.

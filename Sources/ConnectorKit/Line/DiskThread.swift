@@ -13,8 +13,8 @@ internal import Synchronization
 
 /// Runs blocking disk work on a separate thread, so that it never blocks the cooperative pool.
 ///
-/// Jobs run one at a time, in order. The thread starts with the first job and exits after the last: starting costs
-/// about 20 µs, disk work milliseconds, and an idle plugin has no thread.
+/// Jobs run one at a time, in order. The thread starts with the first job and exits after the last: a start costs about
+/// 20 µs and disk work takes milliseconds, so an idle plugin needs no thread.
 package final class DiskThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
@@ -86,7 +86,7 @@ package final class DiskThread: Sendable {
         }
     }
 
-    /// Starts the thread, which keeps this object until it ends.
+    /// Starts the thread, which retains this object until it exits; false if the system refuses.
     private func start() -> Bool {
         #if canImport(Glibc)
             var thread: pthread_t = 0

@@ -45,7 +45,7 @@ extension Line {
         )
     }
 
-    /// Copies as many whole characters as fit with a NUL after them.
+    /// Copies as many whole Unicode scalars as fit, and a NUL after them.
     private static func copy(_ text: String, into bytes: UnsafeMutableRawBufferPointer) {
         var count = 0
         for scalar in text.unicodeScalars {

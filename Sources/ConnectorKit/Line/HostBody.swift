@@ -20,8 +20,8 @@ final class PartReceiver: Sendable {
     let head = OneShot<Result<HTTPResponse, PluginError>>()
     private let state = Mutex(State())
 
-    /// Whether parts of the request's body are of use: until the end, or a head that refuses it. With a head that does not, the server
-    /// may want the rest.
+    /// Whether the server may still want parts of the request's body: until the response ends, or its head is not a success. After the head
+    /// of a success, the server may want the rest.
     var wantsBody: Bool {
         guard state.withLock({ $0.end == nil }) else { return false }
         return switch head.value {
@@ -53,7 +53,7 @@ final class PartReceiver: Sendable {
     func expectRoom() -> OneShot<Void> {
         let room = OneShot<Void>()
         state.withLock { $0.room = room }
-        // What ends the wait may have come before it began.
+        // The event that ends the wait may have come before the wait began.
         if !wantsBody { room.send() }
         return room
     }
@@ -67,7 +67,7 @@ final class PartReceiver: Sendable {
         room?.send()
     }
 
-    /// Begins to wait for the next part; the end if it has come.
+    /// Begins to wait for the next part; nil if the response has ended, or throws its failure.
     func wait() throws(PluginError) -> OneShot<Part>? {
         try state.withLock { state throws(PluginError) in
             if let end = state.end {
@@ -91,10 +91,10 @@ final class PartReceiver: Sendable {
     }
 }
 
-/// The body of a response that the host receives in parts. Its end of life ends the request.
+/// The body of a response that the host receives in parts. Releasing it ends the request.
 final class HostBody: Sendable {
     private let receiver: PartReceiver
-    /// Asks the host for the next part, or else to cancel the request.
+    /// Asks the host for the next part if true; cancels the request if false.
     private let ask: @Sendable (Bool) -> Void
 
     init(_ receiver: PartReceiver, _ ask: @escaping @Sendable (_ isAsking: Bool) -> Void) {

@@ -42,7 +42,7 @@ struct HostClock: ClockService, @unchecked Sendable {
 
     private static let closing = PluginError(.notOpen, "the gate is closing")
 
-    /// Cancels the timer of a wait, and ends the wait. The host says to one of several callers that the timer will not fire.
+    /// Cancels the timer of a wait, and ends the wait. Of several callers, the host tells only one that the timer will not fire.
     private func end(_ wait: Waiting<Void>, _ timer: UInt64, _ failure: PluginError) {
         switch connection.whileOpen({ unsafe table.pointee.cancel_timer(table.pointee.context, timer) }) {
         case Line.ok:
@@ -53,7 +53,8 @@ struct HostClock: ClockService, @unchecked Sendable {
         }
     }
 
-    /// Why no timer was started. Too many timers are nothing that a call is too large for.
+    /// The error for a timer that did not start. Callers see `rateLimited` for the host's `tooLarge`, which means too
+    /// many timers.
     private static func failure(_ status: Int32?) -> PluginError {
         switch status {
         case nil, PluginStatus.notOpen.rawValue: closing

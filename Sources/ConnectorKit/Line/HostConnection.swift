@@ -23,7 +23,7 @@ final class HostConnection: @unchecked Sendable {
     private let host: UnsafePointer<connector_host>
     /// Twice the number of calls in progress, plus one once closed.
     private let usage = Atomic<Int>(0)
-    /// What ends the waits for timers, by the timers' ids; nil once closed.
+    /// The closures that end the waits for timers, by timer id; nil once closed.
     private let sleepers = Mutex<[UInt64: @Sendable () -> Void]?>([:])
 
     init(_ host: UnsafePointer<connector_host>) {
@@ -86,7 +86,7 @@ final class HostConnection: @unchecked Sendable {
         return unsafe (pointer ?? nil)?.assumingMemoryBound(to: Table.self)
     }
 
-    /// Completes a call. The host refuses a late completion, which a plugin can ignore.
+    /// Completes a call. The host refuses a late completion; the plugin can ignore that.
     func complete(_ operation: UInt64, _ result: Result<[UInt8]?, PluginError>) {
         switch result {
         case .success(let bytes):

@@ -17,7 +17,7 @@ struct HostEvents: @unchecked Sendable {
         unsafe self.table = unsafe table
     }
 
-    /// The events in the form for authors.
+    /// The service in the form that authors use.
     var events: Events {
         Events { name, value throws(PluginError) in try emit(name, value) }
     }

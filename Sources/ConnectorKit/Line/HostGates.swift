@@ -12,11 +12,15 @@ struct HostGates: GateService, @unchecked Sendable {
     private let connection: HostConnection
     private let table: UnsafePointer<connector_gates>
     private let clock: any ClockService
+    /// Whether the table has `bound`; an older host refuses manifests with optional uses. Read before `destroy` can free the table.
+    private let hasBound: Bool
 
     init(_ connection: HostConnection, _ table: UnsafePointer<connector_gates>, clock: any ClockService) {
         self.connection = connection
         unsafe self.table = unsafe table
         self.clock = clock
+        let field = unsafe MemoryLayout<connector_gates>.offset(of: \.bound) ?? .max
+        hasBound = unsafe Int(table.pointee.struct_size) > field
     }
 
     func call(
@@ -37,9 +41,7 @@ struct HostGates: GateService, @unchecked Sendable {
     }
 
     func isBound(_ use: String) -> Bool {
-        let field = unsafe MemoryLayout<connector_gates>.offset(of: \.bound) ?? .max
-        // An older host refuses manifests with optional uses.
-        guard unsafe Int(table.pointee.struct_size) > field else { return true }
+        guard hasBound else { return true }
         let status = unsafe BorrowedText(use).withPointer { use, length in
             connection.whileOpen { unsafe table.pointee.bound(table.pointee.context, use, length) }
         }

@@ -12,14 +12,19 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
     private let connection: HostConnection
     private let table: UnsafePointer<connector_http>
     private let clock: any ClockService
+    /// Whether the table has the functions for requests in parts. Read before `destroy` can free the table.
+    private let hasParts: Bool
 
     init(_ connection: HostConnection, _ table: UnsafePointer<connector_http>, clock: any ClockService) {
         self.connection = connection
         unsafe self.table = unsafe table
         self.clock = clock
+        let field = unsafe MemoryLayout<connector_http>.offset(of: \.write) ?? .max
+        hasParts = unsafe Int(table.pointee.struct_size) > field
     }
 
     func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        try request.url.check()
         let wait = Waiting<HTTPResponse>()
         let deadline = Deadline.after(request.timeout, on: clock)
         let outcome = await wait.outcome { wait in
@@ -36,10 +41,10 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         body upload: HTTPUpload?,
         silence: Duration?
     ) async throws(PluginError) -> HTTPStream {
-        let field = unsafe MemoryLayout<connector_http>.offset(of: \.write) ?? .max
-        guard unsafe Int(table.pointee.struct_size) > field else {
+        guard hasParts else {
             throw PluginError(.unsupported, "this host is too old for requests in parts; update it")
         }
+        try request.url.check()
         let receiver = PartReceiver()
         let id = try start(receiver, request, upload, silence: silence)
         let body = HostBody(receiver) { isAsking in
@@ -65,30 +70,34 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
         return HTTPStream(try head.get()) { () throws(PluginError) in try await body.next() }
     }
 
-    /// Sends a body part by part, until its end or the end of the request. A refusal does not need the rest.
+    /// Sends a body part by part, until the body or the request ends. A server that has refused or redirected the
+    /// request does not need the rest.
     private func send(_ upload: HTTPUpload, _ receiver: PartReceiver, _ id: UInt64) async throws(PluginError) {
-        var isLast = false
-        while !isLast, receiver.wantsBody {
-            let part = try await upload.next()
-            isLast = part == nil
-            if isLast { try write([], isLast: true, to: id, receiver) }
-            var rest = part?[...] ?? []
+        while receiver.wantsBody {
+            guard let part = try await upload.next() else {
+                _ = try write([], isLast: true, to: id, receiver)
+                return
+            }
+            var rest = part[...]
             while !rest.isEmpty, receiver.wantsBody {
                 let piece = rest.prefix(Int(CONNECTOR_HTTP_PART_LIMIT))
                 rest = rest.dropFirst(piece.count)
                 let room = receiver.expectRoom()
-                try write(Array(piece), isLast: false, to: id, receiver)
+                guard try write(Array(piece), isLast: false, to: id, receiver) else { return }
                 await room.wait()
             }
         }
     }
 
+    /// Sends a part of a body.
+    ///
+    /// - Returns: False if the request takes no more of its body.
     private func write(
         _ piece: [UInt8],
         isLast: Bool,
         to id: UInt64,
         _ receiver: PartReceiver
-    ) throws(PluginError) {
+    ) throws(PluginError) -> Bool {
         var error = Line.emptyError
         let status = connection.whileOpen {
             unsafe piece.withUnsafeBufferPointer { piece in
@@ -102,10 +111,9 @@ struct HostHTTP: HTTPService, @unchecked Sendable {
                 )
             }
         }
-        // The end of the request says more than that it has ended.
-        guard status != Line.ok, receiver.wantsBody, status != Int32(CONNECTOR_UNKNOWN_OPERATION) else {
-            return
-        }
+        if status == Line.ok { return true }
+        // If the request has ended or was redirected, its own outcome says more than this status.
+        guard receiver.wantsBody, status != Int32(CONNECTOR_UNKNOWN_OPERATION) else { return false }
         let failure = status.map { status in unsafe Line.failure(status, &error) }
         throw failure ?? PluginError(.notOpen, "the gate is closing")
     }

@@ -17,7 +17,7 @@ struct HostLog: @unchecked Sendable {
         unsafe self.table = unsafe table
     }
 
-    /// The log in the form for authors.
+    /// The service in the form that authors use.
     var log: Log {
         let level = unsafe Log.Level(rawValue: table.pointee.level) ?? .trace
         return Log(level: level) { level, message, fields in write(level, message, fields) }

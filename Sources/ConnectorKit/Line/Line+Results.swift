@@ -45,7 +45,7 @@ extension Line {
 
     /// Fills a caller's buffer: an `out bytes`, `out string` or `out json` parameter.
     ///
-    /// - Throws: A ``PluginError`` of status `tooLarge` if the buffer is too small; the needed length is set anyway.
+    /// - Throws: A ``PluginError`` of status `tooLarge` if the buffer is too small; the required length is set anyway.
     public static func write(
         _ value: [UInt8],
         to buffer: UnsafeMutableRawPointer?,

@@ -10,18 +10,18 @@ internal import ConnectorBase
 /// values before any author's code runs. `connector/plugin.h` and `connector/operation.h` give each pointer's owner,
 /// lifetime and thread class.
 public enum Line {
-    /// `connector_plugin.create`
+    /// The type of `connector_plugin.create`.
     public typealias Create =
         @convention(c) (
             UnsafeRawPointer, UnsafePointer<CChar>, UInt64, UnsafeMutablePointer<UnsafeMutableRawPointer?>,
             UnsafeMutableRawPointer
         ) -> Int32
-    /// `connector_plugin.open`, `probe` and `close`
+    /// The type of `connector_plugin.open`, `probe` and `close`.
     public typealias Lifecycle =
         @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer, UnsafeMutableRawPointer) -> Int32
-    /// `connector_plugin.destroy`
+    /// The type of `connector_plugin.destroy`.
     public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
-    /// `connector_plugin.cancel`
+    /// The type of `connector_plugin.cancel`.
     public typealias Cancel = @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void
 
     /// Creates the static table that a plugin's entry function returns. The table is never freed.
@@ -91,7 +91,7 @@ public enum Line {
         }
     }
 
-    /// Frees an instance: cancels its running calls, and refuses their further calls of the host.
+    /// Frees an instance: cancels its running calls, and refuses any further calls that they make to the host.
     public static func destroy<P: Plugin>(_ type: P.Type, _ instance: UnsafeMutableRawPointer?) {
         guard let instance = unsafe instance else { return }
         let owned = unsafe Unmanaged<Instance<P>>.fromOpaque(instance).takeRetainedValue()

@@ -4,28 +4,29 @@
 public import ConnectorBase
 internal import Synchronization
 
-/// Proves a key with a vendor whose API only answers whether it refuses a key.
+/// Proves a key for a vendor whose API reports that it refuses a key, but never that it accepts one.
 ///
-/// A request that was not refused proves nothing about the key: the vendor may refuse no key at all. So when the gate opens, the same
-/// request with a wrong key follows; proofs after that send only the real key, since repeated refusals would look like an attack.
+/// A request that is not refused proves nothing about the key: the vendor may refuse no key at all. So when the gate opens, the same
+/// request follows with a wrong key; later probes send only the real key, since repeated refusals would look like an attack.
 public final class KeyCheck: Sendable {
     private let hasRefused = Atomic(false)
 
     /// Creates a check that knows nothing about the vendor yet.
     public init() {}
 
-    /// Notes whether the vendor has refused the request with a wrong key. Any thread.
+    /// Notes whether the vendor refused the request with a wrong key. Any thread.
     public func note(isRefused: Bool) {
         hasRefused.store(isRefused, ordering: .relaxed)
     }
 
-    /// Whether the vendor refuses wrong keys, as far as is known. Any thread.
+    /// Whether the vendor refused the last wrong key; false before the first. Any thread.
     public var refusesWrongKeys: Bool { hasRefused.load(ordering: .relaxed) }
 
-    /// The evidence of a request that the vendor did not refuse, after it was asked whether it refuses a wrong key.
+    /// Sends the request with a wrong key, and returns the evidence of the one with the real key, which the vendor did
+    /// not refuse.
     ///
     /// - Parameters:
-    ///   - reachable: What the request proved so far.
+    ///   - reachable: What the request with the real key proved.
     ///   - request: The request with a wrong key; it must leave no trace.
     ///   - http: The service that sends it.
     ///   - isRefusal: Whether a response refuses the key; by default its status is 401 or 403.
@@ -40,8 +41,7 @@ public final class KeyCheck: Sendable {
         return evidence(reachable)
     }
 
-    /// The evidence of a request that the vendor did not refuse: that it is reachable and, if it refuses wrong keys, that the key is
-    /// right.
+    /// The evidence of a request that the vendor did not refuse: the vendor is reachable and, if it refuses wrong keys, the key is right.
     public func evidence(_ reachable: Evidence) -> [Evidence] {
         guard refusesWrongKeys else { return [reachable] }
         return [reachable, .authenticated("the same request with another key is refused")]

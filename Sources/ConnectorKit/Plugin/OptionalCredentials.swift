@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// The user and the password of HTTP Basic authentication (RFC 7617), for vendors whose servers may go without.
+/// The user and the password of HTTP Basic authentication (RFC 7617), for vendors whose servers may not require them.
 ///
-/// The manifest declares the fields `username` and, secret, `password`; the user's password is empty if it has no value.
+/// The manifest declares the field `username` and the secret field `password`. If `password` has no value, the password is empty.
 public struct OptionalCredentials: Sendable {
     private let authorization: String?
 
-    /// Reads the fields `username` and `password`; without a user, requests carry no credentials.
+    /// Reads the fields `username` and `password`; without a user name, requests carry no credentials.
     public init(_ configuration: PluginConfiguration) {
         authorization = configuration.optionalString("username").map { username in
             SecretPlaceholder.basicCredentials(
@@ -26,8 +26,8 @@ public struct OptionalCredentials: Sendable {
         return request
     }
 
-    /// The evidence of a request that the vendor took with the credentials. If the vendor refuses the same request
-    /// without them, they are proved.
+    /// The evidence of a request that the vendor accepted with the credentials. If the vendor refuses the same request
+    /// without them, the credentials are proved.
     ///
     /// - Parameters:
     ///   - reachable: What the request proved so far.

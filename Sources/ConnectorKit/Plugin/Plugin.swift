@@ -13,7 +13,8 @@
 /// ```
 ///
 /// One instance serves one gate. Its methods may run concurrently on any thread unless the manifest says `"thread":
-/// "serial"`; keep mutable state in an actor or a `Mutex`.
+/// "serial"`; keep mutable state in an actor or a `Mutex`. The deadline of a call limits the requests that it awaits, but not those
+/// of a `Task` that goes on after the call, such as a loop that ``open()`` starts and ``close()`` cancels.
 public protocol Plugin: Sendable {
     /// Reads the configuration, and does no I/O.
     ///
@@ -22,7 +23,7 @@ public protocol Plugin: Sendable {
 
     /// Connects to the vendor, and returns the evidence.
     ///
-    /// Claim the strongest evidence that leaves no trace at the vendor, never more.
+    /// Claim the strongest evidence that can be had without leaving a trace at the vendor, and never more.
     func open() async throws -> [Evidence]
 
     /// Proves again that the vendor answers; calls ``open()`` by default.

@@ -6,7 +6,7 @@ internal import ConnectorDigest
 internal import ConnectorPlatform
 
 extension PluginAdmission {
-    /// The end of the name of the file with a signature.
+    /// The suffix of the name of a signature's file.
     package static let signatureEnding = ".minisig"
 
     /// Why no trusted key vouches for a plugin, found without reading its image; nil if one claims to, or if there are no keys.
@@ -35,7 +35,7 @@ extension PluginAdmission {
         requiresSignature ? concern(candidate).map(Self.unsigned) : nil
     }
 
-    /// Checks the signature of bytes, which stands beside their file.
+    /// Checks bytes against the signature beside their file.
     func checkSignature(of bytes: ImageBytes) throws(ConnectorError) {
         let found = try signature(of: bytes.path)
         if let concern = concern(found, bytes.path) {

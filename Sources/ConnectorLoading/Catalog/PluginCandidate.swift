@@ -21,7 +21,7 @@ package final class PluginCandidate: Sendable {
     package let neededLibraries: [String]?
     /// The identity of the image's file when it was examined; nil if the image is not a file.
     package let identity: FileIdentity?
-    /// Whether the path is that of the file itself, and no symbolic link.
+    /// Whether the path is that of the file itself, not of a symbolic link.
     package let isDirect: Bool
 
     /// Creates a candidate from an examination.

@@ -28,7 +28,7 @@ package struct PluginCatalog: Sendable {
     /// - Parameters:
     ///   - directories: The paths to search. A missing directory is an error only if a plugin is not found.
     ///   - requiresTrust: Whether to refuse plugins that other users could change.
-    ///   - earlier: An earlier catalog. An image that is as it was then is not read again.
+    ///   - earlier: An earlier catalog. An image that has not changed since is not read again.
     package init(directories: [String], requiresTrust: Bool = false, after earlier: PluginCatalog? = nil) {
         self.directories = directories
         self.requiresTrust = requiresTrust
@@ -89,7 +89,7 @@ package struct PluginCatalog: Sendable {
 
     private func best(_ id: String, version: SemanticVersion?) throws(ConnectorError) -> PluginCandidate {
         let all = indices[id]?.compactMap { entries[$0].candidate } ?? []
-        // Nearly always there is one.
+        // Nearly always, there is exactly one.
         if all.count == 1, version == nil { return all[0] }
         let suitable = all.filter { version == nil || $0.manifest.version == version }
         guard let best = suitable.max(by: { $0.manifest.version < $1.manifest.version }) else {
@@ -115,7 +115,7 @@ package struct PluginCatalog: Sendable {
 
     /// The entry of a file, usable or not: an image or a sidecar.
     ///
-    /// - Parameter earlier: An earlier entry of the file. An image that is as it was then is not read again.
+    /// - Parameter earlier: An earlier entry of the file. An image that has not changed since is not read again.
     package static func entry(path: String, after earlier: PluginEntry? = nil) -> PluginEntry {
         let place = place(of: path)
         if let earlier, place.image == earlier.path, earlier.isCurrent(sidecar: place.sidecar) { return earlier }

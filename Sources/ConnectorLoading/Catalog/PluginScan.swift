@@ -4,13 +4,13 @@
 import Dispatch
 internal import Synchronization
 
-/// Examines many images on several threads. Each image costs about 15 µs, nearly all of it in system calls; of one that is known, only
-/// the metadata is read.
+/// Examines many images on several threads. Each image costs about 15 µs, nearly all of it in system calls; for a known
+/// image, only the metadata is read.
 package enum PluginScan {
     /// An image, and the sidecar beside it.
     package typealias Pair = (image: String, sidecar: String?)
 
-    /// The number of images for which another thread pays.
+    /// The number of images for which another thread pays off.
     private static let batch = 32
 
     /// Examines images, and returns the entries in the order of the pairs. Blocks the calling thread.

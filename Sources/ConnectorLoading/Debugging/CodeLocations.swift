@@ -20,9 +20,9 @@ package struct CodeLocations {
     private static let sectionLimit = 64 << 20
     /// `SHF_COMPRESSED`: such sections are not read.
     private static let compressedFlag: UInt64 = 0x800
-    /// `SHT_SYMTAB`: all symbols, also those that are not exported.
+    /// `SHT_SYMTAB`: all symbols, including those that are not exported.
     private static let symbolSection: UInt32 = 2
-    /// The most source files to name: a plugin has a few, and headers are the rest.
+    /// The most source files to name: a plugin has a few, and the rest are headers.
     private static let sourceLimit = 256
     /// The most bytes of paths to read for them: many units name the same files.
     private static let pathLimit = 1 << 20

@@ -24,7 +24,7 @@ struct LineProgram {
     private let lineBase: Int64
     private let lineRange: UInt64
     private let operandCounts: [UInt64]
-    /// The names, which are read when they are needed: they may all be the same long text.
+    /// The names, read only when needed: they may all be the same long text.
     private var directories: [DebugBytes] = []
     private var files: [(name: DebugBytes, directory: UInt64)] = []
 

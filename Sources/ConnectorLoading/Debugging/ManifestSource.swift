@@ -5,9 +5,9 @@ internal import ConnectorBase
 
 /// The place in a C or C++ source at which `CONNECTOR_MANIFEST` holds the text of a manifest.
 ///
-/// The preprocessor joins the manifest's lines, so a position in the embedded text says little. The source is found by the
-/// debugging information of `-g`, and used only if it holds the very manifest: blanks and comments aside, byte for byte. So neither a
-/// source that has changed nor one that a hostile image names leads to a wrong place.
+/// The preprocessor joins the manifest's lines, so a position in the embedded text says little. The source is found
+/// through the debugging information of `-g`, and used only if it holds the same manifest, byte for byte apart from
+/// blanks and comments. So neither a source that has changed nor one that a hostile image names leads to a wrong place.
 struct ManifestSource {
     private let file: String
     private let source: [UInt8]

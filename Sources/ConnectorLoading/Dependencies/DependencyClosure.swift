@@ -38,7 +38,8 @@ package struct DependencyClosure {
 
     /// Finds all dependencies of an image.
     ///
-    /// - Parameter elsewhere: Whether another process is to load it, for which the libraries that this one has loaded mean nothing.
+    /// - Parameter elsewhere: Whether another process will load it, so that the libraries that this one has loaded do
+    ///   not count.
     package init(of image: ELFImage, _ dynamic: DynamicSection, elsewhere: Bool = false) {
         let root = Member(
             name: image.bytes.path,

@@ -16,7 +16,7 @@ package struct DependencyDiagnosis {
         path = closure.members.first?.name ?? ""
         problems = Self.missing(closure)
         for member in closure.members where !member.isLoaded { checkVersions(of: member) }
-        // Symbols cannot be checked then: a missing library could define any of them.
+        // After such a problem, symbols cannot be checked: a missing library could define any of them.
         guard problems.isEmpty else { return }
         for member in closure.members where !member.isLoaded { checkSymbols(of: member) }
     }

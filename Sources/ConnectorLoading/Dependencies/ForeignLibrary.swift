@@ -5,8 +5,8 @@ package import ConnectorBase
 
 /// An existing library of the system that a sidecar describes.
 ///
-/// Loaded from its file like by any program, and not sealed: the process may already have it, and a second copy, for
-/// example of SQLite, would break the first one's locks.
+/// Loaded from its file, as any program would load it, and not sealed: the process may already have it, and a second
+/// copy, for example of SQLite, would break the first one's locks.
 package struct ForeignLibrary {
     /// The name that the dynamic linker resolves, such as `libz.so.1`.
     package let name: String

@@ -28,7 +28,7 @@ package struct NewDependencies {
     ///
     /// Most images need only loaded libraries, which costs one look-up for each name.
     ///
-    /// - Parameter elsewhere: Whether another process loads the image, which has none of this one's libraries.
+    /// - Parameter elsewhere: Whether the image is loaded by another process, which has none of this one's libraries.
     /// - Throws: The reason that a library is missing, or would crash the dynamic linker.
     package init(of image: ELFImage, _ dynamic: DynamicSection, elsewhere: Bool = false) throws(ConnectorError) {
         if elsewhere, Self.mayHaveLibrariesBeside(image, dynamic) {
@@ -37,7 +37,7 @@ package struct NewDependencies {
             for member in closure.beside {
                 guard let contents = member.contents else { continue }
                 _ = try Preflight.linkable(contents.image)
-                // A sealed library is found by that name alone.
+                // A sealed library is found only by its soname.
                 guard member.soname == member.name else { throw Self.nameless(member) }
                 relatives.append(contents.image.bytes)
             }
@@ -56,7 +56,8 @@ package struct NewDependencies {
         }
     }
 
-    /// Whether a library that an image needs may be beside its file. Most images have none, and cost some look-ups of names.
+    /// Whether a library that an image needs may be beside its file. Most images have none, which costs a few look-ups
+    /// of names.
     static func mayHaveLibrariesBeside(_ image: ELFImage, _ dynamic: DynamicSection) -> Bool {
         let needed = image.neededLibraries(dynamic)
         let origin = image.bytes.path.rootedPath.parentPath

@@ -27,7 +27,7 @@ package enum SearchPath {
 
     /// The folders of a list, expanded for an image at an origin. Drops paths that are too long for any system.
     ///
-    /// - Parameter separators: A colon; in `LD_LIBRARY_PATH` a semicolon separates, too.
+    /// - Parameter separators: The separators: a colon; in `LD_LIBRARY_PATH`, a semicolon too.
     package static func folders(_ list: String, origin: String, separators: String = ":") -> [Folder] {
         // The linker ignores an empty list, but treats an empty element as the current directory.
         guard !list.isEmpty else { return [] }

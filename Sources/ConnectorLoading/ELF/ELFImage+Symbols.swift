@@ -145,7 +145,8 @@ extension ELFImage {
         return min((strings - start) / 24, limit)
     }
 
-    /// The number of symbols up to the last one in the GNU hash table, after which there are none; nil if the table does not tell.
+    /// The number of symbols up to the last one in the GNU hash table, after which there are none; nil if the table
+    /// does not say.
     private func symbolCount(gnuHash table: Int) -> Int? {
         guard let bucketCount = bytes.integer(at: table, as: UInt32.self),
             let firstSymbol = bytes.integer(at: table + 4, as: UInt32.self),

@@ -44,11 +44,11 @@ package final class ImageBytes {
         self.init(try OpenFile(path: path, limit: limit), path: path)
     }
 
-    /// Reads a file that is open already, through a descriptor of its own.
+    /// Reads an open file, through a duplicate of its descriptor.
     ///
     /// - Throws: As ``init(path:limit:)``.
     package convenience init(descriptor: Int32, path: String) throws(ConnectorError) {
-        self.init(try OpenFile(adopting: dup(descriptor), path: path), path: path)
+        self.init(try OpenFile(adopting: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), path: path), path: path)
     }
 
     private init(_ file: consuming OpenFile, path: String) {

@@ -4,9 +4,9 @@
 package import ConnectorBase
 internal import ConnectorPlatform
 
-/// What `connector-host test --certify` says about a plugin: the level that these very bytes have.
+/// The result of `connector-host test --certify` for a plugin: the level of exactly these bytes.
 ///
-/// The file `conformance.json` beside the image has one for each image of the folder.
+/// The file `conformance.json` beside the image has one certificate for each image in the folder.
 package struct ConformanceCertificate: Sendable, Hashable {
     /// The name of the file.
     package static let fileName = "conformance.json"
@@ -22,7 +22,7 @@ package struct ConformanceCertificate: Sendable, Hashable {
     /// The version of the host that checked the plugin.
     package var host: String
 
-    /// Creates a certificate; nothing is written yet.
+    /// Creates a certificate without writing it.
     package init(file: String, plugin: String, sha256: String, level: Int, host: String) {
         self.file = file
         self.plugin = plugin
@@ -31,7 +31,7 @@ package struct ConformanceCertificate: Sendable, Hashable {
         self.host = host
     }
 
-    /// The certificate of an image; nil if there is none of its bytes.
+    /// The certificate of an image; nil if there is none for its bytes.
     ///
     /// - Parameter sha256: Computes the digest, only if there is a certificate of a file of this name.
     package static func of(_ path: String, sha256: () -> String?) -> ConformanceCertificate? {
@@ -40,7 +40,7 @@ package struct ConformanceCertificate: Sendable, Hashable {
         return certificate.sha256 == sha256() ? certificate : nil
     }
 
-    /// Writes the certificate beside an image, in place of an older one; those of other images stay.
+    /// Writes the certificate beside an image, replacing an older one; those of other images stay.
     ///
     /// - Throws: `storage` with the system's reason.
     package func write(beside path: String) throws(ConnectorError) {
@@ -67,12 +67,12 @@ package struct ConformanceCertificate: Sendable, Hashable {
         ]
     }
 
-    /// The level and the host that found it, as documents of plugins have them.
+    /// The level and the host that found it, for JSON documents about plugins.
     package var summary: JSONValue { ["level": .integer(Int64(level)), "host": .string(host)] }
 
     private static func path(beside image: String) -> String { "\(image.absolutePath.parentPath)/\(fileName)" }
 
-    /// The certificates in the folder of an image; those that cannot be read do not count.
+    /// The certificates in the folder of an image; those that cannot be read are left out.
     private static func all(beside image: String) -> [ConformanceCertificate] {
         guard let bytes = try? SystemFile.bytes(of: path(beside: image), limit: 1 << 20),
             let document = try? JSONValue(parsing: bytes), document["version"]?.integer == 1

@@ -29,7 +29,7 @@ extension PluginInspection {
 }
 
 extension PluginInspection.Dependency {
-    /// For `inspect --json`.
+    /// The object in the document of `inspect --json`.
     fileprivate var json: JSONValue {
         var object: JSONObject = ["name": .string(name), "neededBy": .string(neededBy)]
         object["path"] = path.map(JSONValue.string)
@@ -40,7 +40,7 @@ extension PluginInspection.Dependency {
 }
 
 extension PluginInspection.SymbolVersion {
-    /// For `inspect --json`.
+    /// The object in the document of `inspect --json`.
     fileprivate var json: JSONValue {
         var object: JSONObject = ["library": .string(library), "version": .string(version)]
         object["present"] = isPresent.map(JSONValue.bool)
@@ -49,7 +49,7 @@ extension PluginInspection.SymbolVersion {
 }
 
 extension PluginInspection.DeclaredSymbol {
-    /// For `inspect --json`.
+    /// The object in the document of `inspect --json`.
     fileprivate var json: JSONValue {
         ["name": .string(name), "role": .string(role), "present": .bool(isPresent)]
     }

@@ -69,7 +69,7 @@ package struct PluginInspection: Sendable {
         package var isPresent: Bool
     }
 
-    /// The level that these very bytes were certified to have; nil if they were not.
+    /// The certificate for exactly these bytes; nil if there is none.
     package var certificate: ConformanceCertificate? { ConformanceCertificate.of(path) { sha256 } }
 
     /// Examines an image or a sidecar. Never fails: every fault becomes a problem.

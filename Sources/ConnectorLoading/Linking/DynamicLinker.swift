@@ -7,7 +7,7 @@
     import Darwin
 #endif
 
-/// The system's dynamic linker; nothing outside this folder calls it.
+/// The system's dynamic linker; no other Swift file calls `dlopen` or `dlsym`.
 package enum DynamicLinker {
     /// The linker's message, verbatim.
     package struct Failure: Error {

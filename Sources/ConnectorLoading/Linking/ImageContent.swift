@@ -82,7 +82,7 @@ extension ImageContent: Hashable {
         first === second || first.digest == second.digest
     }
 
-    /// Hashes a part of the bytes.
+    /// Hashes the digest of the bytes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(digest)
     }

@@ -15,11 +15,11 @@ package final class LoadedImages: Sendable {
     private let images = Mutex<[(checksum: UInt64, image: LoadedImage, staticTLS: Int, held: Held)]>([])
     private let total = Mutex(Usage())
 
-    /// What the images of a process take, which they keep until it ends.
+    /// The resources that the images of a process take and keep until it ends.
     package struct Usage: Sendable, Hashable {
         /// How many images are loaded.
         package var count = 0
-        /// The bytes of their files: about what they take in memory.
+        /// The total size of their files, in bytes: about what they take in memory.
         package var bytes = 0
         /// How many of them take static TLS.
         package var staticTLSCount = 0
@@ -33,13 +33,13 @@ package final class LoadedImages: Sendable {
         package var staticTLSLeft: Int? { StaticTLS.limit.map { max(0, $0 - staticTLS) } }
     }
 
-    /// An image in memory, as people know it.
+    /// An image in memory, described for people.
     package struct Held: Sendable {
         /// The plugin with its version, or the name of a library.
         package let name: String
-        /// The file that the bytes were read from, which may have others since.
+        /// The file that the bytes were read from, which may have changed since.
         package let path: String
-        /// The bytes of the file.
+        /// The size of the file, in bytes.
         package let size: Int
         /// The bytes that were loaded.
         package let content: ImageContent
@@ -53,7 +53,7 @@ package final class LoadedImages: Sendable {
         images.withLock { images in images.first { $0.image.content === content }?.staticTLS ?? 0 }
     }
 
-    /// What the images take.
+    /// The resources that the images take.
     package var usage: Usage { total.withLock(\.self) }
     /// Held while an image loads. Not a `Mutex`, whose waiters would spin.
     private let loading = Monitor<Void>(())
@@ -102,7 +102,7 @@ package final class LoadedImages: Sendable {
 
     /// A fast checksum that distinguishes nearly all images; equal ones are compared byte by byte.
     ///
-    /// The pointers make it fast without optimization, too, as it is in tests, which load images of some megabytes.
+    /// Pointers make it fast even without optimization: tests are built that way, and load images of several megabytes.
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var sum = UInt64(bytes.count)
         guard let start = bytes.baseAddress else { return sum }

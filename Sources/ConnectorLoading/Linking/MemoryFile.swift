@@ -42,7 +42,7 @@ internal import Synchronization
         /// - Returns: The file; without a descriptor if the system lacks or forbids such files.
         package static func sealing(_ bytes: UnsafeRawBufferPointer, name: String) -> MemoryFile {
             guard let create = unsafe create else { return MemoryFile(descriptor: -1) }
-            // memfd_create(2) takes 249 bytes.
+            // memfd_create(2) accepts a name of up to 249 bytes.
             var name = name
             while name.utf8.count > 249 { name.unicodeScalars.removeLast() }
             let flags = closeOnExec | allowSealing

@@ -10,9 +10,9 @@ internal import Synchronization
 
 /// The checked bytes of an image, sealed against changes and ready for the dynamic linker.
 ///
-/// Sealing prevents that a file is replaced between check and load, and that overwriting a mapped image in place
-/// crashes the process. The bytes are in a memory file if the system allows it, otherwise in a private directory that
-/// is removed after loading.
+/// Sealing keeps a file from being replaced between check and load, and the process from crashing when a mapped image
+/// is overwritten in place. The bytes are in a memory file if the system allows it, otherwise in a private directory
+/// that is removed after loading.
 @safe
 package struct SealedImage: ~Copyable {
     /// Where to put the sealed bytes.
@@ -37,7 +37,7 @@ package struct SealedImage: ~Copyable {
 
     /// Whether images are loaded from their own files instead, so that debuggers and profilers find them by name.
     ///
-    /// For a process that checks one plugin: a file that changes while it is loaded may crash the process.
+    /// Only for a process that checks one plugin: a file that changes while it is loaded may crash the process.
     package static var loadsInPlace: Bool {
         get { inPlace.load(ordering: .relaxed) }
         set { inPlace.store(newValue, ordering: .relaxed) }
@@ -159,7 +159,7 @@ package struct SealedImage: ~Copyable {
         }
     #endif
 
-    /// Deeper than any search path leads up, so that none leaves the private directory.
+    /// Deeper than any search path climbs, so that none leaves the private directory.
     private static let depth = String(repeating: "_/", count: 32)
 
     /// Loads from a new directory that only this user can enter, where the image and its relatives keep their relative
@@ -173,13 +173,10 @@ package struct SealedImage: ~Copyable {
         }
         for relative in relatives {
             let path = Self.depth + relative.path.absolutePath
-            do throws(DynamicLinker.Failure) {
-                _ = unsafe try relative.withAllBytes { content throws(DynamicLinker.Failure) in
-                    unsafe try directory.add(content, as: path)
-                }
-            } catch {
-                throw error
+            let copy = unsafe try relative.withAllBytes { content throws(DynamicLinker.Failure) in
+                unsafe try directory.add(content, as: path)
             }
+            guard copy != nil else { throw DynamicLinker.Failure(text: "\(relative.path) changed while it was read") }
         }
         let copy = unsafe try directory.add(bytes, as: Self.depth + path.absolutePath)
         return unsafe LoadedImage(try DynamicLinker.load(path: copy), content: content)

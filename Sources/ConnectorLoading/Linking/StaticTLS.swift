@@ -12,7 +12,7 @@ internal import ConnectorBase
 /// glibc sets it aside when the process starts. An image that was compiled with `-ftls-model=initial-exec` takes its part when it is
 /// loaded, and never gives it back, because images stay in memory.
 package enum StaticTLS {
-    /// How many bytes there are for images that are loaded while the process runs; nil where there is no such limit.
+    /// The bytes available to images that are loaded while the process runs; nil where there is no such limit.
     package static let limit: Int? = {
         #if canImport(Glibc)
             surplus(tunables: unsafe getenv("GLIBC_TUNABLES").map { unsafe String(cString: $0) } ?? "")
@@ -21,10 +21,10 @@ package enum StaticTLS {
         #endif
     }()
 
-    /// What glibc sets aside (`_dl_tls_static_surplus_init` in elf/dl-tls.c).
+    /// The bytes that glibc sets aside (`_dl_tls_static_surplus_init` in elf/dl-tls.c).
     ///
     /// For each namespace of the dynamic linker, 144 bytes for libraries that are not libc, and for each but the first, 192 bytes for its
-    /// libc; then what `glibc.rtld.optional_static_tls` says.
+    /// libc; then the value of `glibc.rtld.optional_static_tls`.
     static func surplus(tunables: String) -> Int {
         func tunable(_ name: String, _ standard: Int, _ range: ClosedRange<Int>) -> Int {
             var value = standard

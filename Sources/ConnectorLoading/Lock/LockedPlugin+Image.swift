@@ -16,7 +16,7 @@ extension LockedPlugin {
         switch candidate.image {
         case .linked: return nil
         case .library:
-            // The library itself is the system's, whose updates are no change of the plugin.
+            // The library itself is the system's, whose updates do not change the plugin.
             guard let path = candidate.sidecar, let sidecar else { return nil }
             let bytes = try ImageBytes(path: path, limit: Manifest.sizeLimit)
             self.init(
@@ -70,7 +70,8 @@ extension LockedPlugin {
 }
 
 extension PluginImage {
-    /// The libraries that the image brings along beside it, which are copied and loaded with it, be it here or in another process.
+    /// The libraries that the image brings along beside it, which are copied and loaded with it, here or in another
+    /// process.
     var librariesBeside: [ImageBytes] {
         #if os(Linux)
             guard let dynamic = DynamicSection(self) else { return [] }
@@ -108,7 +109,7 @@ extension PluginCandidate {
         return bytes
     }
 
-    /// The SHA-256 of those bytes.
+    /// The SHA-256 of the sidecar that the manifest was read from; nil if the image carries the manifest.
     func sidecarDigest() throws(ConnectorError) -> String? {
         try sidecarBytes()?.sha256().description
     }

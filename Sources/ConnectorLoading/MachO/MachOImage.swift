@@ -93,7 +93,7 @@ package struct MachOImage: ManifestCarrier {
     package func manifestTexts() -> [[UInt8]] {
         var texts: [[UInt8]] = []
         var command = start + 32
-        // Two are one too many, and none of them may be larger than a manifest.
+        // Two are already an error. Of a text that is too long, one byte more than the limit is enough.
         for _ in 0..<commandCount where texts.count < 2 {
             guard let kind = bytes.integer(at: command, as: UInt32.self),
                 let size = bytes.integer(at: command + 4, as: UInt32.self), size >= 8

@@ -5,7 +5,7 @@
     package import ConnectorBase
 
     extension PluginLoader {
-        /// Checks everything of an image that can be checked without running its code.
+        /// Checks everything about an image that can be checked without running its code.
         package func check(_ candidate: PluginCandidate) throws(ConnectorError) { _ = try checkFile(candidate) }
 
         private func checkFile(_ candidate: PluginCandidate) throws(ConnectorError) -> ImageBytes {
@@ -23,7 +23,8 @@
 
         /// Loads an image from its path: macOS checks the signature of what it maps, and has no memory files.
         ///
-        /// - Parameter descriptor: An image that is sealed already, which there is none of; nil for the candidate's file.
+        /// - Parameter descriptor: An image that is already sealed, which this system does not have; nil for the
+        ///   candidate's file.
         func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError)
             -> LoadedFile
         {
@@ -44,12 +45,12 @@
             throw Preflight.changed(candidate.path)
         }
 
-        /// Refuses: without memory files there is nothing to hand to another process.
+        /// Always throws: without memory files there is nothing to hand to another process.
         package func seal(_ candidate: PluginCandidate) throws(ConnectorError) -> SealedPlugin {
             throw Self.hasNoSealing(candidate)
         }
 
-        /// Refuses, as ``seal(_:)`` does.
+        /// Always throws, as ``seal(_:)`` does.
         package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
             throw ConnectorError(
                 .unsupported,

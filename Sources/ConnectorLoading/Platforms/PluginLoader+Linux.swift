@@ -18,7 +18,7 @@ internal import ConnectorManifest
             let staticTLS: Int
         }
 
-        /// Checks everything of an image that can be checked without running its code.
+        /// Checks everything about an image that can be checked without running its code.
         ///
         /// - Throws: As ``load(_:)`` does.
         package func check(_ candidate: PluginCandidate) throws(ConnectorError) {
@@ -35,7 +35,9 @@ internal import ConnectorManifest
             return image.staticTLS(dynamic)
         }
 
-        /// - Parameter elsewhere: Whether another process is to load the image.
+        /// Checks an image whose file is open.
+        ///
+        /// - Parameter elsewhere: Whether another process will load the image.
         private func checkFile(
             _ candidate: PluginCandidate,
             _ bytes: ImageBytes,
@@ -69,7 +71,7 @@ internal import ConnectorManifest
 
         /// Checks an image, seals the checked bytes, and loads them.
         ///
-        /// - Parameter descriptor: An image that is sealed already; nil for the candidate's file.
+        /// - Parameter descriptor: An image that is already sealed; nil for the candidate's file.
         func loadFile(_ candidate: PluginCandidate, sealed descriptor: Int32? = nil) throws(ConnectorError)
             -> LoadedFile
         {
@@ -85,7 +87,7 @@ internal import ConnectorManifest
                     path: candidate.path,
                     staticTLS: checked.staticTLS
                 ) { () throws(ConnectorError) in
-                    // Before the end: what fails inside the dynamic linker fails without a reason that helps.
+                    // Check this before loading: the dynamic linker's own failure gives no helpful reason.
                     let left = LoadedImages.shared.usage.staticTLSLeft ?? .max
                     guard checked.staticTLS <= left else { throw exhausted(checked) }
                     return unsafe try load(checked, content, candidate)
@@ -139,7 +141,7 @@ internal import ConnectorManifest
         ///
         /// - Parameters:
         ///   - path: The file that the bytes were read from.
-        ///   - descriptor: The sealed bytes, which the loader closes.
+        ///   - descriptor: The sealed bytes; the caller closes the descriptor.
         package func load(library path: String, sealed descriptor: Int32) throws(ConnectorError) {
             let bytes = try ImageBytes(descriptor: descriptor, path: path)
             guard bytes.readAll() else { throw Preflight.changed(path) }

@@ -14,8 +14,8 @@ internal import ConnectorPlatform
 
 /// An image that takes the place of another: copied beside it, checked there, put in place by renaming, and undone if nothing uses it.
 ///
-/// The copy has the mode and the owner of the image that it replaces, and hides from the catalog until it is in place. The file with its
-/// signature goes with it. Blocks.
+/// The copy has the mode and the owner of the image that it replaces, and is hidden from the catalog until it is in
+/// place. The file with its signature goes with it. Blocks.
 package struct ImageReplacement: Sendable {
     /// The file that was given.
     package let source: String
@@ -28,7 +28,7 @@ package struct ImageReplacement: Sendable {
     /// One of the files: the image, or its signature.
     private struct Replacement: Sendable {
         var target: String
-        /// Whether there is a new file; if not, the old one goes.
+        /// Whether there is a new file; if not, the old one is removed.
         var isStaged: Bool
         /// Whether there is an old file.
         var isPresent: Bool
@@ -70,7 +70,7 @@ package struct ImageReplacement: Sendable {
         self.files = files
     }
 
-    /// Finds what a file would be in the place of an image, with the sidecar that stands there.
+    /// Examines a file as if it were in the place of an image, with the sidecar there.
     ///
     /// - Throws: Why it cannot be read, or is not a plugin; `conflict` if it is another plugin.
     package static func candidate(
@@ -92,7 +92,7 @@ package struct ImageReplacement: Sendable {
         return found
     }
 
-    /// What the copy is in the place of the image.
+    /// Examines the copy as if it were in the place of the image.
     ///
     /// - Throws: As ``candidate(_:replacing:)`` does.
     package func staged() throws(ConnectorError) -> PluginCandidate {
@@ -103,7 +103,7 @@ package struct ImageReplacement: Sendable {
         files.last ?? Replacement(target: target, isStaged: true, isPresent: true)
     }
 
-    /// An error in which the copy has the name of the file that was given.
+    /// The error with the name of the given file in place of the copy's.
     package func shown(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.message = error.message.replacing(image.staged, with: source)
@@ -115,7 +115,7 @@ package struct ImageReplacement: Sendable {
 
     /// Puts the copy in place, and keeps what it replaces until ``finish()``.
     package func put() throws(ConnectorError) {
-        // What a process that ended on the way has left is not what undo() puts back.
+        // Remove what an interrupted replacement has left, so that undo() does not put it back.
         for file in files { unsafe unlink(file.earlier) }
         do throws(SystemError) {
             for file in files {
@@ -162,13 +162,14 @@ package struct ImageReplacement: Sendable {
         do throws(SystemError) {
             guard descriptor >= 0 else { throw SystemError() }
             defer { close(descriptor) }
-            let written = unsafe bytes.withAllBytes { content in
-                Result { () throws(SystemError) in try unsafe OutputFile.write(content, to: descriptor) }
+            let isWhole = try unsafe bytes.withAllBytes { content throws(SystemError) in
+                try unsafe OutputFile.write(content, to: descriptor)
+                return true
             }
-            try written?.get()
+            guard isWhole != nil else { throw SystemError(EIO) }
             var status = stat()
             if unsafe stat(model, &status) == 0 {
-                // Only root may give files away; as anybody else, the owner is this user anyway.
+                // Only root may give files away; for anybody else, the owner is this user anyway.
                 _ = fchown(descriptor, status.st_uid, status.st_gid)
                 try check(fchmod(descriptor, status.st_mode & 0o7777))
             } else {

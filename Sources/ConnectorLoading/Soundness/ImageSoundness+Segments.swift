@@ -70,12 +70,12 @@ extension ImageSoundness {
             }
         }
         #if arch(x86_64)
-            // The linker takes what an image does not say for a yes, as the processor's ABI does.
+            // Without this segment, the linker assumes executable stacks, as the processor's ABI does.
             guard seen.contains(ELFConstant.stack) else { throw executableStacks }
         #endif
     }
 
-    /// Why an image is refused that would make the stacks of all threads executable.
+    /// The error for an image that would make the stacks of all threads executable.
     private var executableStacks: ConnectorError {
         ConnectorError(
             .loadFailed,

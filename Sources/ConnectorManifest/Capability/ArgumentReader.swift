@@ -36,7 +36,7 @@ package struct ArgumentReader: Sendable, Hashable {
         isAnyValue = ModelMember.isAnyValue(of: operation.name, in: capability.description)
     }
 
-    /// A text, and the parameter or member that it is the value of.
+    /// A text, and the parameter or member whose value it is.
     package struct Entry: Sendable, Hashable {
         /// The name of a parameter, or of a member of the only `json` parameter.
         package var name: String
@@ -109,8 +109,8 @@ package struct ArgumentReader: Sendable, Hashable {
 
     /// The value of a text.
     ///
-    /// - Throws: `invalid`, with the signature, if the operation has no such parameter, or the text is not JSON and has
-    ///   to be.
+    /// - Throws: `invalid`, with the signature, if the operation has no such parameter, or if the text must be JSON but
+    ///   is not.
     package func value(of entry: Entry) throws(ConnectorError) -> JSONValue {
         if entry.isMember {
             guard isText(member: entry.name) else {
@@ -126,7 +126,7 @@ package struct ArgumentReader: Sendable, Hashable {
         return try value(entry.text, of: parameter)
     }
 
-    /// The words of a command line that yield the arguments; nil if there are none.
+    /// The words of a command line that yield the arguments; nil if no words can.
     package func words(for arguments: JSONObject) -> [String]? {
         var words: [String] = []
         for argument in arguments.members {

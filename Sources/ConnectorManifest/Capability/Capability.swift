@@ -33,7 +33,7 @@ public struct CapabilityID: Sendable, Hashable, CustomStringConvertible {
         self.version = version
     }
 
-    /// `name/version`
+    /// The text `name/version`.
     public var description: String { "\(name)/\(version)" }
 }
 
@@ -51,7 +51,7 @@ public struct Operation: Sendable, Hashable {
     public var isDelivered = false
     /// Whether the function returns without waiting, within microseconds, so that it runs on its caller's thread.
     public var isPrompt = false
-    /// Whether a call has no effect, so that it may be made twice, or on a vendor that is only tried.
+    /// Whether a call has no effect, so that it may be repeated, or sent to a vendor that is on trial.
     public var isSafe = false
     /// How a foreign library's function reports success; nil for a plugin's function, which follows the ABI.
     public var foreign: ForeignConvention?
@@ -81,7 +81,7 @@ public struct Operation: Sendable, Hashable {
 extension [Capability] {
     /// Finds an operation by its name; `capability/operation` where two capabilities share a name.
     ///
-    /// - Returns: The first one that has the name.
+    /// - Returns: The first operation with the name.
     package func operation(named name: String) -> (capability: Capability, operation: Operation)? {
         for capability in self {
             for operation in capability.operations
@@ -98,7 +98,7 @@ package let identifierRule =
     "1 to 64 lower-case letters, digits, '-', '_' and '.', of which the first is a letter or digit"
 
 /// Whether a string may name a plugin, a capability or a connector: lower-case letters, digits, `-`, `_` and `.`,
-/// starting with a letter or digit, at most 64.
+/// starting with a letter or digit, at most 64 bytes.
 package func isIdentifier(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
     return first.isLetterOrDigit

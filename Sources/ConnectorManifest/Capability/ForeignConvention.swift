@@ -7,7 +7,7 @@ public import ConnectorBase
 public struct ForeignConvention: Sendable, Hashable {
     /// The return values that mean success.
     public var status: Status
-    /// The error code, such as `conflict`, of each number.
+    /// The error codes, such as `conflict`, by number.
     public var codes: [Int64: ConnectorError.Code]
     /// The parameters whose handles the library frees. The host revokes them before the call.
     public var releases: [String]

@@ -9,9 +9,9 @@ package struct PluginChange: Sendable, Hashable {
     package var subject: Subject
     /// The name of the host, service, operation or field.
     package var name: String
-    /// How it was; nil if it is new.
+    /// The old state; nil if it is new.
     package var from: String?
-    /// How it is; nil if it is gone.
+    /// The new state; nil if it is gone.
     package var to: String?
 
     /// What a change means.
@@ -34,7 +34,7 @@ package struct PluginChange: Sendable, Hashable {
         case capability, operation
         /// A field of the configuration.
         case field
-        /// A host service, a network host, a gate that the plugin uses, and a library that it brings along.
+        /// A host service, a network host, a gate that the plugin uses, and a library that ships beside it.
         case service, host, uses, library
     }
 

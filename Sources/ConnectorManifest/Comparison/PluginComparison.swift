@@ -3,32 +3,25 @@
 
 internal import ConnectorBase
 
-/// What is different between two images of a plugin, and whether the second one can take the first one's place.
+/// The differences between two images of a plugin, and whether the second can replace the first.
 package struct PluginComparison: Sendable, Hashable {
-    /// The differences, those that break something first, then what the second image newly wants.
+    /// The differences: first those that break something, then what the second image newly wants, then the rest.
     package private(set) var changes: [PluginChange] = []
 
     /// Whether everything that worked with the first image works with the second.
     package var isCompatible: Bool { !changes.contains { $0.effect == .breaks } }
 
-    /// What the second image wants and the first one did not.
+    /// What the second image wants but the first did not.
     package var wants: [PluginChange] { changes.filter { $0.effect == .wants } }
 
-    /// Compares what a lock says of two images.
+    /// Compares what a lock records about two images.
     package init(_ old: LockedPlugin, _ new: LockedPlugin) {
         compareIdentity(old, new)
         compareCapabilities(old.capabilities, new.capabilities)
         let (before, after) = (old.services.union(old.optionalServices), new.services.union(new.optionalServices))
         compare(.service, before, after, requiring: .wants)
         compare(.host, old.hosts, new.hosts, requiring: .wants)
-        for (name, capability) in new.uses where old.uses[name] != capability {
-            // A file that does not bind it is not valid.
-            changes.append(PluginChange(.breaks, .uses, name, from: old.uses[name], to: capability))
-        }
-        for (name, capability) in old.uses where new.uses[name] == nil {
-            // A file that still binds it in "with" is not valid.
-            changes.append(PluginChange(.breaks, .uses, name, from: capability))
-        }
+        compareUses(old.uses, new.uses)
         let libraries = old.dependencies.reduce(into: [:]) { $0[$1.name] = $1.sha256 }
         let newLibraries = new.dependencies.reduce(into: [:]) { $0[$1.name] = $1.sha256 }
         for name in Set(libraries.keys).union(newLibraries.keys) where libraries[name] != newLibraries[name] {
@@ -69,7 +62,7 @@ package struct PluginComparison: Sendable, Hashable {
         add(.breaks, .id, old.id, new.id)
         add(.none, .version, old.version.description, new.version.description)
         let abi = (Self.text(old.abi), Self.text(new.abi))
-        // Every version that the first image spoke is one that its hosts may speak.
+        // Its hosts may speak any version that the first image supports.
         let keepsABI = new.abi.lowerBound <= old.abi.lowerBound && new.abi.upperBound >= old.abi.upperBound
         add(keepsABI ? .none : .breaks, .abi, abi.0, abi.1)
         add(.none, .size, "\(old.size)", "\(new.size)")
@@ -88,6 +81,20 @@ package struct PluginComparison: Sendable, Hashable {
     ) {
         for name in new.subtracting(old) { changes.append(PluginChange(effect, subject, name, to: name)) }
         for name in old.subtracting(new) { changes.append(PluginChange(.none, subject, name, from: name)) }
+    }
+
+    private mutating func compareUses(_ old: Set<GateUse>, _ new: Set<GateUse>) {
+        for name in Set(old.union(new).map(\.name)) {
+            let (before, after) = (old.first { $0.name == name }, new.first { $0.name == name })
+            guard before != after else { continue }
+            // A file that binds a use in "with" is invalid if the use is gone or has another capability; a file that does not is
+            // invalid if the use is required.
+            let keepsFiles =
+                (before == nil || before?.capability == after?.capability)
+                && (before?.isOptional == false || after?.isOptional == true)
+            let effect: PluginChange.Effect = keepsFiles ? (before == nil ? .wants : .none) : .breaks
+            changes.append(PluginChange(effect, .uses, name, from: before?.traits, to: after?.traits))
+        }
     }
 
     private mutating func compareCapabilities(
@@ -115,7 +122,8 @@ package struct PluginComparison: Sendable, Hashable {
         }
     }
 
-    /// An operation whose events the outbox delivered must stay one, and the reverse.
+    /// Reports each operation that switches between delivery by the outbox and plain calls; both directions break
+    /// callers.
     private mutating func compareDelivery(_ old: Manifest, _ new: Manifest) {
         for capability in old.capabilities {
             let others = new.capabilities.first { $0.id == capability.id }?.operations ?? []
@@ -148,6 +156,11 @@ package struct PluginComparison: Sendable, Hashable {
     }
 }
 
+extension GateUse {
+    /// The capability, and whether the use is optional.
+    fileprivate var traits: String { isOptional ? "\(capability), optional" : capability.description }
+}
+
 extension ConfigurationField {
     /// The type and the restrictions of the field, in one line.
     fileprivate var traits: String {
@@ -161,7 +174,7 @@ extension ConfigurationField {
         return traits.joined(separator: ", ")
     }
 
-    /// Whether every file that an earlier version of the field accepted is still valid.
+    /// Whether every file that is valid for the old field is valid for this one.
     fileprivate func accepts(everythingOf old: ConfigurationField) -> Bool {
         let widens =
             type == old.type || (type == .number && old.type == .integer) || type == .json

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a lock says of one image of a plugin: its bytes, and what the plugin offers and wants.
+/// What a lock records about one image of a plugin: its bytes, and what the plugin offers and wants.
 package struct LockedPlugin: Sendable, Hashable {
     /// The plugin's id.
     package var id: String
@@ -15,9 +15,9 @@ package struct LockedPlugin: Sendable, Hashable {
     package var size: Int
     /// The SHA-256 of the locked file: the image, or the sidecar of a library that the system provides.
     package var sha256: String
-    /// The SHA-256 of the sidecar, if the image carries no manifest; nil if it does.
+    /// The SHA-256 of the sidecar; nil if the image carries its own manifest.
     package var sidecar: String?
-    /// The signatures of the operations by name, by capability.
+    /// The operations' signatures by name, for each capability.
     package var capabilities: [String: [String: Signature]]
     /// The host services that the plugin requires.
     package var services: Set<String>
@@ -25,12 +25,12 @@ package struct LockedPlugin: Sendable, Hashable {
     package var optionalServices: Set<String>
     /// The network hosts that the plugin connects to, as its manifest names them.
     package var hosts: Set<String>
-    /// The capabilities that the plugin uses, by the names in its manifest.
-    package var uses: [String: String]
-    /// The libraries that the plugin brings along beside it.
+    /// The gates that the plugin uses.
+    package var uses: Set<GateUse>
+    /// The libraries that ship beside the plugin.
     package var dependencies: Set<Dependency>
 
-    /// A library that the plugin brings along.
+    /// A library that ships beside the plugin.
     package struct Dependency: Sendable, Hashable {
         /// The name of its file.
         package var name: String
@@ -69,7 +69,7 @@ package struct LockedPlugin: Sendable, Hashable {
             services: Set(manifest.requiredServices),
             optionalServices: Set(manifest.optionalServices),
             hosts: Set(manifest.egress),
-            uses: manifest.uses.reduce(into: [:]) { $0[$1.name] = $1.capability.description },
+            uses: Set(manifest.uses),
             dependencies: dependencies
         )
     }
@@ -86,7 +86,7 @@ package struct LockedPlugin: Sendable, Hashable {
         services: Set<String>,
         optionalServices: Set<String>,
         hosts: Set<String>,
-        uses: [String: String],
+        uses: Set<GateUse>,
         dependencies: Set<Dependency>
     ) {
         self.id = id
@@ -102,6 +102,18 @@ package struct LockedPlugin: Sendable, Hashable {
         self.hosts = hosts
         self.uses = uses
         self.dependencies = dependencies
+    }
+
+    /// The entry, with the uses that are optional marked as such: an older lock names only the capability of each.
+    ///
+    /// - Parameter found: Describes the files as they are now; if they are not the ones that are locked, nothing is marked.
+    package func completed(by found: LockedPlugin) -> LockedPlugin {
+        guard sha256 == found.sha256, sidecar == found.sidecar else { return self }
+        var entry = self
+        entry.uses = Set(
+            uses.map { use in found.uses.first { $0.name == use.name && $0.capability == use.capability } ?? use }
+        )
+        return entry
     }
 
     /// The id and the version, such as `segment 1.0.0`.

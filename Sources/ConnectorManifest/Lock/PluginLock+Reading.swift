@@ -6,7 +6,7 @@ internal import ConnectorBase
 extension PluginLock {
     /// Reads the text of a lock, and collects every problem with line and column.
     ///
-    /// - Returns: The lock, nil if it has a problem; the problems; and how many more there were.
+    /// - Returns: The lock, or nil if it has a problem; the problems; and the number of further problems left out.
     package static func read(
         _ text: [UInt8],
         file: String
@@ -22,7 +22,7 @@ extension PluginLock {
         }
     }
 
-    /// Adds what to do about a damaged lock.
+    /// Adds the fix for a damaged lock.
     private static func remedied(_ error: ConnectorError) -> ConnectorError {
         var error = error
         error.fix =
@@ -106,7 +106,7 @@ extension JSONReader {
         let sidecar = string("sidecar", in: object, at: path)
         checkDigest(sidecar, at: path.appending("sidecar"))
         let capabilities = lockedCapabilities(in: object, at: path)
-        let uses = texts("uses", in: object, at: path)
+        let uses = Set(uses(in: object, at: path, isForeign: false))
         let dependencies = texts("dependencies", in: object, at: path)
         for (name, digest) in dependencies {
             checkDigest(digest, at: path.appending("dependencies").appending(name))

@@ -43,7 +43,7 @@ package struct PluginLock: Sendable, Hashable {
         entries(of: id, on: platform).first { $0.version == version }
     }
 
-    /// Adds an entry, in its place. Replaces one of the same plugin, version and platform.
+    /// Inserts an entry in order. Replaces the entry of the same plugin, version and platform.
     package mutating func set(_ entry: LockedPlugin) {
         remove { $0.id == entry.id && $0.version == entry.version && $0.platform == entry.platform }
         entries.insert(entry, at: entries.firstIndex { Self.precedes(entry, $0) } ?? entries.endIndex)
@@ -54,10 +54,10 @@ package struct PluginLock: Sendable, Hashable {
         entries.removeAll(where: isUnwanted)
     }
 
-    /// Adds an entry as the text has it, in any order.
+    /// Appends an entry without sorting: call ``sort()`` after the last one.
     mutating func append(_ entry: LockedPlugin) { entries.append(entry) }
 
-    /// Puts the entries of a text in order.
+    /// Sorts the entries.
     mutating func sort() { entries.sort(by: Self.precedes) }
 
     /// The order of entries in the file.
@@ -67,7 +67,7 @@ package struct PluginLock: Sendable, Hashable {
         return first.platform < second.platform
     }
 
-    /// The text of the file, the same for the same entries.
+    /// The text of the file; equal entries yield equal text.
     package var text: String {
         let root: JSONObject = [
             "lock": .integer(Self.formatVersion), "plugins": .array(entries.map { .object($0.json) }),
@@ -77,7 +77,7 @@ package struct PluginLock: Sendable, Hashable {
 }
 
 extension LockedPlugin {
-    /// The entry in the file, its members in a fixed order, and everything without an order sorted.
+    /// The entry as written to the file, with its members in a fixed order, and with sets and dictionaries sorted.
     fileprivate var json: JSONObject {
         func sorted<Value>(_ values: [String: Value], _ json: (Value) -> JSONValue) -> JSONValue {
             .object(JSONObject(values.sorted { $0.key < $1.key }.map { ($0.key, json($0.value)) }))
@@ -95,7 +95,9 @@ extension LockedPlugin {
         object["services"] = list(services)
         object["optionalServices"] = list(optionalServices)
         object["hosts"] = list(hosts)
-        if !uses.isEmpty { object["uses"] = sorted(uses) { .string($0) } }
+        if !uses.isEmpty {
+            object["uses"] = .object(JSONObject(uses.sorted { $0.name < $1.name }.map { ($0.name, $0.json) }))
+        }
         if !dependencies.isEmpty {
             object["dependencies"] = .object(
                 JSONObject(dependencies.sorted { $0.name < $1.name }.map { ($0.name, .string($0.sha256)) })

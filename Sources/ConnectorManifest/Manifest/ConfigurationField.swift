@@ -11,7 +11,7 @@ public struct ConfigurationField: Sendable, Hashable {
     public var type: FieldType
     /// Whether a value is required; a required field has no default.
     public var isRequired: Bool
-    /// The value if none is given.
+    /// The value that applies if none is given.
     public var defaultValue: JSONValue?
     /// Whether the host hides the value from the plugin, logs and reports, and inserts it only into requests.
     public var isSecret: Bool
@@ -28,7 +28,7 @@ public struct ConfigurationField: Sendable, Hashable {
     public enum FieldType: String, Sendable, Hashable, CaseIterable {
         /// Text.
         case string
-        /// A whole number of 64 bits.
+        /// A 64-bit integer.
         case integer
         /// Any finite number.
         case number

@@ -3,9 +3,9 @@
 
 internal import ConnectorBase
 
-/// A gate that a plugin uses: a name of its own choice, and the capability that a connector must offer to be bound to it.
+/// A gate that a plugin uses: a name that the plugin chooses, and the capability that the connector bound to it must offer.
 public struct GateUse: Sendable, Hashable {
-    /// The name by which the plugin calls the gate, and the file binds it in `with`: see ``isIdentifier(_:)``.
+    /// The name by which the plugin calls the gate, and by which the file binds it in `with`: see ``isIdentifier(_:)``.
     public var name: String
     /// The capability whose operations the plugin may call.
     public var capability: CapabilityID
@@ -23,6 +23,14 @@ public struct GateUse: Sendable, Hashable {
 extension GateUse: CustomStringConvertible {
     /// The capability and the name, such as `settings/1 as settings`; an optional use with `(optional)`.
     public var description: String { "\(capability) as \(name)\(isOptional ? " (optional)" : "")" }
+}
+
+extension GateUse {
+    /// The value of its name in `uses`.
+    var json: JSONValue {
+        let text = JSONValue.string(capability.description)
+        return isOptional ? ["capability": text, "optional": true] : text
+    }
 }
 
 /// Reads the gates that a plugin uses.
@@ -55,7 +63,7 @@ extension JSONReader {
 
     private static let useKeys = ["capability", "optional"]
 
-    /// Reads one use: a capability, or an object with `capability` and perhaps `optional`.
+    /// Reads one use: a capability, or an object with `capability` and, if needed, `optional`.
     private mutating func use(named name: String, _ value: JSONValue, at path: JSONPath) -> GateUse? {
         var (text, isOptional, place) = (value.string, false, path)
         if case .object = value {

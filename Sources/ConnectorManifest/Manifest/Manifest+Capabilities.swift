@@ -13,9 +13,9 @@ internal import ConnectorBase
 /// | `"analytics/1": {"track": {…}}` | the named operations; omitted members come from the definition |
 /// | `"analytics/1": {"except": [], "track": {…}}` | every operation, some with their own entries |
 ///
-/// An omitted symbol is the plugin's id and the operation's name: `segment_track`.
+/// An omitted symbol defaults to the plugin's id and the operation's name: `segment_track`.
 extension JSONReader {
-    /// The key that omits operations.
+    /// The key that excludes operations.
     private static let exception = "except"
 
     /// Reads every capability.

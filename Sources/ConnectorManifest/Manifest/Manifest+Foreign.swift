@@ -47,7 +47,7 @@ extension JSONReader {
         var codes: [Int64: ConnectorError.Code] = [:]
         for member in self.object("codes", in: object, at: path)?.members ?? [] {
             let here = path.appending("codes").appending(member.name)
-            guard let number = Int64(member.name), let code = member.value.string else {
+            guard let number = Int64(member.name), let name = member.value.string else {
                 report(
                     .invalidValue,
                     "codes maps numbers to the names of error codes, such as \"5\": \"unavailable\"",
@@ -55,7 +55,18 @@ extension JSONReader {
                 )
                 continue
             }
-            codes[number] = ConnectorError.Code(rawValue: code)
+            let code = ConnectorError.Code(rawValue: name)
+            guard code.abiStatus != nil else {
+                guard hasRoom() else { continue }
+                report(
+                    .invalidValue,
+                    "unknown error code \"\(name.excerpt)\"",
+                    fix: suggestion(for: name, among: ConnectorError.Code.returnable.map(\.rawValue)),
+                    at: here
+                )
+                continue
+            }
+            codes[number] = code
         }
         return codes
     }

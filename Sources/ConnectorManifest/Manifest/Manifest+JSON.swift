@@ -88,6 +88,7 @@ extension JSONReader {
         let batchPath = root.appending("batch")
         _ = members(of: .object(batch), at: batchPath, allowed: ["count", "bytes"])
         let capabilities = capabilities(in: object, at: root, plugin: id, isForeign: isForeign)
+        if let entry { checkSymbols(of: capabilities, in: object, entry: entry, at: root) }
         let lifecycle = lifecycle(in: object, at: root, isForeign: isForeign, capabilities: capabilities)
         let threadName = string("thread", in: object, at: root) ?? Manifest.ThreadClass.any.rawValue
         let thread = Manifest.ThreadClass(rawValue: threadName)

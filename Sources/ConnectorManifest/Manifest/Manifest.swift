@@ -5,7 +5,8 @@ internal import ConnectorBase
 
 /// A plugin's description of itself, readable without running its code.
 ///
-/// The keys of the JSON are the names of the properties here; `manifest` is the version of the format, 1.
+/// The JSON keys are the property names below, except `services` (with `required` and `optional`), `batch` (with
+/// `count` and `bytes`) and `exclusive`. `manifest` is the version of the format, 1.
 public struct Manifest: Sendable, Hashable {
     /// The id by which connectors name the plugin: see ``isIdentifier(_:)``.
     public var id: String
@@ -31,7 +32,7 @@ public struct Manifest: Sendable, Hashable {
     public var optionalServices: [String]
     /// The gates that the plugin uses, through the host service `gates/1`.
     public var uses: [GateUse] = []
-    /// The scenes of the console that show what the plugin says.
+    /// The console scenes that show the plugin's answers and events.
     public var scenes: [ManifestScene] = []
     /// The network hosts that the plugin connects to: names, or `{field}` for the host of a configuration field's URL.
     public var egress: [String]
@@ -61,16 +62,16 @@ public struct Manifest: Sendable, Hashable {
     /// The version of the format.
     public static let formatVersion: Int64 = 1
 
-    /// The services that hosts of this version lend to plugins.
+    /// The services that hosts of this version lend, besides `gates/1`, which plugins with `uses` get.
     package static let hostServices = ["log/1", "http/1", "clock/1", "events/1", "storage/1"]
 
-    /// The most services a gate is told that its manifest does not list; a plugin that requests more is told of no other.
+    /// The most undeclared services that are reported per gate; requests for further ones go unreported.
     package static let deniedServicesLimit = 16
 
     /// Whether an entry of ``egress`` names a host, optionally with `*.` before it and a port after it.
     static func isEgressHost(_ text: String) -> Bool {
         let rest = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
-        // A host with a port is the authority of a URL.
+        // A host with a port has the form of a URL's authority.
         guard text.utf8.count <= 300, let parts = URLParts("http://\(rest)") else { return false }
         return parts.rest.isEmpty && parts.user == nil && !rest.hasSuffix(":")
     }
@@ -80,17 +81,11 @@ public struct Manifest: Sendable, Hashable {
 }
 
 extension Manifest {
-    /// The operation of a name, with its capability; nil if the plugin has no such operation.
+    /// The operation with a name, and its capability; nil if the plugin has no such operation.
     ///
     /// - Parameter name: The operation's name, or `capability/operation` where two capabilities share one.
     public func operation(named name: String) -> (capability: Capability, operation: Operation)? {
-        for capability in capabilities {
-            for operation in capability.operations
-            where operation.name == name || "\(capability.id.name)/\(operation.name)" == name {
-                return (capability, operation)
-            }
-        }
-        return nil
+        capabilities.operation(named: name)
     }
 
     /// Every function that the image must export.

@@ -13,7 +13,7 @@ extension JSONReader {
 
     /// Reads `scenes`, an object of scenes by name.
     ///
-    /// - Parameter capabilities: What the plugin offers, for the operations that scenes call.
+    /// - Parameter capabilities: The capabilities of the plugin, whose operations scenes may call.
     mutating func scenes(in object: JSONObject, at path: JSONPath, _ capabilities: [Capability]) -> [ManifestScene] {
         let here = path.appending("scenes")
         guard let members = self.object("scenes", in: object, at: path)?.members else { return [] }
@@ -82,7 +82,7 @@ extension JSONReader {
         )
     }
 
-    /// Reports an operation that a scene cannot call again and again.
+    /// Reports an operation that is unknown or that a scene must not call repeatedly, and arguments that do not fit it.
     private mutating func check(
         _ name: String,
         _ arguments: JSONObject,
@@ -154,7 +154,7 @@ extension JSONReader {
         return interval
     }
 
-    /// Reads names of members, separated by points.
+    /// Reads member names separated by dots.
     private mutating func memberPath(
         _ name: String,
         in object: JSONObject,

@@ -3,7 +3,7 @@
 
 public import ConnectorBase
 
-/// A scene of the console that a manifest describes: what the plugin's operations and events say, without code.
+/// A console scene that a manifest describes, without code: it shows what the plugin's operations and events say.
 ///
 /// Consoles show it in a tab of its own while a gate of the plugin is configured.
 public struct ManifestScene: Sendable, Hashable {
@@ -21,7 +21,7 @@ public struct ManifestScene: Sendable, Hashable {
     /// The greatest length of a title, in characters.
     static let titleLimit = 80
 
-    /// A part of the scene: rows from a call of an operation, or from the last events.
+    /// A part of the scene: rows from a call of an operation, or from the latest events.
     public struct Component: Sendable, Hashable {
         /// The id, unique in the scene: see ``isIdentifier(_:)``.
         public var id: String
@@ -35,11 +35,11 @@ public struct ManifestScene: Sendable, Hashable {
         public var arguments: JSONObject
         /// The time from an answer to the next call, while the scene is shown.
         public var interval: Duration
-        /// The events whose payloads it shows; none if it shows an answer.
+        /// The events whose payloads it shows; empty if it shows an answer.
         public var events: [String]
-        /// The members that lead from the answer, or the payload, to the rows; none if it is a row, or an array of rows.
+        /// The members that lead from the answer or payload to the rows; empty if it is itself a row or an array of rows.
         public var rows: [String]
-        /// The columns; none shows each row as JSON.
+        /// The columns; if empty, each row is shown as JSON.
         public var columns: [Column]
     }
 
@@ -49,7 +49,7 @@ public struct ManifestScene: Sendable, Hashable {
         public var title: String
         /// The members that lead from the row to the value.
         public var value: [String]
-        /// Whether the value is a number, which is right-aligned, and the only kind that a chart draws.
+        /// Whether the value is a number: numbers are right-aligned, and charts draw nothing else.
         public var isNumber: Bool
     }
 

@@ -6,7 +6,8 @@ package import ConnectorBase
 /// The JSON Schema (draft 2020-12) of a plugin's manifest, for editors and for the reference.
 ///
 /// It accepts what the host accepts, as far as a schema can express it. Only the host checks that a standard operation keeps its
-/// signature, that scenes call operations that exist, and that symbols are exported.
+/// signature, that functions are shared only where their types agree, that scenes call operations that exist, and that symbols are
+/// exported.
 package enum ManifestSchema {
     /// The schema as JSON.
     package static var json: JSONValue {
@@ -170,7 +171,7 @@ package enum ManifestSchema {
         ]
     }
 
-    /// - Parameter isStandard: Whether the capability defines the operation, so that the manifest only says what differs.
+    /// - Parameter isStandard: Whether the capability defines the operation, so that the manifest only states what differs.
     private static func operation(isStandard: Bool) -> JSONValue {
         var schema: JSONObject = [
             "type": "object",
@@ -205,7 +206,10 @@ package enum ManifestSchema {
                     "description": "With library: how the function reports success.",
                 ],
                 "codes": [
-                    "type": "object", "additionalProperties": ["type": "string"],
+                    "type": "object",
+                    "additionalProperties": [
+                        "enum": .array(ConnectorError.Code.returnable.map { .string($0.rawValue) })
+                    ],
                     "propertyNames": ["pattern": "^-?[0-9]+$"],
                     "description": "With library: the error codes by the function's statuses.",
                 ],

@@ -3,13 +3,13 @@
 
 internal import ConnectorBase
 
-/// A version by Semantic Versioning 2.0.0, without build metadata.
+/// A version according to Semantic Versioning 2.0.0, without build metadata.
 public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number of the breaking changes.
+    /// The number that rises with breaking changes.
     public var major: UInt32
-    /// The number of the compatible additions.
+    /// The number that rises with compatible additions.
     public var minor: UInt32
-    /// The number of the corrections.
+    /// The number that rises with corrections.
     public var patch: UInt32
     /// The identifiers after `-`; empty for a release.
     public var prerelease: [String]
@@ -49,7 +49,7 @@ public struct SemanticVersion: Sendable, Hashable, Comparable, CustomStringConve
         "\(major).\(minor).\(patch)" + (prerelease.isEmpty ? "" : "-" + prerelease.joined(separator: "."))
     }
 
-    /// Precedence by section 11 of the standard.
+    /// Compares precedence according to section 11 of the standard.
     public static func < (left: Self, right: Self) -> Bool {
         let numbers = ((left.major, left.minor, left.patch), (right.major, right.minor, right.patch))
         guard numbers.0 == numbers.1 else { return numbers.0 < numbers.1 }

@@ -14,7 +14,7 @@ package enum ValueType: String, BitwiseCopyable, Sendable, CaseIterable, CustomS
     case string
     /// Any bytes, passed as pointer and length.
     case bytes
-    /// Like `bytes`, with a length of 32 bits; for foreign libraries.
+    /// Like `bytes`, with a 32-bit length; for foreign libraries.
     case bytes32
     /// JSON text, passed as pointer and length.
     case json

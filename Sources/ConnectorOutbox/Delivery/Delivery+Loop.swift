@@ -6,7 +6,7 @@ internal import ConnectorPlatform
 
 /// The loop: look at the queue, wait or deliver, record, and look again.
 extension Delivery {
-    /// What one run of the loop carries to the next.
+    /// What one pass of the loop carries to the next.
     struct Progress {
         /// The most events of the next batch; less than the limit while a refused batch is searched.
         var count: Int
@@ -115,7 +115,7 @@ extension Delivery {
         return (monotonic.saturatingAdding(policy.batchAge.nanoseconds - age), room)
     }
 
-    /// How long the first event of a batch has been waiting for others, whatever the time of day.
+    /// How long the first event of a batch has been waiting for others, in nanoseconds by the monotonic clock.
     private func gathered(_ position: Int64, _ progress: inout Progress) -> UInt64 {
         let now = environment.clock.now()
         if let gathering = progress.gathering, gathering.position == position { return now - gathering.since }
@@ -164,7 +164,7 @@ extension Delivery {
         }
     }
 
-    /// Makes dead letters of the events that are too old.
+    /// Turns the events that are too old into dead letters.
     ///
     /// - Returns: Whether there were any.
     private func expire(_ batch: OutboxBatch, _ now: Timestamp) async throws(ConnectorError) -> Bool {

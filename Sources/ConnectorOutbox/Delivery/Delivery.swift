@@ -9,7 +9,7 @@ internal import Synchronization
 /// Delivers the events of one connector, batch by batch, in the order of their arrival, until it is stopped.
 ///
 /// One batch is under way at a time. A batch that the vendor refuses as a whole is halved until the event at fault is
-/// found; that one becomes a dead letter, and the batches grow again. After any other failure the delivery pauses,
+/// found; that one becomes a dead letter, and the batches grow again. After any other failure the delivery pauses:
 /// exponentially longer, at random, and never shorter than the vendor asks for.
 package final class Delivery: Sendable {
     /// The connector.
@@ -54,7 +54,7 @@ package final class Delivery: Sendable {
     /// How much has arrived, or how much must arrive before a wait ends.
     struct Arrivals {
         var count: Int
-        /// Of the payloads, with one for each separator.
+        /// Bytes of the payloads, plus one for each separator.
         var bytes: Int
 
         /// Nothing has arrived.
@@ -75,11 +75,11 @@ package final class Delivery: Sendable {
         var arrivals = Arrivals.none
         /// Whether an attempt is wanted at once.
         var isAwake = false
-        /// Ends the wait in progress, and how much must arrive to end it; nil if no arrival does.
+        /// The signal that ends the wait in progress, and how much must arrive to end it; nil if no arrival does.
         var waiter: (signal: OneShot<Void>, enough: Arrivals?)?
     }
 
-    /// Prepares a delivery, and starts nothing.
+    /// Prepares a delivery without starting it.
     package init(_ target: String, _ policy: DeliveryPolicy, limits: BatchLimits, _ environment: Environment) {
         self.target = target
         self.policy = policy
@@ -97,7 +97,7 @@ package final class Delivery: Sendable {
 
     /// Notes that events have arrived.
     ///
-    /// - Parameter bytes: Of their payloads, with one for each separator.
+    /// - Parameter bytes: Bytes of their payloads, plus one for each separator.
     package func arrived(_ count: Int, bytes: Int) {
         wake { state in
             state.arrivals.count = state.arrivals.count.saturatingAdding(count)
@@ -120,7 +120,7 @@ package final class Delivery: Sendable {
     /// Notes that the gate has changed. A pause that the vendor asked for continues.
     package func gateChanged(isUsable: Bool) {
         wake { state in
-            // A batch that is being filled is given back when the gate cannot take it.
+            // If the gate cannot take the batch that is being filled, the batch is given back.
             guard state.condition == (isUsable ? .waitingForGate : .idle) else { return false }
             state.isAwake = true
             return true
@@ -180,7 +180,7 @@ package final class Delivery: Sendable {
     /// Waits until a monotonic time, or until the delivery is woken or stopped, or enough has arrived.
     ///
     /// - Parameters:
-    ///   - end: Nil for no end. Counted from when the reason for the wait was read: the clock has gone on since.
+    ///   - end: Nil for no end. It is absolute, because time has passed since the reason for the wait was read.
     ///   - enough: How much must arrive since ``beginLook()``; nil if no arrival ends the wait.
     func wait(until end: UInt64?, orFor enough: Arrivals? = nil) async {
         let signal = OneShot<Void>()

@@ -10,10 +10,10 @@ struct DeliveryDecision {
     var outcomes: [DeliveryOutcome]
     /// Why each event was not delivered; nil if it was.
     var failures: [DeliveryFailure?]
-    /// What delivers next.
+    /// What to deliver next.
     var next: Next
 
-    /// What delivers next.
+    /// What to deliver next.
     enum Next: Hashable {
         /// The next batch.
         case proceed
@@ -25,12 +25,12 @@ struct DeliveryDecision {
 
     /// Reads an answer, one for each event, or the error of the whole batch.
     ///
-    /// Only an event that the vendor calls invalid or too large is a dead letter. Everything else is tried again: what the
-    /// vendor refuses for its credentials, its permissions or its address is nothing that the event did.
+    /// Only an event that the vendor calls invalid or too large is a dead letter. Everything else is tried again: a
+    /// refusal because of credentials, permissions or the address is not the event's fault.
     ///
     /// - Parameters:
-    ///   - retryTime: When an event with some attempts behind it is tried again on its own, not before a wait that the
-    ///     vendor asked for.
+    ///   - retryTime: Returns when to retry an event after that many attempts, not before the wait that the vendor asks
+    ///     for.
     init(
         _ answer: Result<[DeliveryAnswer], ConnectorError>,
         of batch: OutboxBatch,
@@ -49,15 +49,17 @@ struct DeliveryDecision {
             outcomes = Array(repeating: count > 1 ? .waiting : .dead, count: count)
             next = count > 1 ? .split : .proceed
         case .success(let answers):
-            failures = answers.map { $0.outcome == .accepted ? nil : DeliveryFailure($0) }
+            let refusals = answers.map { $0.outcome == .accepted ? nil : DeliveryFailure($0) }
             let isLasting = answers.map { $0.outcome == .rejected && !Self.holds($0.code ?? .invalid) }
             let isMoving = zip(answers, isLasting).contains { $0.outcome == .accepted || $1 }
             guard isMoving, count == answers.count else {
-                let failure = failures.lazy.compactMap(\.self).first ?? DeliveryFailure(.misbehaved, "no answer")
+                let failure = refusals.lazy.compactMap(\.self).first ?? DeliveryFailure(.misbehaved, "no answer")
+                failures = count == answers.count ? refusals : Array(repeating: failure, count: count)
                 outcomes = Array(repeating: .waiting, count: count)
                 next = .pause(failure, atLeast: answers.compactMap(\.retryAfter).max())
                 return
             }
+            failures = refusals
             outcomes = batch.entries.indices.map { index in
                 if answers[index].outcome == .accepted { return .delivered }
                 return isLasting[index]

@@ -10,7 +10,8 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// The right of one process to deliver what is in a directory; given back at the end of its life, or of the process.
+/// The right of one process to deliver the events of a directory; given up when the lock is dropped or the process
+/// ends.
 package final class DeliveryLock: Sendable {
     private let descriptor: Int32
     private let path: String

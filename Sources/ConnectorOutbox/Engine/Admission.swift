@@ -5,7 +5,8 @@ package import ConnectorBase
 
 /// What became of events that were to be stored within bounds.
 package struct Admission: Sendable {
-    /// A connector whose callers wait for room; nothing was done then. Nil if the events were stored or dropped.
+    /// A connector whose callers must wait for room, so that nothing was done; nil if the events were stored or
+    /// dropped.
     package var full: String?
     /// What was done to the store.
     package var step = OutboxStep(revision: 0, isApplied: [])
@@ -14,7 +15,7 @@ package struct Admission: Sendable {
     /// The events that made room, for each connector that dropped some.
     package var dropped: [String: Dropped] = [:]
 
-    /// Describes that nothing was done yet.
+    /// Creates an admission that has done nothing yet.
     package init() {}
 
     /// Events that made room for others.
@@ -23,7 +24,7 @@ package struct Admission: Sendable {
         package var ids: [String]
         /// The bytes of their payloads.
         package var bytes: Int
-        /// When the oldest event was sent that waits still, the new ones aside.
+        /// When the oldest event that still waits was sent, apart from the new ones; nil if none waits.
         package var oldest: Timestamp?
 
         /// Lists events that made room.

@@ -21,7 +21,7 @@ package struct Attempt: Sendable, Hashable {
 package struct DeliveryFailure: Sendable, Hashable {
     /// The kind.
     package var code: ConnectorError.Code
-    /// The vendor's words, or ours.
+    /// The vendor's words, or the host's.
     package var reason: String
 
     /// Names a failure.
@@ -31,13 +31,13 @@ package struct DeliveryFailure: Sendable, Hashable {
     }
 }
 
-/// One or several equal attempts in a row.
+/// One attempt, or several in a row with the same result.
 package struct PastAttempt: Sendable, Hashable {
     /// When the first of them began.
     package var at: Timestamp
     /// When the last of them began.
     package var until: Timestamp
-    /// How many they were.
+    /// The number of attempts.
     package var count: Int
     /// Why they failed; nil for the one that succeeded.
     package var failure: DeliveryFailure?

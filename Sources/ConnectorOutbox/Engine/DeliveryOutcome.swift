@@ -13,6 +13,4 @@ package enum DeliveryOutcome: Sendable, Hashable {
     case retry(at: Timestamp)
     /// It is a dead letter: the vendor refuses it for good, or it is too old.
     case dead
-    /// It was given up to make room.
-    case dropped
 }

@@ -19,7 +19,8 @@ package struct OutboxBatch: Sendable {
         (self.target, self.entries, self.nextDue, self.isFull) = (target, entries, nextDue, isFull)
     }
 
-    /// Why none of the events may be delivered: the store has altered them. Nil if they are whole; a batch holds either kind alone.
+    /// Why none of the events may be delivered: the store has altered them. Nil if they are intact; a batch never mixes
+    /// both kinds.
     package var damage: DeliveryFailure? {
         guard entries.first?.isDamaged == true else { return nil }
         return DeliveryFailure(.storage, "damaged in the outbox: its checksum is another than when it was stored")
@@ -36,7 +37,7 @@ package struct OutboxBatch: Sendable {
         package var attempts: Int
         /// The event.
         package var event: OutboxEvent
-        /// When the event was put back in the queue, which makes it young again; nil if it never was.
+        /// When the event was put back in the queue, which restarts its age; nil if it never was.
         package var renewedAt: Timestamp?
         /// Whether the store has altered the event, so that it must not be delivered.
         package var isDamaged = false

@@ -5,26 +5,27 @@ package import ConnectorBase
 
 /// Where an outbox keeps its events.
 ///
-/// An engine stores each event once, however many connectors it goes to, and knows of each connector how far it has
-/// come. It neither delivers nor waits: ``Delivery`` asks for batches, and reports what became of them.
+/// An engine stores each event once, however many connectors it goes to, and knows how far each connector has come. It
+/// neither delivers nor waits: ``Delivery`` asks for batches, and reports what became of them.
 ///
-/// Every function may be called from any task. A `ConnectorError` of code `storage` says that the engine could not do
-/// it, and that nothing has changed; when servers do not answer, it may have changed, and the same call may be made again.
+/// Every function may be called from any task. A `ConnectorError` of code `storage` says that the call failed and that
+/// nothing has changed. If servers do not answer, something may have changed, and the same call may be made again.
 package protocol OutboxEngine: Sendable {
     /// What it takes to lose an event that ``append(_:to:)`` has stored, in one sentence for the report.
     var stability: String { get }
 
-    /// Whether other hosts deliver what is in the store, too.
+    /// Whether other hosts deliver from the store, too.
     var isShared: Bool { get }
 
     /// Stores events for connectors in one step, and returns once they are stable.
     ///
-    /// An event whose id is stored already is stored for those connectors alone that it was not stored for before.
+    /// An event whose id is already stored is stored only for the connectors for which it was not stored before.
     ///
     /// - Returns: For each event, whether it is new.
     func append(_ events: [OutboxEvent], to targets: [String]) async throws(ConnectorError) -> OutboxStep
 
-    /// Stores events as ``append(_:to:)`` does for the connectors whose queues have room, in one step with the look whether they have.
+    /// Stores events as ``append(_:to:)`` does, for the connectors whose queues have room; checks for room and stores
+    /// in one step.
     ///
     /// - Returns: Nil if the engine cannot do both in one step, and has done neither.
     func append(
@@ -56,10 +57,11 @@ package protocol OutboxEngine: Sendable {
 
     /// Returns a connector's batch to the queue, for this or another host to deliver; no attempt is recorded.
     ///
-    /// Needs no answer: what cannot be given back, because a server is away, other hosts get once its lease has lapsed.
+    /// It awaits no answer: if a server cannot be reached, other hosts get the batch once its lease has lapsed.
     func release(_ target: String)
 
-    /// Makes no retry of a connector wait longer than it was to wait in the first place: the time of day was set back.
+    /// Moves up the retries of a connector after the time of day was set back, so that none waits longer than it was to
+    /// wait in the first place.
     func rewind(_ target: String, now: Timestamp) async throws(ConnectorError)
 
     /// Drops the oldest waiting events of a connector until their payloads free a number of bytes.
@@ -67,9 +69,9 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: The ids of those that were dropped.
     func dropOldest(_ bytes: Int, of target: String) async throws(ConnectorError) -> [String]
 
-    /// Counts events of a connector as dropped that found no room.
+    /// Counts events that found no room at a connector as dropped.
     ///
-    /// - Returns: The number of this step.
+    /// - Returns: The revision of this step.
     func countDropped(_ count: Int, of target: String) async throws(ConnectorError) -> UInt64
 
     /// The statistics of every connector that has ever had an event.
@@ -93,13 +95,13 @@ package protocol OutboxEngine: Sendable {
     /// - Returns: False, without a change, if the engine cannot do that, or the other path has or had events of its own.
     func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool
 
-    /// Stores events for one more connector, which are stored for others, or were.
+    /// Stores events for one more connector; they are, or were, stored for others.
     func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError)
 
     /// A number that changes when another process has changed the store.
     func version() async throws(ConnectorError) -> Int64
 
-    /// Finishes what has begun, and releases the store. Nothing may be called afterwards.
+    /// Finishes the work in progress and releases the store. Nothing may be called afterwards.
     func close() async
 }
 
@@ -120,12 +122,12 @@ extension OutboxEngine {
     /// Returns false: right for engines whose connectors are set up beforehand.
     package func reassign(_ target: String, to path: String) async throws(ConnectorError) -> Bool { false }
 
-    /// Appends them: right for engines that know of each event for which connectors it is stored.
+    /// Appends them: right for engines that know for which connectors each event is stored.
     package func store(_ events: [OutboxEvent], alsoFor target: String) async throws(ConnectorError) {
         _ = try await append(events, to: [target])
     }
 
-    /// Does nothing: right for engines whose opening shows it.
+    /// Does nothing: right for engines that show it by opening.
     package func prove() async throws(ConnectorError) {}
 
     /// Does nothing: right for engines that keep the time themselves.

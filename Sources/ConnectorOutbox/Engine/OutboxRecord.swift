@@ -3,17 +3,17 @@
 
 package import ConnectorBase
 
-/// Which events an operator means.
+/// The events that an operator selects.
 package struct RecordSelection: Sendable, Hashable {
     /// The connectors; nil for all.
     package var targets: Set<String>?
     /// The ids; nil for all.
     package var ids: Set<String>?
-    /// In which state; nil for any.
+    /// The states; nil for all.
     package var states: Set<OutboxRecord.State>?
     /// The most records.
     package var limit: Int
-    /// Where the previous page of records ended; for one state alone. Nil to begin with the first.
+    /// Where the previous page of records ended, for a selection of one state only; nil to begin with the first record.
     package var after: RecordCursor?
 
     /// Selects everything that is not excluded.
@@ -32,7 +32,7 @@ package struct RecordSelection: Sendable, Hashable {
     }
 }
 
-/// What is known of one event at one connector.
+/// What is known about one event at one connector.
 package struct OutboxRecord: Sendable {
     /// The connector.
     package var target: String
@@ -42,7 +42,7 @@ package struct OutboxRecord: Sendable {
     package var state: State
     /// When it is tried again, for one that is retried on its own.
     package var due: Timestamp?
-    /// Every attempt, oldest first; attempts that failed alike and one after another are counted together.
+    /// Every attempt, oldest first; consecutive attempts that failed alike are counted together.
     package var attempts: [PastAttempt]
     /// Its position among the records of its state; nil for one that came from elsewhere.
     package var cursor: RecordCursor?
@@ -68,11 +68,11 @@ package struct OutboxRecord: Sendable {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// It waits for its turn, or for its next attempt.
         case queued
-        /// The vendor has it. Engines remember the last ones only.
+        /// The vendor has it. Engines remember only the last ones.
         case delivered
         /// The vendor refuses it for good, or it was too old.
         case dead
-        /// It was given up to make room in a full outbox, or by an operator. Engines remember the last ones at most.
+        /// It was given up to make room in a full outbox, or by an operator. Engines remember at most the last ones.
         case dropped
     }
 }

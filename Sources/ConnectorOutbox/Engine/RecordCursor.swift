@@ -3,10 +3,11 @@
 
 /// The position of a record in its engine's list of one state: `1767225600000000000.7.analytics/segment`.
 ///
-/// It is made of what never changes about a record, not of the number of records before it. So paging neither skips nor repeats a
-/// record, even if records come and go between two pages, the record of the cursor included.
+/// It consists of what never changes about a record, not of the number of records before it. So paging neither skips
+/// nor repeats a record, even if records come and go between two pages, including the record of the cursor.
 package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Comes first in the order: when the event was sent, or 0 in engines that list as they store.
+    /// The first key of the order: when the event was sent, or 0 in engines that list events in the order in which they
+    /// were stored.
     package var time: UInt64
     /// Where the event is stored.
     package var position: UInt64
@@ -23,7 +24,7 @@ package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvert
     /// Reads what ``description`` writes; nil for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
-        // As many digits always fit.
+        // Numbers of up to 19 digits always fit.
         guard parts.count == 3, !parts[2].isEmpty, parts.prefix(2).allSatisfy({ $0.utf8.count <= 19 }),
             let time = UInt64(parts[0]), let position = UInt64(parts[1])
         else { return nil }
@@ -37,13 +38,13 @@ package struct RecordCursor: Sendable, Hashable, Comparable, CustomStringConvert
         if (left.time, left.position) != (right.time, right.position) {
             return (left.time, left.position) < (right.time, right.position)
         }
-        // By their bytes, as a database compares them.
+        // Compare the bytes, as a database does.
         return left.target.utf8.lexicographicallyPrecedes(right.target.utf8)
     }
 }
 
 extension [OutboxRecord] {
-    /// The cursor of the next page; nil if this page is not full, and so the last one.
+    /// The cursor of the next page; nil if this page is not full and therefore the last one.
     ///
     /// - Parameter limit: The most that were asked for.
     package func next(limit: Int) -> RecordCursor? {

@@ -12,6 +12,6 @@ extension Int {
 }
 
 extension Timestamp {
-    /// The time from an earlier moment to this one; zero if that is later.
+    /// The time from an earlier moment to this one, in nanoseconds; zero if that moment is later.
     package func nanoseconds(after earlier: Timestamp) -> UInt64 { nanoseconds - min(nanoseconds, earlier.nanoseconds) }
 }

@@ -7,7 +7,7 @@ package import ConnectorBase
 package struct OutboxEvent: Sendable, Hashable {
     /// The event's own id, which stays the same in every attempt, and by which vendors recognise a repetition.
     package var id: String
-    /// What delivers it: a capability and an operation of it.
+    /// The operation that delivers it, and the operation's capability.
     package var kind: EventKind
     /// When the application sent it.
     package var createdAt: Timestamp
@@ -23,9 +23,9 @@ package struct OutboxEvent: Sendable, Hashable {
     }
 }
 
-/// The operation that an event was sent by, such as `track` of `analytics/1`.
+/// The operation by which an event was sent, such as `track` of `analytics/1`.
 ///
-/// Events of one capability travel together where its `deliver` takes them; others travel alone.
+/// Events of one capability travel together if its `deliver` takes them; others travel alone.
 package struct EventKind: Sendable, Hashable, CustomStringConvertible {
     /// The capability, such as `analytics/1`.
     package var capability: String

@@ -5,7 +5,7 @@
 package struct BatchLimits: Sendable, Hashable {
     /// The most events.
     package var count: Int
-    /// The most bytes of payloads, with one for each separator. A single event may exceed it.
+    /// The most bytes of payloads, plus one for each separator. A single event may exceed it.
     package var bytes: Int
 
     /// Creates limits; each is at least one.

@@ -13,7 +13,7 @@ package struct QueueBound: Sendable, Hashable {
         (self.bytes, self.whenFull) = (bytes, whenFull)
     }
 
-    /// How many bytes too many there would be.
+    /// The number of bytes by which the queue would exceed the bound.
     package func excess(waiting: Int, adding: Int) -> Int {
         waiting == 0 ? 0 : max(0, waiting.saturatingAdding(adding).saturatingAdding(-bytes))
     }

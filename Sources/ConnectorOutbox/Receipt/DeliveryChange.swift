@@ -25,7 +25,7 @@ public struct DeliveryChange: Sendable {
         /// It was given up to make room in a full outbox, or by an operator.
         case dropped
 
-        /// Whether nothing follows.
+        /// Whether no further change follows.
         public var isFinal: Bool { self != .queued && self != .retrying }
     }
 
@@ -36,7 +36,7 @@ public struct DeliveryChange: Sendable {
         self.error = error
     }
 
-    /// Describes that a connector does not get the event any more.
+    /// Creates the change for a connector that no longer gets the event.
     static func dropped(at connector: String) -> Self {
         let error = ConnectorError(
             .failed,

@@ -5,12 +5,13 @@ internal import Synchronization
 
 /// Passes the changes of one event to one reader of a receipt, until they are final at every connector.
 ///
-/// The first state is read beside the changes, and may be older than the first of them: then the change wins.
+/// The initial state is read while changes already arrive, and may be older than the first of them: then the change
+/// wins.
 final class ReceiptSubscriber: Sendable {
     private struct State {
         /// The connectors whose final state is not known yet.
         var open: Set<String>
-        /// The connectors that have told of a change.
+        /// The connectors that have reported a change.
         var heard: Set<String> = []
     }
 

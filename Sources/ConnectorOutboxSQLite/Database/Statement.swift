@@ -47,6 +47,19 @@ internal import ConnectorPlatform
     func run(_ values: [Value], row: (borrowing Row) throws(Database.Failure) -> Void = { _ in }) throws(Database
         .Failure)
     {
+        try run(
+            values,
+            until: { next throws(Database.Failure) in
+                try row(next)
+                return false
+            }
+        )
+    }
+
+    /// Runs the statement, and calls a body with each row of its result until the body returns true. Later rows are not read.
+    func run(_ values: [Value], until isEnough: (borrowing Row) throws(Database.Failure) -> Bool) throws(Database
+        .Failure)
+    {
         defer {
             unsafe sqlite3_reset(handle)
             unsafe sqlite3_clear_bindings(handle)
@@ -54,7 +67,7 @@ internal import ConnectorPlatform
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
         while true {
             switch unsafe sqlite3_step(handle) {
-            case SQLITE_ROW: try row(unsafe Row(handle))
+            case SQLITE_ROW: if try isEnough(unsafe Row(handle)) { return }
             case SQLITE_DONE: return
             default: throw database.failure
             }
@@ -133,9 +146,13 @@ internal import ConnectorPlatform
         in range: ClosedRange<Int64> = Schema.counts
     ) throws(Database.Failure) -> Int64? {
         var result: Int64?
-        try run(values) { row throws(Database.Failure) in
-            if result == nil { result = try row.optionalInteger(0, in: range) }
-        }
+        try run(
+            values,
+            until: { row throws(Database.Failure) in
+                result = try row.optionalInteger(0, in: range)
+                return true
+            }
+        )
         return result
     }
 

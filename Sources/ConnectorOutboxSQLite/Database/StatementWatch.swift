@@ -12,7 +12,7 @@ final class StatementWatch: Sendable {
     static let defaultLimit: UInt64 = 60_000_000_000
     /// How long running work may continue after the store starts closing, in nanoseconds.
     static let grace: UInt64 = 5_000_000_000
-    /// How many times as long the copy of a whole file may take, whose data would be lost without it.
+    /// The factor by which the limits grow for the copy of a whole file, whose data would be lost without it.
     static let copyFactor: UInt64 = 12
 
     private let limit: UInt64
@@ -23,7 +23,7 @@ final class StatementWatch: Sendable {
     private let due = Atomic<UInt64>(.max)
     /// When the store began to close; `.max` before.
     private let closing = Atomic<UInt64>(.max)
-    /// How many times as long the current work may take.
+    /// The factor by which the limits grow for the current work.
     private let factor = Atomic<UInt64>(1)
 
     /// Creates a watch.

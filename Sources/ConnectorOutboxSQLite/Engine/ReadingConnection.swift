@@ -19,7 +19,7 @@ struct ReadingConnection: ~Copyable {
 
     /// Reads in one transaction, from the file that is in its place now.
     ///
-    /// - Throws: A failure with the file that it is of, if one was open.
+    /// - Throws: A failure; its ``Database/Failure/file`` is the open file, if any.
     mutating func read(
         _ body: (OutboxTables) throws(Database.Failure) -> Void
     ) throws(Database.Failure) {
@@ -32,7 +32,7 @@ struct ReadingConnection: ~Copyable {
         } catch {
             var failure = error
             failure.file = tables?.database.file
-            // Opened again, SQLite may find a log that it can read, or the damage.
+            // After opening the file again, SQLite may be able to read the log, or detect the damage.
             if failure.isDamage || failure.isUnreadable { tables = nil }
             throw failure
         }

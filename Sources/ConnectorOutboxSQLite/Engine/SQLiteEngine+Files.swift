@@ -117,7 +117,7 @@ extension SQLiteEngine {
         }
     }
 
-    /// The error for a directory that cannot be used, by what is there.
+    /// The error for a directory that cannot be used, which depends on what is at its path.
     private static func refusal(of directory: String, _ error: SystemError) -> ConnectorError {
         var status = stat()
         let isThere = unsafe lstat(directory, &status) == 0
@@ -160,9 +160,9 @@ extension SQLiteEngine {
 
     // MARK: Setting aside
 
-    /// Replaces a damaged file by a new one with the data that can be read.
+    /// Replaces a damaged file with a new one that has the data that can be read.
     ///
-    /// The damaged file is renamed while its write lock is held, so that no other process writes to it any more.
+    /// The damaged file is renamed while its write lock is held, so that no other process can still write to it.
     private static func replace(
         _ path: String,
         _ failure: Database.Failure,

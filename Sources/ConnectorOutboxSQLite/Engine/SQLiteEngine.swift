@@ -55,13 +55,13 @@ package final class SQLiteEngine: OutboxEngine {
     /// - Parameters:
     ///   - directory: The directory; must belong to this user and have the mode 0700.
     ///   - now: Returns the wall-clock time.
-    ///   - onDamage: Called on the writer's thread with the new path of a damaged file, and with the reason and a summary of the
-    ///     data that could be read.
+    ///   - onDamage: Called on the writer's thread with the new path of a damaged file, nil for one that is lost, and with the reason
+    ///     and a summary of the data that could be read.
     /// - Throws: `storage` if the directory or the file cannot be used, or the task is cancelled while a damaged file is salvaged.
     package init(
         directory: String,
         now: @escaping @Sendable () -> Timestamp,
-        onDamage: @escaping @Sendable (_ setAside: String, _ reason: String) -> Void
+        onDamage: @escaping @Sendable (_ setAside: String?, _ reason: String) -> Void
     ) async throws(ConnectorError) {
         try Self.prepare(directory)
         stability = "SQLite, synchronised to the disk of this machine; survives a crash and a power failure"
@@ -86,8 +86,14 @@ package final class SQLiteEngine: OutboxEngine {
             },
             restore: { tables throws(Database.Failure) in
                 try? Self.prepare(directory)
-                guard let aside = try Self.restore(path, from: tables, now()) else { return }
-                onDamage(aside, "another file was put in its place")
+                do throws(Database.Failure) {
+                    guard let aside = try Self.restore(path, from: tables, now()) else { return }
+                    onDamage(aside, "another file was put in its place")
+                } catch {
+                    // Data that cannot be read is lost with the removed file. Any other obstacle may be temporary.
+                    guard error.isDamage else { throw error }
+                    onDamage(nil, "\(path) was removed while it was open, and cannot be read: \(error.reason)")
+                }
             }
         )
         do throws(Database.Failure) {

@@ -24,7 +24,8 @@ final class SQLiteThread: Sendable {
         var open: @Sendable () throws(Database.Failure) -> OutboxTables
         /// Replaces a file that was found to be damaged while it was open, unless it has already been replaced.
         var recover: @Sendable (Database.Failure, FileID) throws(Database.Failure) -> Void
-        /// Writes the contents of an open file back to its path, from which it was removed.
+        /// Writes the contents of an open file back to its path, from which it was removed; reports contents that cannot be read
+        /// as lost.
         var restore: @Sendable (OutboxTables) throws(Database.Failure) -> Void
     }
 
@@ -165,7 +166,8 @@ final class SQLiteThread: Sendable {
                     failure = error
                 }
             }
-            // After opening the file again, SQLite may be able to read the log, or detect the damage. Of a removed file nothing would be left.
+            // After opening the file again, SQLite may be able to read the log, or detect the damage. A removed file
+            // stays open, since closing it would lose it.
             if failure.isUnreadable, tables?.database.isInPlace == true { tables = nil }
             // If another process has locked the file, or a removed one cannot be put back, each piece would also fail.
             guard group.count > 1, !failure.isBusy, !isMoved else { return group.forEach { $0.end(failure) } }
@@ -177,12 +179,7 @@ final class SQLiteThread: Sendable {
     private func replace(_ tables: inout OutboxTables?, _ failure: Database.Failure) throws(Database.Failure) {
         guard let open = tables else { throw failure }
         if failure.isMoved {
-            do throws(Database.Failure) {
-                try file.restore(open)
-            } catch {
-                // Data that cannot be read is lost with the removed file. Whatever else is in the way may pass.
-                guard error.isDamage else { throw error }
-            }
+            try file.restore(open)
             // Close the file before another one is created at its path.
             tables = nil
         } else {

@@ -7,8 +7,9 @@ internal import ConnectorOutbox
 
 /// Copies the readable data of a damaged file into a new one.
 ///
-/// Each table is read from both ends up to the damage, and then through its index. Missing rows are searched page by page, independent
-/// of the damaged structure. Counters are recomputed. So every value in the new file has been validated.
+/// Each table is read from both ends up to the damage, and then through its index. Missing rows are searched for page
+/// by page, independently of the damaged structure. Counters are recomputed. So every value in the new file has been
+/// validated.
 struct Salvage {
     private let path: String
     /// The new file.
@@ -19,6 +20,8 @@ struct Salvage {
     private var pages: PageScan?
     /// The tables that could not be read to the end.
     private var incomplete: Set<SalvagedTable> = []
+    /// Whether it is not known for all queues how far their delivery had come.
+    private var isProgressLost = false
 
     /// The time limit for reading the tables through SQLite, in nanoseconds; the rest is read page by page.
     private static let readLimit: UInt64 = 60_000_000_000
@@ -58,7 +61,7 @@ struct Salvage {
         let isListed = try readIDs()
         try checkOpen()
         if !incomplete.isEmpty || !isListed {
-            // Its rows have nothing by which those that come again are known.
+            // The rows of `attempts` have no key that would reveal duplicates.
             if incomplete.contains(.attempts) { try tables.database.run("DELETE FROM attempts") }
             let pages = PageScan(path)
             self.pages = pages
@@ -94,7 +97,9 @@ struct Salvage {
             .integer() ?? 0
         try tables.database.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
         let salvaged = "\(waiting) waiting events and \(dead) dead letters were moved to a new file"
-        return lost == 0 ? "\(salvaged), none is known to be missing" : "\(salvaged), \(lost) events could not be read"
+        let missing = lost == 0 ? "none is known to be missing" : "\(lost) events could not be read"
+        guard isProgressLost else { return "\(salvaged), \(missing)" }
+        return "\(salvaged), \(missing); some connectors' progress was lost: they may get events again"
     }
 
     /// Releases the lock of the damaged file.
@@ -193,28 +198,32 @@ struct Salvage {
     // MARK: Completing
 
     /// Makes the rows consistent: adds missing connectors and cursors, deletes orphans, and recomputes the counters.
-    private func complete() throws(Database.Failure) {
+    private mutating func complete() throws(Database.Failure) {
         let bits = Schema.sequenceBits
+        // The number of a lost connector may be given to another one below.
+        for table in ["cursors", "retries", "dead", "skipped", "attempts"] {
+            try tables.database.run("DELETE FROM \(table) WHERE target NOT IN (SELECT target FROM targets)")
+        }
         try tables.database.run(
             """
             DELETE FROM routes WHERE NOT json_valid(targets) OR json_type(targets) <> 'array';
             DELETE FROM events WHERE position >> \(bits) NOT IN (SELECT route FROM routes)
                 OR position & \(Schema.sequences.upperBound) = 0;
             INSERT OR IGNORE INTO targets(path) SELECT value FROM routes, json_each(targets) WHERE json_each.type = 'text';
-            DELETE FROM cursors WHERE target NOT IN (SELECT target FROM targets) OR route NOT IN (SELECT route FROM routes);
+            DELETE FROM cursors WHERE route NOT IN (SELECT route FROM routes);
             INSERT OR IGNORE INTO cursors(target, route, position) SELECT target, route, collected
                 FROM routes, json_each(targets), targets AS known WHERE known.path = json_each.value;
+            """
+        )
+        isProgressLost = try tables.statement("SELECT changes()").integer() ?? 0 > 0
+        try tables.database.run(
+            """
             UPDATE cursors SET position = min(position, (SELECT coalesce(max(position), route << \(bits)) FROM events
                 WHERE position >= route << \(bits) AND position < (route + 1) << \(bits)));
             """
         )
         for table in ["retries", "dead", "skipped"] {
-            try tables.database.run(
-                """
-                DELETE FROM \(table) WHERE target NOT IN (SELECT target FROM targets)
-                    OR position NOT IN (SELECT position FROM events);
-                """
-            )
+            try tables.database.run("DELETE FROM \(table) WHERE position NOT IN (SELECT position FROM events)")
         }
         // A dead letter is not retried.
         try tables.database.run(

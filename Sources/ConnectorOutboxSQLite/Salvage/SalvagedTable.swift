@@ -42,6 +42,8 @@ enum SalvagedTable: String, CaseIterable {
     /// An index that contains the essential columns of the table's rows; nil for none.
     var index: (name: String, columns: [String], order: String)? {
         switch self {
+        case .routes: ("sqlite_autoindex_routes_1", ["route", "targets", "NULL"], "targets")
+        case .targets: ("sqlite_autoindex_targets_1", ["target", "path", "0", "0", "NULL"], "path")
         case .retries: ("retries_by_time", ["target", "position", "due", "1", "0", "NULL"], "target, due")
         case .dead: ("dead_by_position", ["target", "position"], "position")
         default: nil

@@ -79,11 +79,13 @@ extension OutboxTables {
     /// Stores and deletes an event on a reserved route, to detect any failure that storing a real event would meet.
     func prove() throws(Database.Failure) {
         let position = Schema.positions(of: Schema.routes.upperBound).upperBound
-        try statement(
-            "INSERT OR REPLACE INTO events(position, id, lane, created, payload) VALUES(?, 'proof', '', 0, x'')"
-        )
-        .run(.integer(position))
-        try statement("DELETE FROM events WHERE position = ?").run(.integer(position))
+        let delete = try statement("DELETE FROM events WHERE position = ?")
+        // A file that this code did not write may have an event there.
+        try delete.run(.integer(position))
+        // The id is a blob, which equals no event's id: those are texts.
+        try statement("INSERT INTO events(position, id, lane, created, payload) VALUES(?, x'00', '', 0, x'')")
+            .run(.integer(position))
+        try delete.run(.integer(position))
     }
 
     /// Drops the oldest events of a connector until their payloads add up to some bytes: first those never attempted, by position,
@@ -157,7 +159,7 @@ extension OutboxTables {
         let isRetried = database.changes > 0
         let isListed = isDead || isRetried
         if isListed {
-            // So that it does not count as delivered for as long as it is remembered.
+            // Mark it as skipped, so that it does not count as delivered while it is remembered.
             try statement(
                 """
                 INSERT OR IGNORE INTO skipped(target, position) SELECT target, ?2 FROM cursors

@@ -35,12 +35,16 @@ extension OutboxTables {
             SELECT events.position, id, lane, created, payload, checksum, attempts, renewed
             FROM retries JOIN events USING(position) WHERE target = ? AND due <= ? ORDER BY due LIMIT ?
             """
-        ).run(.integer(target), .time(now), .integer(Int64(limits.count))) { row throws(Database.Failure) in
-            // With zero attempts it would count as new.
-            var entry = try entry(row, attempts: max(1, Int(try row.integer(6))))
-            entry.renewedAt = try row.optionalTime(7)
-            builder.add(entry)
-        }
+        ).run(
+            [.integer(target), .time(now), .integer(Int64(limits.count))],
+            until: { row throws(Database.Failure) in
+                // With zero attempts it would count as new.
+                var entry = try entry(row, attempts: max(1, Int(try row.integer(6))))
+                entry.renewedAt = try row.optionalTime(7)
+                builder.add(entry)
+                return builder.isFull
+            }
+        )
         (batch.entries, batch.isFull) = (builder.entries, builder.isFull)
         if batch.isEmpty { batch.entries = try fresh(target, limits, isFull: &batch.isFull) }
         if batch.isEmpty {
@@ -69,7 +73,7 @@ extension OutboxTables {
                 row throws(Database.Failure) in
                 let sequence = Schema.sequence(of: try row.integer(0, in: Schema.positions))
                 guard sequence < oldest?.sequence ?? .max else { return }
-                // A damaged event is the oldest, too.
+                // An event with a damaged time counts as the oldest.
                 oldest = (sequence, (try? row.time(1)) ?? Timestamp(nanoseconds: 0))
             }
         }
@@ -92,13 +96,14 @@ extension OutboxTables {
             // The byte limit applies to each route, to avoid reading large events that will not be used.
             var builder = BatchBuilder(limits: limits)
             try select.run(
-                .integer(cursor.position),
-                .integer(cursor.end),
-                .integer(target),
-                .integer(Int64(limits.count))
-            ) { row throws(Database.Failure) in
-                builder.add(try entry(row, attempts: 0))
-            }
+                [
+                    .integer(cursor.position), .integer(cursor.end), .integer(target), .integer(Int64(limits.count)),
+                ],
+                until: { row throws(Database.Failure) in
+                    builder.add(try entry(row, attempts: 0))
+                    return builder.isFull
+                }
+            )
             if !builder.entries.isEmpty { lists.append(builder.entries) }
             end = min(end, builder.refused ?? .max)
         }

@@ -148,7 +148,6 @@ extension OutboxTables {
 
     /// The records in a selection, with their attempts.
     func records(_ selection: RecordSelection) throws(Database.Failure) -> [OutboxRecord] {
-        var records: [OutboxRecord] = []
         var all: [Found] = []
         try read(selection, payload: "payload") { row throws(Database.Failure) in
             all.append(
@@ -162,41 +161,67 @@ extension OutboxTables {
                 )
             )
         }
-        for found in all {
-            var attempts: [PastAttempt] = []
-            try statement(
-                """
-                SELECT at, until, count, code, reason FROM attempts
-                WHERE target = ? AND last >= ? AND first <= ? ORDER BY at, rowid
-                """
-            ).run(.integer(found.target), .integer(found.position), .integer(found.position)) {
-                row throws(Database.Failure) in
-                let code = row.text(3)
-                attempts.append(
-                    PastAttempt(
-                        at: try row.time(0),
-                        until: try row.time(1),
-                        count: Int(try row.integer(2)),
-                        failure: code.isEmpty ? nil : DeliveryFailure(.init(rawValue: code), row.text(4))
-                    )
-                )
-            }
-            records.append(
-                OutboxRecord(
-                    target: found.path,
-                    event: found.event,
-                    state: found.state,
-                    due: found.due,
-                    attempts: attempts,
-                    cursor: RecordCursor(
-                        time: found.event.createdAt.nanoseconds,
-                        position: UInt64(clamping: found.position),
-                        target: found.path
-                    )
+        return zip(all, try attempts(at: all)).map { found, attempts in
+            OutboxRecord(
+                target: found.path,
+                event: found.event,
+                state: found.state,
+                due: found.due,
+                attempts: attempts,
+                cursor: RecordCursor(
+                    time: found.event.createdAt.nanoseconds,
+                    position: UInt64(clamping: found.position),
+                    target: found.path
                 )
             )
         }
-        return records
+    }
+
+    /// The attempts at each event, oldest first. Reads the attempts of a connector once, however many of its events there are.
+    private func attempts(at events: [Found]) throws(Database.Failure) -> [[PastAttempt]] {
+        var attempts = [[PastAttempt]](repeating: [], count: events.count)
+        for (target, indices) in Dictionary(grouping: events.indices, by: { events[$0].target }) {
+            let sorted = indices.sorted { events[$0].position < events[$1].position }
+            let positions = sorted.map { events[$0].position }
+            guard let first = positions.first, let last = positions.last else { continue }
+            // An attempt at several events is one at all positions in a range, which lies on one route.
+            try statement(
+                """
+                SELECT first, last, at, until, count, code, reason FROM attempts
+                WHERE target = ? AND last BETWEEN ? AND ? AND first <= ? ORDER BY at, rowid
+                """
+            ).run(
+                .integer(target),
+                .integer(first),
+                .integer(Schema.positions(of: Schema.route(of: last)).upperBound),
+                .integer(last)
+            ) { row throws(Database.Failure) in
+                let start = Self.count(in: positions, below: try row.integer(0, in: Schema.positions))
+                let end = try row.integer(1, in: Schema.positions)
+                let code = row.text(5)
+                let attempt = PastAttempt(
+                    at: try row.time(2),
+                    until: try row.time(3),
+                    count: Int(try row.integer(4)),
+                    failure: code.isEmpty ? nil : DeliveryFailure(.init(rawValue: code), row.text(6))
+                )
+                for (position, index) in zip(positions[start...], sorted[start...]) {
+                    guard position <= end else { break }
+                    attempts[index].append(attempt)
+                }
+            }
+        }
+        return attempts
+    }
+
+    /// The number of positions, which are in ascending order, below another one.
+    private static func count(in positions: [Int64], below position: Int64) -> Int {
+        var (low, high) = (0, positions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if positions[middle] < position { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// An event at a connector.

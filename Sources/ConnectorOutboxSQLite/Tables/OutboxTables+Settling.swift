@@ -37,7 +37,7 @@ extension OutboxTables {
                 try statement("DELETE FROM retries WHERE target = ? AND position = ?").run(key)
             }
             switch outcome {
-            case .waiting, .delivered, .dropped: break
+            case .waiting, .delivered: break
             case .retry(let due):
                 try statement(
                     "INSERT INTO retries(target, position, due, attempts, since, renewed) VALUES(?, ?, ?, ?, ?, ?)"
@@ -54,12 +54,11 @@ extension OutboxTables {
         let (count, bytes) = Self.retried(batch.entries, outcomes, isRetry: isRetry)
         try statement(
             """
-            UPDATE targets SET delivered = delivered + ?, dropped = dropped + ?, last = coalesce(?, last),
+            UPDATE targets SET delivered = delivered + ?, last = coalesce(?, last),
             retried = max(0, retried + ?), retried_bytes = max(0, retried_bytes + ?), turn = ? WHERE target = ?
             """
         ).run(
             .integer(Int64(delivered)),
-            .integer(Int64(outcomes.count { $0 == .dropped })),
             delivered > 0 ? .time(attempt.at) : .null,
             .integer(count),
             .integer(bytes),
@@ -67,7 +66,7 @@ extension OutboxTables {
             .integer(target)
         )
         if isRetry {
-            for (entry, outcome) in zip(batch.entries, outcomes) where outcome == .delivered || outcome == .dropped {
+            for (entry, outcome) in zip(batch.entries, outcomes) where outcome == .delivered {
                 try forget(entry.position)
             }
         } else {
@@ -300,7 +299,7 @@ extension OutboxTables {
         ).run(.integer(position))
         guard database.changes == 1 else { return }
         try statement("DELETE FROM attempts WHERE first = ?1 AND last = ?1").run(.integer(position))
-        // By the table's key, which begins with the target.
+        // Naming the targets lets SQLite use the table's key, which begins with the target.
         try statement(
             "DELETE FROM skipped WHERE position = ?1 AND target IN (SELECT target FROM targets)"
         ).run(.integer(position))

@@ -10,6 +10,9 @@ package enum ContentCoding: String, Sendable {
     /// Not encoded.
     case identity
 
+    /// The maximum number of codings of one body: a short list of names can cost a minute of decoding. curl has the same limit.
+    package static let countLimit = 5
+
     /// Reads one name of `Content-Encoding`, without blanks; `nil` for unsupported ones, such as `br` and `zstd`.
     package init?(name: some StringProtocol) {
         switch name.lowercased() {

@@ -31,8 +31,10 @@ enum Inflate {
             unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             unsafe stream.avail_in = UInt32(clamping: input.count)
             repeat {
-                // Grows with the output; one byte above the limit proves that the output is too large.
-                let room = min(max(4096, 4 * input.count, output.count), limit + 1 - output.count)
+                // Starts small, because the input may have many short streams, and grows with the output. One byte above the
+                // limit proves that the output is too large.
+                let size = output.isEmpty ? 1 << 16 : max(4 * input.count, output.count)
+                let room = min(size, limit + 1 - output.count)
                 output += unsafe [UInt8](unsafeUninitializedCapacity: room) { piece, count in
                     unsafe stream.next_out = piece.baseAddress
                     unsafe stream.avail_out = UInt32(clamping: room)

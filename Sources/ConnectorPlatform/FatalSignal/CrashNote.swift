@@ -28,8 +28,8 @@ public import ConnectorBase
 /// installed before, such as those of Swift's backtracer or a sanitizer, run next; handlers that you install later must
 /// call the previous ones as well.
 ///
-/// Not detected: `_exit`, `SIGKILL`, a stack overflow on a thread that the host did not start, and images on systems
-/// other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
+/// Not detected: `_exit` outside a plugin's own image, `SIGKILL`, a stack overflow on a thread that the host did not start, and
+/// images on systems other than Linux. A plugin that destroyed its stack may be misnamed, or not named at all.
 public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     /// The signal, such as `SIGSEGV`; `exit`, `quick_exit` or `_exit` if the plugin called that; `silence` for a
     /// command that ended without a report.
@@ -116,7 +116,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
         unsafe fatal_signal_install_in(memory) == 0
     }
 
-    /// Reads a note; nil if the text is none.
+    /// Reads a note; nil if the text is not one.
     package init?(text: [UInt8]) {
         guard let json = try? JSONValue(parsing: text), let note = CrashNote(json) else { return nil }
         self = note
@@ -124,7 +124,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the note that an earlier process left, and removes the file.
     ///
-    /// - Returns: Nil if there is none, or no note in the file.
+    /// - Returns: Nil if there is no file, or no note in it.
     public static func take(from file: String) -> CrashNote? {
         guard let note = note(in: file) else { return nil }
         remove(file)
@@ -136,7 +136,7 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the note that an earlier process left.
     ///
-    /// - Returns: Nil if there is none, or no note in the file.
+    /// - Returns: Nil if there is no file, or no note in it.
     public static func note(in file: String) -> CrashNote? {
         let descriptor = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -11,9 +11,9 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The paths of the gates that use an image, as a crash note has them: the first, and whether there are more.
+/// The paths of the gates that use an image, as a crash note lists them: the first ``limit``, and whether there are more.
 ///
-/// Every text is kept for ever, so there must be few.
+/// Every text is kept forever, so there must be few.
 struct GateNames {
     /// How many are named.
     static let limit = 16
@@ -23,7 +23,7 @@ struct GateNames {
 
     /// Adds a gate.
     ///
-    /// - Returns: The text, if it is another one now.
+    /// - Returns: The text, if it has changed.
     mutating func add(_ gate: String) -> String? {
         guard gates.count <= Self.limit, gates.insert(gate).inserted else { return nil }
         text = gates.count > Self.limit ? "\(text), and more" : text.isEmpty ? gate : "\(text), \(gate)"
@@ -48,7 +48,7 @@ package final class PluginImages: Sendable {
     }
 
     private struct State {
-        /// The images, youngest last.
+        /// The images, newest last.
         var entries: [Entry] = []
         /// The files whose constructors run or wait for the dynamic linker's lock; the first holds the lock.
         var loading: [String] = []

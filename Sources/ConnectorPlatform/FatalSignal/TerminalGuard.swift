@@ -5,8 +5,8 @@ internal import CFatalSignal
 
 /// The terminal that this process has put into full-screen mode, and restores however the process ends.
 ///
-/// The handlers of ``CrashNote`` restore it before they print anything. Code that calls `_exit` must call ``leave()``
-/// first.
+/// `exit`, the handlers of ``CrashNote``, and signals that the process does not handle restore it first. Code that calls `_exit` must
+/// call ``leave()``.
 package enum TerminalGuard {
     /// Puts a terminal into full-screen mode: see `terminal_guard.h`.
     ///

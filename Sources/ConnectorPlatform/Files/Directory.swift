@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
-    // As in OpenFile: the compiler may take `stat` from this module.
+    // As in Monitor: the compiler may take `stat` from this module.
     import SwiftOverlayShims
 #else
     import Darwin

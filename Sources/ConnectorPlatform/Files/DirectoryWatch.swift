@@ -11,14 +11,14 @@ internal import Synchronization
 
 /// Reports changes in directories as they happen: inotify on Linux; elsewhere it cannot be created.
 ///
-/// It names no change: whoever uses it looks again. What happens on file systems of other machines, or because something is mounted over
-/// a name, it does not see.
+/// It does not say what changed: its user looks again. It misses changes on file systems of other machines, and those made by
+/// mounting something over a name.
 package final class DirectoryWatch: Sendable {
     /// What is of interest in a directory.
     package struct Interest: Sendable, Hashable {
         /// The entries; nil for all.
         package var names: Set<String>?
-        /// Whether writing to an entry is of interest, besides that entries come, go or are replaced.
+        /// Whether writing to an entry is of interest, besides entries that come, go or are replaced.
         package var includesWriting: Bool
 
         /// Describes an interest.
@@ -50,10 +50,11 @@ package final class DirectoryWatch: Sendable {
     private let onChange: @Sendable () -> Void
 
     #if os(Linux)
-        /// Begins without a directory.
+        /// Creates a watch without a directory.
         ///
         /// - Parameter onChange: Called on the watch's thread after one or more changes.
-        /// - Throws: `EMFILE` or `ENOSPC` if this user's instances or watches are used up, `ENOMEM`, or `EAGAIN` without a thread.
+        /// - Throws: `EMFILE` or `ENOSPC` if this user's instances or watches are used up, `ENOMEM`, or `EAGAIN` if there is no
+        ///   thread.
         package init(onChange: @escaping @Sendable () -> Void) throws(SystemError) {
             self.onChange = onChange
             events = inotify_init1(Int32(O_CLOEXEC))

@@ -3,7 +3,7 @@
 
 #if canImport(Glibc)
     internal import Glibc
-    // As in OpenFile: the compiler may take `stat` from this module.
+    // As in Monitor: the compiler may take `stat` from this module.
     internal import SwiftOverlayShims
 #else
     internal import Darwin

@@ -28,7 +28,7 @@ package struct FileIdentity: Sendable, Hashable {
     /// The kind of the file and its permissions, as stat(2) has them.
     package var mode: UInt32
 
-    /// The identity of bytes that are no file.
+    /// The identity of bytes that are not a file.
     package init(size: Int) {
         (device, inode, self.size, modified, changed) = (0, 0, size, 0, 0)
         (owner, group, mode) = (0, 0, 0)
@@ -41,7 +41,7 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Identifies what stands at a path itself, which may be a symbolic link; nil if nothing does.
+    /// Identifies the entry at a path itself, which may be a symbolic link; nil if there is none.
     package init?(itself path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }

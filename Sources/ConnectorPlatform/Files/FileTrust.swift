@@ -6,7 +6,7 @@ internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
-    // As in OpenFile: the compiler may take `stat` from this module.
+    // As in Monitor: the compiler may take `stat` from this module.
     import SwiftOverlayShims
 #else
     import Darwin
@@ -50,13 +50,13 @@ package final class FileTrust: Sendable {
         fileprivate var group: UInt32
         fileprivate var mode: UInt32
 
-        /// Takes the members of the same meaning of stat(2).
+        /// Takes the corresponding members of stat(2).
         package init(user: UInt32, group: UInt32, mode: UInt32) {
             (self.user, self.group, self.mode) = (user, group, mode)
         }
     }
 
-    /// The reason that another user could change a file, which is not a symbolic link and whose metadata are known; nil if none can.
+    /// The reason that another user could change a file that is not a symbolic link, given its metadata; nil if none can.
     package func concern(_ path: String, _ owner: Owner) -> String? {
         let parent = resolve(path.parentPath, depth: 0)
         if parent.isMissing || parent.concern != nil { return parent.concern ?? concern(path) }
@@ -77,7 +77,7 @@ package final class FileTrust: Sendable {
         }
         let place: Location
         if path == "." {
-            // The current directory, which every relative path begins at, is looked up once.
+            // The current directory, where every relative path begins, is looked up once.
             place = resolve(path.rootedPath, depth: depth + 1)
         } else if !path.isEmpty, path.utf8.allSatisfy({ $0 == UInt8(ascii: "/") }) {
             place = examine("/", below: nil, depth: depth)

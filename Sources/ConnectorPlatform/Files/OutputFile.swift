@@ -11,21 +11,21 @@ internal import Synchronization
 
 /// Writes files and descriptors until everything is written.
 package enum OutputFile {
-    /// The number of files that were replaced, so that two threads use two temporary names.
+    /// The number of files replaced so far, so that two threads use different temporary names.
     private static let count = Atomic<UInt64>(0)
 
-    /// Replaces a file by a rename, so that whoever reads it meanwhile reads the old one or the new one.
+    /// Replaces a file by renaming another one, so that a concurrent reader sees either the old file or the new one.
     ///
-    /// Others may read the file, as far as the process's mask lets them.
+    /// By default, others may read the file, as far as the process's umask lets them.
     ///
-    /// - Parameter mode: Who may read and write it.
+    /// - Parameter mode: The file's permissions, before the umask.
     package static func replace(
         _ path: String,
         with bytes: [UInt8],
         mode: UInt32 = 0o644
     ) throws(SystemError) {
         let temporary = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue)"
-        // A process of the same number may have left one: in a container each has the first.
+        // An earlier process with the same id may have left one: in a container, the first process always has the same id.
         unsafe unlink(temporary)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
         guard file >= 0 else { throw SystemError() }

@@ -5,13 +5,13 @@ internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc
-    // As in OpenFile: the compiler may take `stat` from this module.
+    // As in Monitor: the compiler may take `stat` from this module.
     import SwiftOverlayShims
 #else
     import Darwin
 #endif
 
-/// The look-ups that the system makes to follow a path: one name in one directory each, also those of symbolic links.
+/// The look-ups that the system makes to follow a path: each of one name in one directory, including those of symbolic links.
 ///
 /// What the path leads to changes only if one of them does, or the content of the file itself.
 package struct PathLookups: Sendable, Hashable {
@@ -28,7 +28,7 @@ package struct PathLookups: Sendable, Hashable {
     /// What the path leads to, without symbolic links; nil if it leads nowhere.
     package private(set) var target: String?
 
-    /// The most look-ups; links that lead to each other have no end.
+    /// The most look-ups: links that lead to each other never end.
     private static let limit = 512
 
     /// Follows a path.

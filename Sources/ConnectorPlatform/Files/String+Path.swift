@@ -43,7 +43,7 @@ extension String {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// The path without symbolic links; as it is if it leads nowhere.
+    /// The path without symbolic links; unchanged if it leads nowhere.
     package var realPath: String {
         guard !isEmpty, let real = unsafe realpath(self, nil) else { return self }
         defer { unsafe free(real) }

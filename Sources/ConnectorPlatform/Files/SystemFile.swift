@@ -9,7 +9,7 @@
 
 /// Reads small files, such as those of `/proc`.
 package enum SystemFile {
-    /// The first bytes of a file, as far as one read(2) gives them.
+    /// The first bytes of a file, as many as one read(2) returns.
     package static func bytes(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
         // Opening a FIFO would otherwise wait for a writer.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -37,7 +37,7 @@ package enum TemporaryDirectory {
         unsafe rmdir(path)
     }
 
-    /// Whether there is a directory itself, and no link to one; makes it one that this user may empty.
+    /// Whether the path is a directory itself, and not a link to one. If so, changes its mode so that this user may empty it.
     private static func isDirectory(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

@@ -11,8 +11,8 @@
 
 /// A program that is run for its output: without a shell, with a small environment, a time limit and a size limit.
 ///
-/// The child has its own process group, which is killed at the deadline, inherits no descriptor, reads nothing, and what it
-/// writes to standard error is dropped. The caller's thread is blocked until the child has ended and is reaped.
+/// The child has its own process group, which is killed at the deadline. It inherits no descriptors and reads nothing, and what it
+/// writes to standard error is dropped. The caller's thread is blocked until the child has ended and been reaped.
 package struct ChildCommand: Sendable, Hashable {
     /// The program, a path or a name that is searched in `PATH`, and its arguments.
     package var arguments: [String]
@@ -27,7 +27,7 @@ package struct ChildCommand: Sendable, Hashable {
     package enum Failure: Error, Sendable, Hashable {
         /// It could not be started; the `errno`.
         case notStarted(Int32)
-        /// It ended with another status than 0.
+        /// It ended with a status other than 0.
         case status(Int32)
         /// A signal ended it.
         case signal(Int32)
@@ -46,17 +46,22 @@ package struct ChildCommand: Sendable, Hashable {
     }
 
     /// Runs the program, and returns what it wrote to standard output.
-    package func output() throws(Failure) -> [UInt8] {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .notStarted(errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (source, target) = (ends[0], ends[1])
-        defer { close(source) }
-        let started = Result { () throws(Failure) in try start(writingTo: target) }
-        close(target)
+    ///
+    /// - Parameter isCancelled: Asked some times a second; the child's group is killed once the answer is true.
+    package func output(unless isCancelled: () -> Bool = { false }) throws(Failure) -> [UInt8] {
+        let pipe: Pipe
+        do throws(SystemError) {
+            pipe = try Pipe()
+        } catch {
+            throw .notStarted(error.number)
+        }
+        defer { close(pipe.reading) }
+        let started = Result { () throws(Failure) in try start(writingTo: pipe.writing) }
+        close(pipe.writing)
         let child = try started.get()
-        _ = fcntl(source, F_SETFL, O_NONBLOCK)
-        return try finish(child, readingFrom: source)
+        // The child's end blocks, as programs expect.
+        _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
+        return try finish(child, readingFrom: pipe.reading, unless: isCancelled)
     }
 
     /// Starts the child in a process group of its own.
@@ -67,7 +72,8 @@ package struct ChildCommand: Sendable, Hashable {
                 unsafe posix_spawn_file_actions_adddup2(&actions, target, STDOUT_FILENO)
                 unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
                 #if os(Linux)
-                    // What the application opened without O_CLOEXEC. The closing of what is gone meanwhile is not an error.
+                    // Closes what the application opened without O_CLOEXEC. Closing a descriptor that is gone by then is not an
+                    // error.
                     for entry in (try? Directory.entries(of: "/proc/self/fd")) ?? [] {
                         guard let descriptor = Int32(entry.name), descriptor > STDERR_FILENO,
                             fcntl(descriptor, F_GETFD) == 0
@@ -82,7 +88,11 @@ package struct ChildCommand: Sendable, Hashable {
     }
 
     /// Reads until the child has ended, or must not continue, and reaps it.
-    private func finish(_ child: pid_t, readingFrom source: Int32) throws(Failure) -> [UInt8] {
+    private func finish(
+        _ child: pid_t,
+        readingFrom source: Int32,
+        unless isCancelled: () -> Bool
+    ) throws(Failure) -> [UInt8] {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout
         var output: [UInt8] = []
@@ -105,7 +115,7 @@ package struct ChildCommand: Sendable, Hashable {
             if isOpen { isOpen = Self.read(source, into: &output, limit: limit) }
             guard output.count <= limit else { throw kill(.tooLong) }
             if status == nil { status = ChildProcess.wait(for: child, WNOHANG) }
-            // A child of the child that holds the pipe delays nothing.
+            // A child of the child that still holds the pipe delays nothing.
             if let status {
                 if isOpen { _ = Self.read(source, into: &output, limit: limit) }
                 guard output.count <= limit else { throw .tooLong }
@@ -113,6 +123,7 @@ package struct ChildCommand: Sendable, Hashable {
                 return output
             }
             guard clock.now < deadline else { throw kill(.overdue) }
+            guard !isCancelled() else { throw kill(.signal(SIGKILL)) }
             var descriptor = pollfd(fd: isOpen ? source : -1, events: Int16(POLLIN), revents: 0)
             _ = unsafe poll(&descriptor, 1, pause)
             pause = min(pause * 2, 20)

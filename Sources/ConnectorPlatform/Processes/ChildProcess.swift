@@ -17,13 +17,14 @@ enum ChildProcess {
         typealias FileActions = posix_spawn_file_actions_t
     #endif
 
-    /// Starts a program. No signal is blocked or handled in it: those that this process receives by other means are blocked here.
+    /// Starts a program. No signal is blocked or handled in it, even those that this process blocks in order to receive them by other
+    /// means.
     ///
     /// - Parameters:
     ///   - arguments: The program, a path or a name that is searched in `PATH`, and its arguments; at least one.
     ///   - environment: The variables that the child gets, and no others.
     ///   - ownsGroup: Whether it has a process group of its own; on macOS it then inherits no descriptor but those that are added.
-    ///   - add: Says which descriptors it has.
+    ///   - add: Adds the descriptors that it has.
     /// - Returns: Its id, valid until the process has been reaped.
     static func start(
         _ arguments: [String],

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -10,9 +12,10 @@
 #endif
 
 /// A child process with this process's terminal and working directory, which the caller waits for.
-package struct ForegroundProcess: Sendable {
-    /// Its id, valid until status() has returned.
-    package let id: Int32
+package final class ForegroundProcess: Sendable {
+    private let id: pid_t
+    /// Whether it has been reaped, so that its id may be another process's.
+    private let isReaped = Mutex(false)
 
     /// Starts a program, in this process's group, so that Ctrl-C reaches it, too.
     ///
@@ -26,11 +29,24 @@ package struct ForegroundProcess: Sendable {
         }
     }
 
+    /// Sends it a signal, unless it has been reaped.
+    package func signal(_ number: Int32) {
+        isReaped.withLock { isReaped in
+            if !isReaped { kill(id, number) }
+        }
+    }
+
     /// Waits for its end. Blocks; call it once.
     ///
-    /// - Returns: Its exit status, or 128 and the signal that ended it, as a shell says it.
+    /// - Returns: Its exit status, or 128 plus the signal that ended it, as a shell reports it.
     package func status() -> Int32 {
-        let status = ChildProcess.wait(for: id, 0) ?? 0
+        // Waits without reaping it, and so without the lock.
+        var end = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        let status = isReaped.withLock { isReaped in
+            isReaped = true
+            return ChildProcess.wait(for: id, 0) ?? 0
+        }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }

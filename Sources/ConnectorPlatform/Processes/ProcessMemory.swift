@@ -11,7 +11,7 @@
 package enum ProcessMemory {
     /// The private memory of a process, in bytes; nil if it has ended, and on systems without `/proc`.
     ///
-    /// These are the resident pages of no file: statm(5) can be read of any process, in contrast to smaps.
+    /// These are the resident pages that belong to no file. Unlike smaps, statm(5) can be read for any process.
     package static func privateBytes(of process: Int32) -> Int64? {
         guard let bytes = try? SystemFile.bytes(of: "/proc/\(process)/statm", limit: 256) else { return nil }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

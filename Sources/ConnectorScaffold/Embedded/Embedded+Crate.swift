@@ -32,7 +32,7 @@ use std::time::Duration;
 pub struct Status(pub i32);
 
 impl Status {
-    /// For a reason that no other status names.
+    /// Failed, for a reason that no other status names.
     pub const FAILED: Status = Status(1);
     /// The caller's arguments or configuration are wrong; the same call will fail again.
     pub const INVALID: Status = Status(2);
@@ -58,6 +58,8 @@ impl Status {
     pub const TOO_LARGE: Status = Status(12);
     /// The vendor's answer was not what its protocol says.
     pub const PROTOCOL: Status = Status(13);
+    /// The gate is not open.
+    pub const NOT_OPEN: Status = Status(14);
 
     fn is_usually_retryable(self) -> bool {
         [Status::RATE_LIMITED, Status::UNAVAILABLE, Status::TIMED_OUT, Status::PROTOCOL].contains(&self)
@@ -82,7 +84,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind, which may be tried again if its kind usually may.
+    /// An error of a kind, which is retryable if its kind usually is.
     pub fn new(status: Status, message: impl Into<String>) -> Error {
         Error {
             status,
@@ -104,14 +106,27 @@ impl Error {
         Error::new(Status::PROTOCOL, message)
     }
 
-    /// The same error of a source, such as a vendor's name.
+    /// The same error from a source, such as a vendor's name.
     pub fn in_domain(mut self, domain: &str) -> Error {
         self.domain = domain.to_owned();
         self
     }
 
-    /// The error that a response means which is not a success, with its Retry-After.
+    /// The error for a response other than success, with its Retry-After. A redirect is the answer of a proxy or a captive
+    /// portal, and so is a web page under 400 or 422; the call may be tried again.
     pub(crate) fn of_response(response: &Response, vendor: &str) -> Error {
+        let foreign = match response.status {
+            300..=399 => Some("a redirect"),
+            400 | 422 if response.is_page() => Some("a web page"),
+            _ => None,
+        };
+        if let Some(foreign) = foreign {
+            let message = format!(
+                "{foreign} (HTTP {}) came instead of {vendor}'s answer; a proxy or a captive portal may have sent it",
+                response.status
+            );
+            return Error { detail: response.status as i32, ..Error::protocol(message).in_domain(vendor) };
+        }
         let status = match response.status {
             400 | 422 => Status::INVALID,
             401 | 403 => Status::UNAUTHORIZED,
@@ -125,23 +140,14 @@ impl Error {
             400..=499 => Status::FAILED,
             _ => Status::PROTOCOL,
         };
-        let is_redirect = (300..400).contains(&response.status);
-        let message = if is_redirect {
-            format!(
-                "a redirect (HTTP {}) came instead of {vendor}'s answer; a proxy or a captive portal may have sent it",
-                response.status
-            )
-        } else {
-            format!("{vendor} answered HTTP {}", response.status)
-        };
-        let mut error = Error::new(status, message).in_domain(vendor);
+        let mut error = Error::new(status, format!("{vendor} answered HTTP {}", response.status)).in_domain(vendor);
         error.is_retryable &= response.status != 505;
-        error.retry_after = if is_redirect { None } else { response.retry_after() };
+        error.retry_after = response.retry_after();
         error.detail = response.status as i32;
         error
     }
 
-    /// The error that the host explained, if it did.
+    /// The error with the host's explanation, if it gave one.
     pub(crate) fn of_host(status: i32, error: Option<&sys::Error>) -> Error {
         let text = |bytes: &[u8]| {
             let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -158,7 +164,7 @@ impl Error {
         result
     }
 
-    /// The error as it crosses the ABI.
+    /// The error in the form that crosses the ABI.
     pub(crate) fn to_sys(&self) -> sys::Error {
         let mut error = sys::Error::empty();
         error.code = if self.status.0 == 0 { Status::FAILED.0 } else { self.status.0 };
@@ -180,7 +186,7 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl sys::Error {
-    /// For the other side to fill in.
+    /// An empty error for the other side to fill in.
     pub(crate) fn empty() -> sys::Error {
         sys::Error {
             struct_size: std::mem::size_of::<sys::Error>() as u32,
@@ -194,7 +200,7 @@ impl sys::Error {
     }
 }
 
-/// Copies as many whole characters as fit with a NUL after them.
+/// Copies as many whole characters as fit, with a NUL after them.
 fn copy(text: &str, bytes: &mut [u8]) {
     let mut end = text.len().min(bytes.len() - 1);
     while !text.is_char_boundary(end) {
@@ -237,6 +243,108 @@ mod tests {
             assert_eq!(error.retry_after, (status >= 400).then(|| Duration::from_secs(7)));
         }
     }
+
+    #[test]
+    fn a_web_page_is_not_the_vendors_refusal() {
+        for (status, content_type, body, is_foreign) in [
+            (400, "text/html; charset=utf-8", "Bad request", true),
+            (422, "Application/XHTML+xml", "Bad request", true),
+            (400, "application/json", " \u{FEFF}<html>", true),
+            (400, "", "<html>", true),
+            (400, "text/html", " {\"error\": 1}", false),
+            (400, "text/html", "[]", false),
+            (400, "text/html", " \r\n", false),
+            (400, "text/plain; format=html", "Bad request", false),
+            (404, "text/html", "<html>", false),
+        ] {
+            let headers = [("content-type", content_type), ("Retry-After", "7")];
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            let response = Response { status, headers, body: body.into(), now: Duration::ZERO };
+            let error = Error::of_response(&response, "vendor");
+            assert_eq!((error.status == Status::PROTOCOL, error.is_retryable), (is_foreign, is_foreign), "{body:?}");
+            assert_eq!(error.message.starts_with("a web page (HTTP 4"), is_foreign, "{}", error.message);
+            assert_eq!(error.retry_after.is_none(), is_foreign);
+        }
+    }
+}
+
+"""##,
+"src/gate.rs": ##"""
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+use crate::waiting::{finish, Pending};
+use crate::{http, sys, task, Error, Host, Json};
+use std::os::raw::c_void;
+
+/// A gate that the plugin uses, over `gates/1`. It offers the capability that the manifest names, and nothing else.
+///
+/// ```no_run
+/// # use connector::Json;
+/// // "uses": { "settings": "settings/1" }
+/// # async fn example(host: connector::Host) -> Result<(), connector::Error> {
+/// let theme = host.gate("settings").call("get", &Json::object([("key", "theme".into())])).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct UsedGate {
+    pub(crate) host: Host,
+    pub(crate) name: String,
+}
+
+impl UsedGate {
+    /// Calls an operation, and awaits its result, which is null if it has none. Dropping the future cancels the call.
+    ///
+    /// `arguments` is an object of arguments by name, an array of them in order, or null for none; `bytes` are Base64. The
+    /// deadline is that of the call that awaits it, and the error that of the used gate, which names its connector.
+    pub async fn call(&self, operation: &str, arguments: &Json) -> Result<Json, Error> {
+        let result = self.start(operation, arguments)?.await?;
+        if result.is_empty() {
+            return Ok(Json::Null);
+        }
+        Json::parse(&result).map_err(|error| Error::protocol(format!("the result of the used gate: {}", error.message)))
+    }
+
+    fn start(&self, operation: &str, arguments: &Json) -> Result<Pending<Result<Vec<u8>, Error>>, Error> {
+        let gates = self.host.gates()?;
+        let arguments = if *arguments == Json::Null { String::new() } else { arguments.to_string() };
+        let call = sys::GatesCall {
+            struct_size: std::mem::size_of::<sys::GatesCall>() as u32,
+            flags: 0,
+            r#use: self.name.as_ptr(),
+            use_length: self.name.len() as u64,
+            operation: operation.as_ptr(),
+            operation_length: operation.len() as u64,
+            arguments: if arguments.is_empty() { std::ptr::null() } else { arguments.as_ptr() },
+            arguments_length: arguments.len() as u64,
+            deadline_ns: task::deadline(),
+            during: task::operation(),
+        };
+        Pending::start(self.host, cancel, |user| {
+            let (mut error, mut identifier) = (sys::Error::empty(), 0);
+            match unsafe { (gates.call)(gates.context, &call, done, user, &mut identifier, &mut error) } {
+                0 => Ok(identifier),
+                status => Err(Error::of_host(status, Some(&error))),
+            }
+        })
+    }
+}
+
+/// `done` still runs.
+fn cancel(host: Host, identifier: u64) -> bool {
+    if let Ok(gates) = host.gates() {
+        unsafe { (gates.cancel)(gates.context, identifier) };
+    }
+    false
+}
+
+unsafe extern "C" fn done(user: *mut c_void, status: i32, json: *const u8, length: u64, error: *const sys::Error) {
+    let result = match status {
+        0 => Ok(unsafe { http::bytes(json, length) }.to_vec()),
+        _ => Err(Error::of_host(status, unsafe { error.as_ref() })),
+    };
+    unsafe { finish(user, result) };
 }
 
 """##,
@@ -245,19 +353,20 @@ mod tests {
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
-use crate::sys;
+use crate::waiting::{finish, Pending};
+use crate::{sys, Error, Json, Status, Storage, UsedGate};
 use std::os::raw::c_void;
 use std::time::Duration;
 
-/// The host as one instance sees it: what the manifest names under "services". Copies are the same host,
-/// and none may be kept beyond its gate, in a static or by a thread of your own.
+/// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
+/// beyond its gate, in a static or on a thread of your own.
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const sys::Host,
 }
 
-// The functions of the host may be called from any thread, and the table lives as long as the instance: the tasks of an
-// instance, and so what they hold, end before it does.
+// The functions of the host may be called from any thread, and the table lives as long as the instance: the instance's tasks,
+// and so whatever they hold, end before it does.
 unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
@@ -283,7 +392,7 @@ impl Host {
         Duration::from_nanos(unsafe { (clock.wall_ns)(clock.context) })
     }
 
-    /// Writes a line to the application's log by `log/1`, unless the application does not record that level, or the manifest
+    /// Writes a line to the application's log by `log/1`, unless the application does not record that level or the manifest
     /// does not name the service.
     pub fn log(&self, level: Level, message: &str) {
         let Some(log) = self.service::<sys::Log>("log/1") else { return };
@@ -293,7 +402,79 @@ impl Host {
         }
     }
 
-    /// The table of a service, whose type is the caller's to know.
+    /// Waits, by a timer of `clock/1`. Dropping the future cancels the timer.
+    pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
+        self.start_timer(delay)?.await;
+        Ok(())
+    }
+
+    /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
+    ///
+    /// Never waits for a listener. A name is a letter followed by letters, digits, `.`, `_` and `-`, 64 bytes at most; the
+    /// value has at most 64 KiB as JSON.
+    ///
+    /// ```no_run
+    /// # use connector::Json;
+    /// # fn example(host: connector::Host) -> Result<(), connector::Error> {
+    /// host.emit("settings-changed", &Json::object([("theme", "dark".into())]))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn emit(&self, name: &str, value: &Json) -> Result<(), Error> {
+        let events = self.required::<sys::Events>("events/1")?;
+        let json = if *value == Json::Null { String::new() } else { value.to_string() };
+        let data = if json.is_empty() { std::ptr::null() } else { json.as_ptr() };
+        match unsafe { (events.emit)(events.context, name.as_ptr(), name.len() as u64, data, json.len() as u64) } {
+            0 => Ok(()),
+            status => Err(Error::new(Status(status), format!("the host refused the event {name:?}"))),
+        }
+    }
+
+    /// The values that the gate keeps, over `storage/1`.
+    pub fn storage(&self) -> Storage {
+        Storage { host: *self }
+    }
+
+    /// A gate that the plugin uses, by the name in its manifest's `uses`.
+    pub fn gate(&self, name: &str) -> UsedGate {
+        UsedGate { host: *self, name: name.to_owned() }
+    }
+
+    /// The gate of an optional use; nothing if no connector is bound to it.
+    pub fn optional_gate(&self, name: &str) -> Option<UsedGate> {
+        let gates = self.gates().ok()?;
+        // The table of an older host, which has no optional uses, ends before `bound`.
+        let field = std::ptr::addr_of!(gates.bound) as usize - gates as *const sys::Gates as usize;
+        let is_bound = gates.struct_size as usize <= field
+            || unsafe { (gates.bound)(gates.context, name.as_ptr(), name.len() as u64) } == 0;
+        is_bound.then(|| self.gate(name))
+    }
+
+    fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
+        let clock = self.required::<sys::Clock>("clock/1")?;
+        let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
+        Pending::start(*self, cancel_timer, |user| {
+            let mut timer = 0;
+            match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
+                Status(0) => Ok(timer),
+                Status::NOT_OPEN => Err(Error::new(Status::NOT_OPEN, "the gate is closing")),
+                Status::TOO_LARGE => Err(Error::new(Status::RATE_LIMITED, "the gate has too many timers")),
+                status => Err(Error::new(status, "the host cannot start a timer")),
+            }
+        })
+    }
+
+    /// The table of a service that the manifest must name; the caller must know its type.
+    pub(crate) fn required<Table>(&self, id: &str) -> Result<&Table, Error> {
+        self.service(id).ok_or_else(|| Error::new(Status::UNSUPPORTED, format!("the manifest must require {id}")))
+    }
+
+    /// The table of `gates/1`.
+    pub(crate) fn gates(&self) -> Result<&sys::Gates, Error> {
+        self.service("gates/1").ok_or_else(|| Error::new(Status::UNSUPPORTED, "the manifest has no \"uses\""))
+    }
+
+    /// The table of a service; the caller must know its type.
     pub(crate) fn service<Table>(&self, id: &str) -> Option<&Table> {
         unsafe {
             let host = &*self.raw;
@@ -302,7 +483,7 @@ impl Host {
     }
 
     /// Completes a call; harmless if it has ended.
-    pub(crate) fn complete(&self, operation: u64, result: Result<Option<Vec<u8>>, crate::Error>) {
+    pub(crate) fn complete(&self, operation: u64, result: Result<Option<Vec<u8>>, Error>) {
         let host = unsafe { &*self.raw };
         let context: *mut c_void = host.context;
         match result {
@@ -316,6 +497,16 @@ impl Host {
             }
         }
     }
+}
+
+/// Whether the host has stopped the timer before it fired.
+fn cancel_timer(host: Host, timer: u64) -> bool {
+    host.service::<sys::Clock>("clock/1")
+        .is_some_and(|clock| unsafe { (clock.cancel_timer)(clock.context, timer) } == 0)
+}
+
+unsafe extern "C" fn fire(user: *mut c_void) {
+    unsafe { finish(user, ()) };
 }
 
 /// Levels of the application's log.
@@ -336,29 +527,32 @@ pub enum Level {
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-use crate::{sys, task, Error, Host, Json, Status};
-use std::future::Future;
+use crate::waiting::{finish, Pending};
+use crate::{sys, task, Error, Host, Json};
 use std::os::raw::c_void;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A URL that grows, whose parts are percent-encoded unless they are secrets.
+/// A growing URL, whose parts are percent-encoded unless they are secrets.
+///
+/// Only `.` and `..` keep their meaning as a component of the path, however they are encoded: a request to a URL with such a
+/// component is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     text: String,
     has_query: bool,
+    /// Whether a component that was appended is `.` or `..`.
+    has_dot_segment: bool,
 }
 
 impl Url {
     /// Begins with a URL without a query, such as a field of the configuration.
     pub fn new(base: &str) -> Url {
-        Url { text: base.trim_end_matches('/').to_owned(), has_query: base.contains('?') }
+        Url { text: base.trim_end_matches('/').to_owned(), has_query: base.contains('?'), has_dot_segment: false }
     }
 
     /// Appends one component to the path.
     pub fn path(mut self, component: &str) -> Url {
+        self.has_dot_segment |= matches!(component, "." | "..");
         self.text.push('/');
         self.text.push_str(&percent_encode(component));
         self
@@ -399,12 +593,12 @@ impl Url {
     }
 }
 
-/// What the host replaces by the value of a secret field, in headers and bodies: "Bearer {}", for instance.
+/// A placeholder that the host replaces with the value of a secret field, in headers and bodies: `Bearer {}`, for instance.
 pub fn secret(field: &str) -> String {
     format!("{{{{secret:{field}}}}}")
 }
 
-/// All but letters, digits and `-._~` as `%XX` (RFC 3986).
+/// Encodes all but letters, digits and `-._~` as `%XX` (RFC 3986).
 pub fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -443,28 +637,31 @@ impl Request {
         self.body("application/json", body.to_string().into_bytes())
     }
 
-    /// Sends a body of a content type.
+    /// Sends a body with a content type.
     pub fn body(mut self, content_type: &str, body: Vec<u8>) -> Request {
         self.body = body;
         self.header("Content-Type", content_type)
     }
 
-    /// Sends the body as it is: the host inserts no secrets. For text of others, which may look like a placeholder.
+    /// Sends the body as it is: the host inserts no secrets. For text from others, which may contain what looks like a
+    /// placeholder.
     pub fn verbatim(mut self) -> Request {
         self.flags |= sys::HTTP_VERBATIM_BODY;
         self
     }
 
-    /// Sends the request, and awaits the response, of any HTTP status. Dropping the future cancels the request.
+    /// Sends the request, and awaits the response, whatever its HTTP status. Dropping the future cancels the request.
     ///
-    /// The deadline is that of the call that awaits.
+    /// The deadline is that of the call that awaits it.
     pub async fn send(self) -> Result<Response, Error> {
-        let exchange = Arc::new(Mutex::new(Exchange { response: None, waker: None, host: self.host }));
-        let request = self.start(&exchange)?;
-        Pending { host: self.host, request, exchange }.await
+        let mut response = self.start()?.await?;
+        if response.header("Retry-After").and_then(date).is_some() {
+            response.now = self.host.now();
+        }
+        Ok(response)
     }
 
-    /// The same for a vendor whose answer must be of HTTP 2xx: any other is an error, with its Retry-After.
+    /// Like `send`, for a vendor whose answer must be HTTP 2xx: any other is an error, with its Retry-After.
     pub async fn send_to(self, vendor: &str) -> Result<Response, Error> {
         let response = self.send().await?;
         if (200..300).contains(&response.status) {
@@ -474,10 +671,11 @@ impl Request {
         }
     }
 
-    fn start(&self, exchange: &Arc<Mutex<Exchange>>) -> Result<u64, Error> {
-        let Some(http) = self.host.service::<sys::Http>("http/1") else {
-            return Err(Error::new(Status::UNSUPPORTED, "the manifest must require http/1"));
-        };
+    fn start(&self) -> Result<Pending<Result<Response, Error>>, Error> {
+        let http = self.host.required::<sys::Http>("http/1")?;
+        if self.url.has_dot_segment {
+            return Err(Error::invalid(r#"a segment of the path is "." or "..""#));
+        }
         let headers: Vec<sys::HttpHeader> = self
             .headers
             .iter()
@@ -501,56 +699,22 @@ impl Request {
             body_length: self.body.len() as u64,
             deadline_ns: task::deadline(),
         };
-        let mut error = sys::Error::empty();
-        let mut identifier = 0;
-        let user = Arc::into_raw(exchange.clone());
-        let status = unsafe {
-            (http.request)(http.context, &request, done, user.cast_mut().cast(), &mut identifier, &mut error)
-        };
-        if status == 0 {
-            return Ok(identifier);
-        }
-        // `done` never runs for a request that was refused.
-        drop(unsafe { Arc::from_raw(user) });
-        Err(Error::of_host(status, Some(&error)))
-    }
-}
-
-/// What a request and its `done` share.
-struct Exchange {
-    response: Option<Result<Response, Error>>,
-    waker: Option<Waker>,
-    host: Host,
-}
-
-/// A response that has not come.
-struct Pending {
-    host: Host,
-    request: u64,
-    exchange: Arc<Mutex<Exchange>>,
-}
-
-impl Future for Pending {
-    type Output = Result<Response, Error>;
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut exchange = task::lock(&self.exchange);
-        match exchange.response.take() {
-            Some(response) => Poll::Ready(response),
-            None => {
-                exchange.waker = Some(context.waker().clone());
-                Poll::Pending
+        Pending::start(self.host, cancel, |user| {
+            let (mut error, mut identifier) = (sys::Error::empty(), 0);
+            match unsafe { (http.request)(http.context, &request, done, user, &mut identifier, &mut error) } {
+                0 => Ok(identifier),
+                status => Err(Error::of_host(status, Some(&error))),
             }
-        }
+        })
     }
 }
 
-impl Drop for Pending {
-    fn drop(&mut self) {
-        // Idempotent, and without effect on a request that has ended.
-        if let Some(http) = self.host.service::<sys::Http>("http/1") {
-            unsafe { (http.cancel)(http.context, self.request) };
-        }
+/// `done` still runs.
+fn cancel(host: Host, request: u64) -> bool {
+    if let Some(http) = host.service::<sys::Http>("http/1") {
+        unsafe { (http.cancel)(http.context, request) };
     }
+    false
 }
 
 unsafe extern "C" fn done(
@@ -559,20 +723,11 @@ unsafe extern "C" fn done(
     response: *const sys::HttpResponse,
     error: *const sys::Error,
 ) {
-    let exchange: Arc<Mutex<Exchange>> = unsafe { Arc::from_raw(user.cast_const().cast()) };
-    let host = task::lock(&exchange).host;
     let response = match unsafe { response.as_ref() } {
-        Some(response) if status == 0 => Ok(unsafe { Response::copy(response, host.now()) }),
+        Some(response) if status == 0 => Ok(unsafe { Response::copy(response) }),
         _ => Err(Error::of_host(status, unsafe { error.as_ref() })),
     };
-    let waker = {
-        let mut exchange = task::lock(&exchange);
-        exchange.response = Some(response);
-        exchange.waker.take()
-    };
-    if let Some(waker) = waker {
-        waker.wake();
-    }
+    unsafe { finish(user, response) };
 }
 
 /// A response to a request.
@@ -584,8 +739,9 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The bytes of the body.
     pub body: Vec<u8>,
-    /// When it came, since 1970; zero if that is not known.
-    pub now: Duration,
+    /// When it arrived, since 1970: what a date in its Retry-After is measured from. Zero if there is none, or if the manifest
+    /// does not name `clock/1`.
+    pub(crate) now: Duration,
 }
 
 impl Response {
@@ -594,25 +750,32 @@ impl Response {
         Json::parse(&self.body)
     }
 
-    /// The value of a header, whose name ignores case.
+    /// The value of a header; its name is matched without regard to case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|header| header.0.eq_ignore_ascii_case(name)).map(|header| header.1.as_str())
     }
 
-    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), a week at most. A date needs `clock/1`.
-    pub fn retry_after(&self) -> Option<Duration> {
-        let value = self.header("Retry-After")?;
-        let week = Duration::from_secs(604800);
-        if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(value.parse().map_or(week, Duration::from_secs).min(week));
+    /// Whether the body is a web page, which no vendor's API returns.
+    pub fn is_page(&self) -> bool {
+        let content_type = self.header("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default();
+        match self.body.iter().find(|byte| **byte > b' ' && ![0xEF, 0xBB, 0xBF].contains(*byte)) {
+            None | Some(b'{' | b'[') => false,
+            Some(start) => *start == b'<' || content_type.to_ascii_lowercase().contains("html"),
         }
-        if self.now.is_zero() {
-            return None;
-        }
-        Some(date(value)?.saturating_sub(self.now).min(week))
     }
 
-    unsafe fn copy(response: &sys::HttpResponse, now: Duration) -> Response {
+    /// The wait that the vendor asks for (RFC 9110, section 10.2.3), at most a year. A date needs `clock/1`.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let value = self.header("Retry-After")?;
+        let wait = match seconds(value) {
+            Some(wait) => wait,
+            None if self.now.is_zero() => return None,
+            None => date(value)?.saturating_sub(self.now),
+        };
+        Some(wait.min(Duration::from_secs(31_536_000)))
+    }
+
+    unsafe fn copy(response: &sys::HttpResponse) -> Response {
         let text = |data, length| String::from_utf8_lossy(unsafe { bytes(data, length) }).into_owned();
         let headers = if response.headers.is_null() || response.header_count == 0 {
             &[]
@@ -626,7 +789,7 @@ impl Response {
                 .map(|header| (text(header.name, header.name_length), text(header.value, header.value_length)))
                 .collect(),
             body: unsafe { bytes(response.body, response.body_length) }.to_vec(),
-            now,
+            now: Duration::ZERO,
         }
     }
 }
@@ -634,13 +797,19 @@ impl Response {
 /// The bytes of the other side; empty if the pointer is null.
 ///
 /// # Safety
-/// The bytes must stay as they are as long as the result is used.
+/// The bytes must not change as long as the result is used.
 pub(crate) unsafe fn bytes<'a>(data: *const u8, length: u64) -> &'a [u8] {
     if data.is_null() || length == 0 {
         &[]
     } else {
         unsafe { std::slice::from_raw_parts(data, length as usize) }
     }
+}
+
+/// The wait of a Retry-After in seconds; as long as possible if it has too many digits.
+fn seconds(text: &str) -> Option<Duration> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().map_or(Duration::MAX, Duration::from_secs))
 }
 
 /// The moment of "Sun, 06 Nov 1994 08:49:37 GMT", since 1970.
@@ -682,7 +851,8 @@ mod tests {
                 .map(|wait| wait.as_secs())
         };
         assert_eq!(after("7", 0), Some(7));
-        assert_eq!(after("99999999999999999999", 1), Some(604800));
+        assert_eq!(after("99999999999999999999", 1), Some(31_536_000));
+        assert_eq!(after("Fri, 31 Dec 2100 00:00:00 GMT", 784111777), Some(31_536_000));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111772), Some(5));
         assert_eq!(after("Thu, 29 Feb 2024 00:00:01 GMT", 1709164800), Some(1));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT", 784111778), Some(0));
@@ -708,13 +878,13 @@ use std::ops::Index;
 /// How deeply arrays and objects may be nested.
 const DEPTH: usize = 64;
 
-/// A value of JSON. Numbers keep their digits.
+/// A JSON value. Numbers keep their digits.
 ///
-/// It is written so that the host reads it: of members with equal names only the first, and `null` for a [`Json::Number`]
-/// that is no number of JSON, or beyond a double.
+/// It is written so that the host accepts it: of members with equal names only the first, and `null` for a [`Json::Number`]
+/// that is not a JSON number, or is beyond a double.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
-    /// `null`, and what is not there.
+    /// `null`, and a missing member or element.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -763,7 +933,7 @@ impl Json {
         if let Json::Number(digits) = self { digits.parse().ok() } else { None }
     }
 
-    /// A number without a fraction that fits.
+    /// A whole number, written in digits alone, that fits.
     pub fn as_i64(&self) -> Option<i64> {
         if let Json::Number(digits) = self { digits.parse().ok() } else { None }
     }
@@ -869,7 +1039,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Whether a text is a number as JSON writes it, and not beyond a double.
+/// Whether a text is a number as JSON writes it, and within a double.
 fn is_number(text: &str) -> bool {
     let mut reader = Reader { text, at: 0 };
     reader.number().is_ok() && reader.at == text.len()
@@ -1035,7 +1205,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `\u`; half of a pair stands for no character.
+    /// Reads what follows `\u`; half of a surrogate pair is an error.
     fn unicode(&mut self) -> Result<char, Error> {
         let mut code = self.hex()?;
         if (0xD800..0xDC00).contains(&code) && self.take("\\u") {
@@ -1120,8 +1290,12 @@ mod tests {
 
 //! Plugins for connector-host: a type that implements [`Plugin`], and one [`plugin!`] that names its operations.
 //!
-//! Nothing here is unsafe to use. Operations are asynchronous without a runtime: the end of a request, on a thread of the host,
-//! runs the future on that awaits it. A panic is an error of the call.
+//! Nothing here is unsafe to use. Operations are asynchronous without a runtime: the end of a request, on a thread of the
+//! host, resumes the future that awaits it. A panic becomes an error of the call.
+//!
+//! [`Host`] has a function for each service that the manifest names: requests over `http/1`, the time and [`Host::sleep`],
+//! [`Host::log`], [`Host::emit`] for events, [`Host::storage`] for values that survive a restart, and [`Host::gate`] for the
+//! gates under `uses`.
 //!
 //! ```
 //! use connector::{Error, Evidence, Host, Json, Plugin, Url};
@@ -1148,6 +1322,7 @@ mod tests {
 #![warn(missing_docs)]
 
 mod error;
+mod gate;
 mod host;
 mod http;
 mod json;
@@ -1155,15 +1330,19 @@ mod manifest;
 mod plugin;
 #[doc(hidden)]
 pub mod sys;
+mod storage;
 mod task;
+mod waiting;
 
 pub use error::{Error, Status};
+pub use gate::UsedGate;
 pub use host::{Host, Level};
 pub use http::{percent_encode, secret, Request, Response, Url};
 pub use json::Json;
 pub use plugin::{Evidence, OperationResult, Plugin};
+pub use storage::Storage;
 
-/// What [`plugin!`] expands to; for nobody else.
+/// What [`plugin!`] expands to; not for other use.
 #[doc(hidden)]
 pub mod private {
     pub use crate::manifest::{padded, Note};
@@ -1186,8 +1365,37 @@ pub mod private {
 /// ```
 ///
 /// Each operation has the symbol and the signature that the manifest says: `string` is `String`, `json` is `Json`, `bytes` is
-/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous one names an async method, any
-/// other one a plain method. One without a result has no `->`, and its method returns `Result<(), Error>`.
+/// `Vec<u8>`, `i64` is `i64` and so on, and `T?` is `Option<T>`. An asynchronous operation names an async method, any other a
+/// plain method. An operation without a result has no `->`, and its method returns `Result<(), Error>`.
+///
+/// A method that returns another type does not compile:
+///
+/// ```compile_fail,E0308
+/// # use connector::{Error, Evidence, Host, Json, Plugin};
+/// # struct Gate;
+/// # impl Plugin for Gate {
+/// #     fn create(_: Host, _: &Json) -> Result<Self, Error> {
+/// #         Ok(Gate)
+/// #     }
+/// #     async fn open(&self) -> Result<Evidence, Error> {
+/// #         Ok(Evidence::configured(""))
+/// #     }
+/// # }
+/// impl Gate {
+///     async fn value(&self) -> Result<Json, Error> {
+///         Ok(Json::Null)
+///     }
+/// }
+/// # connector::plugin! {
+/// #     type: Gate,
+/// #     manifest: "{}",
+/// #     entry: gate_plugin,
+/// #     operations: {
+/// // In the manifest: "() async -> bytes".
+/// async fn gate_value() -> Vec<u8> = Gate::value;
+/// #     }
+/// # }
+/// ```
 #[macro_export]
 macro_rules! plugin {
     (type: $gate:ty, manifest: $manifest:expr, entry: $entry:ident, operations: { $($operations:tt)* } $(,)?) => {
@@ -1210,13 +1418,13 @@ macro_rules! plugin {
     };
 }
 
-/// One operation after the other.
+/// Expands one operation after another.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __operations {
     ($gate:ty;) => {};
     ($gate:ty; async fn $symbol:ident($($parameters:tt)*) $(-> $result:ty)? = $method:path; $($rest:tt)*) => {
-        $crate::__parameters! { (async $gate; $symbol; $method) [] [] $($parameters)*, }
+        $crate::__parameters! { (async $gate; $symbol; ($($result)?); $method) [] [] $($parameters)*, }
         $crate::__operations! { $gate; $($rest)* }
     };
     ($gate:ty; fn $symbol:ident($($parameters:tt)*) = $method:path; $($rest:tt)*) => {
@@ -1233,7 +1441,7 @@ macro_rules! __operations {
     };
 }
 
-/// Turns parameters into those of C, and into the arguments of a method. Each step has a `length` of its own.
+/// Turns parameters into those of C, and into the arguments of a method. Each step has its own `length`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameters {
@@ -1271,7 +1479,7 @@ macro_rules! __parameters {
     ($kind:tt [$($c:tt)*] [$($argument:tt)*] $name:ident : $scalar:ident, $($rest:tt)*) => {
         $crate::__parameters! { $kind [$($c)* $name: $scalar,] [$($argument)* ($name, $name),] $($rest)* }
     };
-    ((async $gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)?) => {
+    ((async $gate:ty; $symbol:ident; $result:ty; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)?) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
             instance: *mut ::std::os::raw::c_void,
@@ -1281,23 +1489,57 @@ macro_rules! __parameters {
         ) -> i32 {
             unsafe {
                 $crate::private::perform(instance, call, error, |gate: ::std::sync::Arc<$gate>| {
-                    // Copied here: what the host lent is not there any more when the future runs on.
+                    // Copied here: what the host lent is gone when the future continues.
                     $(let $name = $argument;)*
-                    Ok(async move { $method(&gate, $($name),*).await })
+                    Ok(async move {
+                        let result: ::std::result::Result<$result, $crate::Error> = $method(&gate, $($name),*).await;
+                        result
+                    })
                 })
             }
         }
     };
     ((sync (); $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* nothing } };
-    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
-    ((sync String; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
-    ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes } };
+    ((sync Bytes; $($rest:tt)*) $($more:tt)*) => {
+        $crate::__synchronous! { ($($rest)*) $($more)* bytes ::std::vec::Vec<u8> }
+    };
+    ((sync String; $($rest:tt)*) $($more:tt)*) => {
+        $crate::__synchronous! { ($($rest)*) $($more)* bytes ::std::string::String }
+    };
+    ((sync Json; $($rest:tt)*) $($more:tt)*) => { $crate::__synchronous! { ($($rest)*) $($more)* bytes $crate::Json } };
     ((sync $scalar:ident; $($rest:tt)*) $($more:tt)*) => {
         $crate::__synchronous! { ($($rest)*) $($more)* $scalar }
     };
 }
 
-/// A synchronous operation.
+/// A synchronous operation, whose method returns the type of the result:
+///
+/// ```compile_fail,E0308
+/// # use connector::{Error, Evidence, Host, Json, Plugin};
+/// # struct Gate;
+/// # impl Plugin for Gate {
+/// #     fn create(_: Host, _: &Json) -> Result<Self, Error> {
+/// #         Ok(Gate)
+/// #     }
+/// #     async fn open(&self) -> Result<Evidence, Error> {
+/// #         Ok(Evidence::configured(""))
+/// #     }
+/// # }
+/// impl Gate {
+///     fn value(&self) -> Result<Json, Error> {
+///         Ok(Json::Null)
+///     }
+/// }
+/// # connector::plugin! {
+/// #     type: Gate,
+/// #     manifest: "{}",
+/// #     entry: gate_plugin,
+/// #     operations: {
+/// // In the manifest: "() -> bytes".
+/// fn gate_value() -> Vec<u8> = Gate::value;
+/// #     }
+/// # }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __synchronous {
@@ -1321,7 +1563,7 @@ macro_rules! __synchronous {
             }
         }
     };
-    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes) => {
+    (($gate:ty; $symbol:ident; $method:path) [$($c:tt)*] [$(($name:ident, $argument:expr),)*] $(,)? bytes $result:ty) => {
         #[no_mangle]
         unsafe extern "C" fn $symbol(
             instance: *mut ::std::os::raw::c_void,
@@ -1335,7 +1577,8 @@ macro_rules! __synchronous {
                     error,
                     |gate: &$gate| {
                         $(let $name = $argument;)*
-                        $method(gate, $($name),*).map($crate::OperationResult::into_bytes)
+                        let result: ::std::result::Result<$result, $crate::Error> = $method(gate, $($name),*);
+                        result.map($crate::OperationResult::into_bytes)
                     },
                     |bytes| $crate::private::hand_over(bytes, result),
                 )
@@ -1372,7 +1615,7 @@ macro_rules! __synchronous {
 
 //! The manifest as an ELF note (connector/manifest.h), which the host reads without running any code.
 
-/// A note whose text has `SIZE` bytes with its padding.
+/// A note whose text, with its padding, has `SIZE` bytes.
 #[repr(C, align(4))]
 pub struct Note<const SIZE: usize> {
     name_size: u32,
@@ -1415,13 +1658,13 @@ use std::sync::Arc;
 
 /// A gate: one instance of the plugin. The host uses it from several threads at once.
 pub trait Plugin: Sized + Send + Sync + 'static {
-    /// Creates an instance from its configuration, without I/O. Secrets are placeholders, see [`secret`](crate::secret).
+    /// Creates an instance from its configuration, without I/O. Secrets are placeholders: see [`secret`](crate::secret).
     fn create(host: Host, configuration: &Json) -> Result<Self, Error>;
 
-    /// Connects to the outside world, and says what that proved. The host calls it again to prove the same later.
+    /// Connects to the outside world, and returns what that proved. The host calls it again later to renew the proof.
     fn open(&self) -> impl Future<Output = Result<Evidence, Error>> + Send;
 
-    /// Finishes pending work, and disconnects; by default there is none.
+    /// Finishes pending work, and disconnects; does nothing by default.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
     }
@@ -1435,7 +1678,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The configuration is complete; nothing was asked.
+    /// The configuration is complete; nobody was asked.
     pub fn configured(detail: impl Into<String>) -> Evidence {
         Evidence { kind: "configured", detail: detail.into() }
     }
@@ -1652,6 +1895,102 @@ pub unsafe fn blob(data: *const u8, length: u64) -> Result<Vec<u8>, Error> {
 }
 
 """##,
+"src/storage.rs": ##"""
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+use crate::{http, sys, Error, Host, Json, Status};
+use std::os::raw::c_void;
+
+/// A few values of the gate that survive a restart, over `storage/1`: a cursor, a token, a setting.
+///
+/// A key has 1 to 128 bytes, a value at most 64 KiB, and everything together at most 1 MiB. The first function that runs
+/// reads a file. `set` and `remove` return once the change is on the disk, which takes milliseconds: keep few of them
+/// between the end of a request and that of the call.
+///
+/// ```no_run
+/// # fn example(host: connector::Host) -> Result<(), connector::Error> {
+/// let storage = host.storage();
+/// storage.set("cursor", b"42")?;
+/// assert_eq!(storage.get("cursor")?, Some(b"42".to_vec()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Storage {
+    pub(crate) host: Host,
+}
+
+impl Storage {
+    /// The value of a key, if there is one.
+    pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
+        let found = self.owned(key, |table| table.get);
+        found.map(Some).or_else(unless_missing)
+    }
+
+    /// Writes a value, which may be empty.
+    pub fn set(&self, key: &str, value: &[u8]) -> Result<(), Error> {
+        let table = self.table()?;
+        let (length, value_length) = (key.len() as u64, value.len() as u64);
+        checked(|error| unsafe { (table.set)(table.context, key.as_ptr(), length, value.as_ptr(), value_length, error) })
+    }
+
+    /// Removes a value, if there is one.
+    pub fn remove(&self, key: &str) -> Result<(), Error> {
+        let table = self.table()?;
+        checked(|error| unsafe { (table.remove)(table.context, key.as_ptr(), key.len() as u64, error) })
+            .or_else(unless_missing)
+    }
+
+    /// The keys that start with a prefix, all for an empty one, in the order of their bytes.
+    pub fn keys(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        let keys = Json::parse(&self.owned(prefix, |table| table.list)?)?;
+        Ok(keys.as_array().unwrap_or_default().iter().filter_map(Json::as_str).map(str::to_owned).collect())
+    }
+
+    fn table(&self) -> Result<&sys::Storage, Error> {
+        self.host.required("storage/1")
+    }
+
+    /// Copies bytes that the host passed, and releases the original.
+    fn owned(&self, text: &str, function: impl FnOnce(&sys::Storage) -> Owned) -> Result<Vec<u8>, Error> {
+        let table = self.table()?;
+        let mut bytes = sys::BytesOwned {
+            struct_size: std::mem::size_of::<sys::BytesOwned>() as u32,
+            flags: 0,
+            data: std::ptr::null(),
+            length: 0,
+            context: std::ptr::null_mut(),
+            release: None,
+        };
+        let function = function(table);
+        checked(|error| unsafe { function(table.context, text.as_ptr(), text.len() as u64, &mut bytes, error) })?;
+        let copy = unsafe { http::bytes(bytes.data, bytes.length) }.to_vec();
+        if let Some(release) = bytes.release {
+            unsafe { release(bytes.context) };
+        }
+        Ok(copy)
+    }
+}
+
+/// A function of the table that passes bytes for a key or a prefix.
+type Owned = unsafe extern "C" fn(*mut c_void, *const u8, u64, *mut sys::BytesOwned, *mut sys::Error) -> i32;
+
+/// Calls a function of the host that fills in an error.
+fn checked(function: impl FnOnce(*mut sys::Error) -> i32) -> Result<(), Error> {
+    let mut error = sys::Error::empty();
+    match function(&mut error) {
+        0 => Ok(()),
+        status => Err(Error::of_host(status, Some(&error))),
+    }
+}
+
+/// The result of a missing value.
+fn unless_missing<Value: Default>(error: Error) -> Result<Value, Error> {
+    if error.status == Status::NOT_FOUND { Ok(Value::default()) } else { Err(error) }
+}
+
+"""##,
 "src/sys/layout.rs": ##"""
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
@@ -1791,13 +2130,13 @@ const _: () = {
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The structs of the ABI, as the C headers define and explain them. Authors need none of them.
+//! The structs of the ABI, as the C headers define and explain them. Authors do not need them.
 
 #![allow(missing_docs)]
 
 use std::os::raw::c_void;
 
-// For tests alone: `offset_of!` needs Rust 1.77, and plugins may be built with 1.75, the cargo of Ubuntu 24.04.
+// Only for tests: `offset_of!` needs Rust 1.77, and plugins may be built with 1.75, the cargo of Ubuntu 24.04.
 #[cfg(test)]
 mod layout;
 
@@ -1991,7 +2330,7 @@ pub struct Storage {
 // SPDX-License-Identifier: Apache-2.0
 
 //! The calls of an instance as futures. There is no thread and no queue here: whatever wakes a future, such as the end of a
-//! request on a thread of the host, runs it on.
+//! request on a thread of the host, continues it.
 
 use crate::{sys, Error, Host, Status};
 use std::cell::Cell;
@@ -2006,38 +2345,46 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    static DEADLINE: Cell<u64> = const { Cell::new(sys::NO_DEADLINE) };
+    /// The operation and the deadline of the call that this thread runs.
+    static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
+}
+
+/// The operation of the call that this thread runs; 0 if there is none.
+pub(crate) fn operation() -> u64 {
+    CALL.get().0
 }
 
 /// The deadline of the call that this thread runs.
 pub(crate) fn deadline() -> u64 {
-    DEADLINE.get()
+    CALL.get().1
 }
 
-/// What tells this thread from all others that live: the address of a variable that each has of its own. Unlike
-/// `std::thread::current()` it leaves nothing behind in threads, which are the host's.
+/// Distinguishes this thread from all other living threads: the address of a variable of which each has its own. Unlike
+/// `std::thread::current()`, it leaves nothing behind in threads, which are the host's.
 fn this_thread() -> usize {
-    DEADLINE.with(|deadline| deadline as *const Cell<u64> as usize)
+    CALL.with(|call| call as *const Cell<(u64, u64)> as usize)
 }
 
-/// A lock that another thread's panic does not keep.
+/// Locks a mutex, even one that another thread's panic has poisoned.
 pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// The pending calls of an instance.
 ///
-/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread, its
-/// runner, removes it last of all; `end` waits for the runners of what it finds there. What others do to a task meanwhile:
+/// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
+/// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
+/// a task meanwhile:
 ///
-/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels: the
-///   host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops the future.
-/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither in
-///   a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
-/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its own
-///   thread runs, below it on the stack, which would be for ever; that task completes no call any more.
+/// - `cancel` finds a runner and marks the task, which is not polled again then. The runner may be the thread that cancels:
+///   the host may do that in `complete`, or in what a future asks of it. Without a runner, it becomes the runner and drops
+///   the future.
+/// - A wake finds a runner and marks the task; the runner polls again, unless it is past that. So a wake never waits, neither
+///   in a poll, nor in a drop, nor in `complete`. One that comes after the end finds no future.
+/// - `end` cancels all tasks before it waits for any, since one may wait for another. It does not wait for a task that its
+///   own thread runs, further down its stack, because it would wait forever; that task no longer completes its call.
 ///
-/// Nobody holds a lock while a future is polled or dropped, nor while the host runs.
+/// No lock is held while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
     pending: Mutex<BTreeMap<u64, Arc<Task>>>,
@@ -2097,7 +2444,7 @@ struct Task {
 
 #[derive(Default)]
 struct State {
-    /// Taken out while it runs; none after its end.
+    /// Taken out while it runs; none after it has ended.
     future: Option<BoxedFuture>,
     /// The thread that polls or drops the future, or completes the call.
     runner: Option<usize>,
@@ -2121,10 +2468,10 @@ impl Task {
         let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
         loop {
-            // A future may run inside another's, when a request of that one is refused.
-            let outer = DEADLINE.replace(self.deadline);
+            // A future may run inside another future, when a request of that one is refused.
+            let outer = CALL.replace((self.operation, self.deadline));
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
-            DEADLINE.set(outer);
+            CALL.set(outer);
             let completion = match polled {
                 Ok(Poll::Ready(completion)) => Some(completion),
                 Ok(Poll::Pending) => None,
@@ -2142,7 +2489,7 @@ impl Task {
             }
             drop(state);
             discard(future);
-            // Asked for only now, since the drop may have ended the instance.
+            // Asked only now, since the drop may have ended the instance.
             let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
                 self.host.complete(self.operation, completion);
@@ -2176,7 +2523,7 @@ impl Task {
     }
 }
 
-/// Drops a future. A panic of that is nobody's to hear about: the call has ended, or has a result.
+/// Drops a future. Nobody needs to hear of a panic in that: the call has ended, or has a result.
 fn discard(future: BoxedFuture) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
 }
@@ -2187,7 +2534,7 @@ impl Wake for Task {
     }
 }
 
-/// What a panic says.
+/// The error that a panic becomes.
 pub(crate) fn panicked(panic: Box<dyn std::any::Any + Send>) -> Error {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     Error::new(Status::FAILED, format!("the plugin panicked: {}", text.unwrap_or("for an unknown reason")))
@@ -2199,7 +2546,7 @@ mod tests {
     use std::os::raw::c_void;
     use std::sync::mpsc;
 
-    /// What the host was told, and what it does while it is told of a call.
+    /// What the host was told, and what it does while it is told of a call's end.
     #[derive(Default)]
     struct Told {
         completed: Mutex<Vec<(u64, i32)>>,
@@ -2229,7 +2576,7 @@ mod tests {
         0
     }
 
-    /// A host that never ends, and what it was told.
+    /// A host that never ends, and what it is told.
     fn host() -> (Host, &'static Mutex<Vec<(u64, i32)>>) {
         let (host, told) = telling_host();
         (host, &told.completed)
@@ -2245,7 +2592,7 @@ mod tests {
         sys::Call { struct_size: 24, flags: 0, operation, deadline_ns: operation * 100 }
     }
 
-    /// Waits until it is sent something.
+    /// Waits until it is opened.
     struct Gate(Arc<Mutex<(bool, Option<Waker>)>>);
     impl Future for Gate {
         type Output = ();
@@ -2266,7 +2613,7 @@ mod tests {
         }
     }
 
-    /// Tells when it is dropped, and may panic then.
+    /// Reports when it is dropped, and may then panic.
     struct Dropped(mpsc::Sender<u64>, u64, bool);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -2277,8 +2624,8 @@ mod tests {
         }
     }
 
-    /// Ends the instance on a thread of its own. Returns once that is under way: it has dropped the last call,
-    /// which waits, and so cancelled all.
+    /// Ends the instance on a thread of its own. Returns once that is under way: the last call, which waits, has been
+    /// dropped, and so all are cancelled.
     fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let (sender, receiver) = mpsc::channel();
         let dropped = Dropped(sender, 99, false);
@@ -2301,16 +2648,16 @@ mod tests {
         let gate = Arc::default();
         let waiting = Gate(Arc::clone(&gate));
         tasks.spawn(host, &call(1), async move {
-            assert_eq!(deadline(), 100);
+            assert_eq!((operation(), deadline()), (1, 100));
             waiting.await;
-            assert_eq!(deadline(), 100);
+            assert_eq!((operation(), deadline()), (1, 100));
             Ok(None)
         });
         assert!(lock(completed).is_empty());
         std::thread::spawn(move || open(&gate)).join().unwrap();
         assert_eq!(*lock(completed), [(1, 0)]);
         assert!(lock(&tasks.pending).is_empty());
-        assert_eq!(deadline(), sys::NO_DEADLINE);
+        assert_eq!((operation(), deadline()), (0, sys::NO_DEADLINE));
     }
 
     #[test]
@@ -2350,7 +2697,7 @@ mod tests {
                 return Poll::Ready(Ok(None));
             }
             let waker = context.waker().clone();
-            // The thread ends: a wake does not wait for what runs.
+            // The thread ends: a wake does not wait for the task that runs.
             std::thread::spawn(|| waker.wake()).join().unwrap();
             Poll::Pending
         });
@@ -2448,7 +2795,7 @@ mod tests {
     fn nothing_waits_for_its_own_thread() {
         type Act = fn(&Tasks);
         for act in [(|tasks| tasks.cancel(1)) as Act, |tasks| tasks.end()] {
-            // In a poll: the call completes no more.
+            // In a poll: the call no longer completes.
             let ((host, told), tasks) = (telling_host(), Arc::new(Tasks::default()));
             let within = Arc::clone(&tasks);
             tasks.spawn(host, &call(1), async move {
@@ -2458,7 +2805,7 @@ mod tests {
             assert!(lock(&told.completed).is_empty());
             assert!(lock(&tasks.pending).is_empty());
 
-            // While a future is dropped, ready or not: as before.
+            // While a future is dropped, whether ready or not: the same.
             struct Acts(Arc<Tasks>, Act, bool);
             impl Future for Acts {
                 type Output = Completion;
@@ -2477,7 +2824,7 @@ mod tests {
             assert!(lock(&told.completed).is_empty());
             assert!(lock(&tasks.pending).is_empty());
 
-            // While the host is told of the call, and the call is woken then.
+            // While the host is told of the call, which is then woken.
             let (within, gate) = (Arc::clone(&tasks), Arc::default());
             let (waiting, waker) = (Gate(Arc::clone(&gate)), Arc::<Mutex<Option<Waker>>>::default());
             let kept = Arc::clone(&waker);
@@ -2520,7 +2867,7 @@ mod tests {
         tasks.spawn(host, &call(1), Ready { _dropped: Dropped(sender.clone(), 1, true) });
         assert_eq!(receiver.try_recv(), Ok(1));
         assert_eq!(*lock(completed), [(1, 0)]);
-        // Cancelled, one while it waits, one in its own poll.
+        // Cancelled: one while it waits, one in its own poll.
         for operation in 2..=5 {
             let (waiting, dropped) = (Gate(Arc::clone(&gate)), Dropped(sender.clone(), operation, true));
             let within = Arc::clone(&tasks);
@@ -2559,6 +2906,155 @@ mod tests {
         assert_eq!(told, [4, 5, 6]);
         assert_eq!(*lock(completed), [(1, 0)]);
         assert!(lock(&tasks.pending).is_empty());
+    }
+}
+
+"""##,
+"src/waiting.rs": ##"""
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+//! What callbacks of the host leave for the futures that await them.
+
+use crate::task::lock;
+use crate::{Error, Host};
+use std::future::Future;
+use std::os::raw::c_void;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+/// What a future and its callback share.
+struct Waiting<Value> {
+    value: Option<Value>,
+    waker: Option<Waker>,
+}
+
+/// Work of the host that ends with a callback, as a future. Dropping it cancels the work.
+pub(crate) struct Pending<Value> {
+    waiting: Arc<Mutex<Waiting<Value>>>,
+    host: Host,
+    identifier: u64,
+    cancel: Cancel,
+}
+
+/// Cancels work of the host, without effect on work that has ended; returns whether its callback will not run any more.
+pub(crate) type Cancel = fn(Host, u64) -> bool;
+
+impl<Value> Pending<Value> {
+    /// Starts work whose callback passes the pointer to [`finish`], once. After a failure, the callback never runs.
+    pub(crate) fn start(
+        host: Host,
+        cancel: Cancel,
+        start: impl FnOnce(*mut c_void) -> Result<u64, Error>,
+    ) -> Result<Self, Error> {
+        let waiting = Arc::new(Mutex::new(Waiting { value: None, waker: None }));
+        let user = Arc::into_raw(waiting.clone());
+        match start(user.cast_mut().cast()) {
+            Ok(identifier) => Ok(Pending { waiting, host, identifier, cancel }),
+            Err(error) => {
+                drop(unsafe { Arc::from_raw(user) });
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Hands the value of a callback to the future that awaits it.
+///
+/// # Safety
+/// The pointer must be that of [`Pending::start`], with the same type of value, and is used once.
+pub(crate) unsafe fn finish<Value>(user: *mut c_void, value: Value) {
+    let waiting: Arc<Mutex<Waiting<Value>>> = unsafe { Arc::from_raw(user.cast_const().cast()) };
+    let waker = {
+        let mut waiting = lock(&waiting);
+        waiting.value = Some(value);
+        waiting.waker.take()
+    };
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+impl<Value> Future for Pending<Value> {
+    type Output = Value;
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Value> {
+        let mut waiting = lock(&self.waiting);
+        match waiting.value.take() {
+            Some(value) => Poll::Ready(value),
+            None => {
+                waiting.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<Value> Drop for Pending<Value> {
+    fn drop(&mut self) {
+        if (self.cancel)(self.host, self.identifier) {
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(&self.waiting)) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+    use std::cell::Cell;
+
+    thread_local! {
+        static CANCELLED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    fn host() -> Host {
+        Host { raw: std::ptr::null() }
+    }
+
+    fn cancel(_: Host, identifier: u64) -> bool {
+        CANCELLED.set(identifier);
+        identifier == 1
+    }
+
+    #[test]
+    fn what_the_callback_holds_is_released_once_whether_or_not_it_runs() {
+        for (identifier, is_finished) in [(1, false), (2, false), (2, true)] {
+            let mut user = std::ptr::null_mut();
+            let started = Pending::<String>::start(host(), cancel, |pointer| {
+                user = pointer;
+                Ok(identifier)
+            });
+            let pending = started.unwrap();
+            let waiting = Arc::downgrade(&pending.waiting);
+            if is_finished {
+                unsafe { finish(user, "value".to_owned()) };
+            }
+            assert_eq!(waiting.strong_count(), if is_finished { 1 } else { 2 });
+            drop(pending);
+            assert_eq!(CANCELLED.get(), identifier);
+            // The host still calls back for what it could not stop.
+            let is_heard = identifier == 2 && !is_finished;
+            assert_eq!(waiting.strong_count(), is_heard.into());
+            if is_heard {
+                unsafe { finish(user, "late".to_owned()) };
+            }
+            assert_eq!(waiting.strong_count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_refused_has_no_callback_and_is_not_cancelled() {
+        CANCELLED.set(0);
+        let mut waiting = std::sync::Weak::new();
+        let refused = Pending::<()>::start(host(), cancel, |user| {
+            let shared = unsafe { Arc::from_raw(user.cast_const().cast::<Mutex<Waiting<()>>>()) };
+            waiting = Arc::downgrade(&shared);
+            std::mem::forget(shared);
+            Err(Error::new(Status::DENIED, "for a test"))
+        });
+        assert!(refused.is_err_and(|error| error.status == Status::DENIED));
+        assert_eq!((CANCELLED.get(), waiting.strong_count()), (0, 0));
     }
 }
 

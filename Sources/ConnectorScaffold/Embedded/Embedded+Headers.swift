@@ -11,9 +11,9 @@ extension Embedded {
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * author.h: what nearly every adapter in C needs, as functions in the header: JSON, percent-encoding, requests with
- * answers, and errors. It is not part of the ABI, needs nothing but C99 and the C library, and an adapter that does without it is as
- * good. Include it in one file or in many.
+ * author.h: what nearly every adapter in C needs, as functions in a header: JSON, percent-encoding, requests with
+ * answers, and errors. It is not part of the ABI, and needs nothing but C99 and the C library; an adapter may well do
+ * without it. Include it in one file or in many.
  *
  *   read JSON     connector_json_parse, then connector_json_member and connector_json_string, …
  *   write         connector_text_…: JSON, URLs, whatever has bytes
@@ -34,8 +34,8 @@ extension Embedded {
 /* ---- Errors ---- */
 
 /**
- * Fills in an error, if there is one, and returns `status`. The message is one sentence for a person, as for printf, cut at the
- * end of a character. RATE_LIMITED, UNAVAILABLE, TIMED_OUT and PROTOCOL may be tried again.
+ * Fills in an error, if there is one, and returns `status`. The message is one sentence for a person, formatted as by
+ * printf, and cut between characters. RATE_LIMITED, UNAVAILABLE, TIMED_OUT and PROTOCOL are marked as retryable.
  */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -51,7 +51,7 @@ connector_fail(connector_error *error, int32_t status, const char *format, ...) 
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    /* A character that was cut: the bytes after its first one begin with the bits 10. */
+    /* Drops the last character, which may be cut: its bytes after the first one begin with the bits 10. */
     length = strlen(error->message);
     if (length == sizeof error->message - 1) {
         while (length > 0 && ((unsigned char)error->message[length - 1] & 0xC0u) == 0x80u) length--;
@@ -61,7 +61,7 @@ connector_fail(connector_error *error, int32_t status, const char *format, ...) 
     return status;
 }
 
-/** An error that explains nothing yet, of a source such as a vendor's name: ASCII, cut to 31 bytes. */
+/** An error without an explanation yet, whose domain is a source such as a vendor's name: ASCII, cut to 31 bytes. */
 static inline connector_error connector_error_of(const char *domain) {
     connector_error error;
     size_t length = strlen(domain);
@@ -78,8 +78,8 @@ static inline connector_error connector_error_of(const char *domain) {
 #define CONNECTOR_JSON_DEPTH 64
 
 /**
- * One value of a JSON text: the bytes of it, borrowed. `text` is null if there is no value. Only a value that connector_json_parse
- * found, or that is part of one, may be passed to the functions below.
+ * One value of a JSON text: its bytes, borrowed. `text` is null if there is no value. Pass to the functions below only
+ * a value that connector_json_parse found, or a part of one.
  */
 typedef struct connector_json {
     const char *text;
@@ -92,12 +92,42 @@ static inline connector_json connector_json_none(void) {
     return none;
 }
 
+/** Whether a value is a number. */
+static inline int connector_json_is_number(connector_json value) {
+    return value.text != NULL && value.length > 0 &&
+           (value.text[0] == '-' || (value.text[0] >= '0' && value.text[0] <= '9'));
+}
+
+/**
+ * Whether a value is a number that a double can hold, of fewer than 500 characters; `*number` is then the nearest double, in
+ * every locale.
+ */
+static inline int connector_json_double(connector_json value, double *number) {
+    char copy[512], point[16];
+    size_t index, used = 0, count;
+    if (!connector_json_is_number(value)) return 0;
+    /* The decimal point of this locale is what stands between the digits of one half. */
+    count = (size_t)snprintf(point, sizeof point, "%.1f", 0.5) - 2;
+    for (index = 0; index < value.length; index++) {
+        if (used + count + 1 >= sizeof copy) return 0;
+        if (value.text[index] == '.') {
+            memcpy(copy + used, point + 1, count);
+            used += count;
+        } else {
+            copy[used++] = value.text[index];
+        }
+    }
+    copy[used] = '\0';
+    *number = strtod(copy, NULL);
+    return *number - *number == 0;
+}
+
 static inline size_t connector_json_space(const char *text, size_t length, size_t at) {
     while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) at++;
     return at;
 }
 
-/* The bytes of the character at `at` in UTF-8 (RFC 3629, section 4); 0 if it is none. */
+/* How many bytes the character at `at` has in UTF-8 (RFC 3629, section 4); 0 if it is malformed. */
 static inline size_t connector_utf8_count(const char *text, size_t length, size_t at) {
     const unsigned char *bytes = (const unsigned char *)text + at;
     const unsigned char first = bytes[0];
@@ -107,7 +137,7 @@ static inline size_t connector_utf8_count(const char *text, size_t length, size_
     for (index = 1; index < count; index++) {
         if ((bytes[index] & 0xC0) != 0x80) return 0;
     }
-    /* The shortest form, no surrogates, nothing beyond U+10FFFF. */
+    /* Requires the shortest form, no surrogates, and nothing beyond U+10FFFF. */
     if (first == 0xE0 && bytes[1] < 0xA0) return 0;
     if (first == 0xED && bytes[1] > 0x9F) return 0;
     if (first == 0xF0 && bytes[1] < 0x90) return 0;
@@ -115,7 +145,21 @@ static inline size_t connector_utf8_count(const char *text, size_t length, size_
     return count;
 }
 
-/* The end of the string that begins at `at`; 0 if it is none. */
+/* The number that four hexadecimal digits write; -1 if they are not there. */
+static inline int32_t connector_json_hex(const char *text, size_t length, size_t at) {
+    int32_t value = 0;
+    size_t index;
+    if (at > length || length - at < 4) return -1;
+    for (index = at; index < at + 4; index++) {
+        const char digit = text[index], letter = (char)(digit | 0x20);
+        if (digit >= '0' && digit <= '9') value = value << 4 | (digit - '0');
+        else if (letter >= 'a' && letter <= 'f') value = value << 4 | (letter - 'a' + 10);
+        else return -1;
+    }
+    return value;
+}
+
+/* The end of the string that begins at `at`; 0 if there is none. */
 static inline size_t connector_json_string_end(const char *text, size_t length, size_t at) {
     if (at >= length || text[at] != '"') return 0;
     for (at++; at < length; at++) {
@@ -130,9 +174,14 @@ static inline size_t connector_json_string_end(const char *text, size_t length, 
         if (byte != '\\') continue;
         if (++at >= length) return 0;
         if (text[at] == 'u') {
-            size_t digit;
-            for (digit = 0; digit < 4; digit++) {
-                if (++at >= length || strchr("0123456789abcdefABCDEF", text[at]) == NULL || text[at] == '\0') return 0;
+            const int32_t code = connector_json_hex(text, length, at + 1);
+            if (code < 0) return 0;
+            at += 4;
+            if (code >= 0xD800 && code < 0xE000) {
+                /* Half of a surrogate pair stands for no character. */
+                if (code >= 0xDC00 || length - at < 3 || text[at + 1] != '\\' || text[at + 2] != 'u') return 0;
+                if ((connector_json_hex(text, length, at + 3) & ~0x3FF) != 0xDC00) return 0;
+                at += 6;
             }
         } else if (text[at] == '\0' || strchr("\"\\/bfnrt", text[at]) == NULL) {
             return 0;
@@ -146,10 +195,13 @@ static inline size_t connector_json_digits(const char *text, size_t length, size
     return at;
 }
 
-/* The end of the string, number or literal that begins at `at`; 0 if it is none. */
+/* The end of the string, number or literal that begins at `at`; 0 if there is none. */
 static inline size_t connector_json_scalar_end(const char *text, size_t length, size_t at) {
     static const char *const literals[] = {"true", "false", "null"};
+    connector_json number = {text + at, 0};
     size_t index, end;
+    int is_large = 0;
+    double value;
     if (at < length && text[at] == '"') return connector_json_string_end(text, length, at);
     for (index = 0; index < 3; index++) {
         const size_t count = strlen(literals[index]);
@@ -168,13 +220,18 @@ static inline size_t connector_json_scalar_end(const char *text, size_t length, 
         if (at < length && (text[at] == '+' || text[at] == '-')) at++;
         end = connector_json_digits(text, length, at);
         if (end == at) return 0;
+        is_large = 1;
     }
+    /* Without an exponent, a double holds whatever has no more digits than this. */
+    number.length = (size_t)(text + end - number.text);
+    if ((is_large || number.length > 308) && !connector_json_double(number, &value)) return 0;
     return end;
 }
 
-/* The end of the value that begins at `at`; 0 if it is none, or too deep. In linear time, without recursion. */
+/* The end of the value that begins at `at`; 0 if there is none, or it is nested too deeply. In linear time, without
+ * recursion. */
 static inline size_t connector_json_value_end(const char *text, size_t length, size_t at) {
-    /* What encloses the value, one bit each: 1 for an object. */
+    /* What encloses the value, one bit for each level: 1 for an object, 0 for an array. */
     uint64_t objects = 0;
     int depth = 0;
     for (;;) {
@@ -196,7 +253,7 @@ static inline size_t connector_json_value_end(const char *text, size_t length, s
             at = connector_json_scalar_end(text, length, at);
             if (at == 0) return 0;
         }
-        /* A value has ended here, and whatever ends with it. */
+        /* A value has ended here, and perhaps the values that enclose it. */
         for (;;) {
             if (depth == 0) return at;
             at = connector_json_space(text, length, at);
@@ -219,7 +276,65 @@ static inline size_t connector_json_value_end(const char *text, size_t length, s
     }
 }
 
-/** The value of a whole text, checked to its end; none if the text is not JSON (RFC 8259), or nested too deeply. */
+/* The name of a member, decoded, in the object of a number. */
+typedef struct connector_json_name {
+    size_t object;
+    const char *text;
+    size_t length;
+} connector_json_name;
+
+static inline int connector_json_name_order(const void *first, const void *second) {
+    const connector_json_name *one = (const connector_json_name *)first, *other = (const connector_json_name *)second;
+    if (one->object != other->object) return one->object < other->object ? -1 : 1;
+    if (one->length != other->length) return one->length < other->length ? -1 : 1;
+    return memcmp(one->text, other->text, one->length);
+}
+
+static inline size_t connector_json_character(connector_json string, size_t *at, char *bytes);
+
+/* Whether an object in a value has a name twice, or there is no memory to find out. */
+static inline int connector_json_repeats_name(connector_json value) {
+    size_t objects[CONNECTOR_JSON_DEPTH], depth = 0, object = 0, count = 0, at, position, length;
+    connector_json_name *names;
+    char *decoded;
+    int repeats = 0;
+    for (at = 0; at < value.length; at++) {
+        if (value.text[at] == '"') at = connector_json_string_end(value.text, value.length, at) - 1;
+        else if (value.text[at] == ':') count++;
+    }
+    if (count < 2) return 0;
+    names = (connector_json_name *)malloc(count * sizeof *names + value.length);
+    if (names == NULL) return 1;
+    decoded = (char *)(names + count);
+    count = 0;
+    for (at = 0; at < value.length; at++) {
+        const char byte = value.text[at];
+        if (byte == '{' || byte == '[') objects[depth++] = object++;
+        if (byte == '}' || byte == ']') depth--;
+        if (byte == '"') {
+            connector_json string = {value.text + at, connector_json_string_end(value.text, value.length, at) - at};
+            at += string.length - 1;
+            position = connector_json_space(value.text, value.length, at + 1);
+            if (position >= value.length || value.text[position] != ':') continue;
+            names[count].object = objects[depth - 1];
+            names[count].text = decoded;
+            position = 1;
+            while ((length = connector_json_character(string, &position, decoded)) > 0) decoded += length;
+            names[count].length = (size_t)(decoded - names[count].text);
+            count++;
+        }
+    }
+    qsort(names, count, sizeof *names, connector_json_name_order);
+    for (at = 1; at < count && !repeats; at++) repeats = connector_json_name_order(&names[at - 1], &names[at]) == 0;
+    free(names);
+    return repeats;
+}
+
+/**
+ * The value of a whole text, checked to its end; none if the host would not accept the text as JSON: RFC 8259, without a number
+ * that connector_json_double cannot read, half of a surrogate pair, or a name twice in one object. None, too, if it is nested too
+ * deeply, or there is no memory to check it.
+ */
 static inline connector_json connector_json_parse(const void *text_borrowed, uint64_t text_length) {
     const char *text = (const char *)text_borrowed;
     const size_t length = (size_t)text_length;
@@ -231,17 +346,17 @@ static inline connector_json connector_json_parse(const void *text_borrowed, uin
     if (end == 0 || connector_json_space(text, length, end) != length) return connector_json_none();
     value.text = text + start;
     value.length = end - start;
-    return value;
+    return connector_json_repeats_name(value) ? connector_json_none() : value;
 }
 
-/** Whether there is a value, and it begins with this: '{', '[', '"', 't', 'f', 'n'. */
+/** Whether there is a value that begins with this character: '{', '[', '"', 't', 'f', 'n'. */
 static inline int connector_json_begins(connector_json value, char first) {
     return value.text != NULL && value.length > 0 && value.text[0] == first;
 }
 
 /**
- * The next part of an array or object, and its key, which is none in an array. `*position` is 0 before the first part.
- * Returns 0 after the last one.
+ * Gives the next part of an array or object, and its key, which is no value in an array. Set `*position` to 0 before
+ * the first part. Returns 0 after the last one.
  */
 static inline int connector_json_next(connector_json whole, size_t *position, connector_json *key, connector_json *value) {
     const int is_object = connector_json_begins(whole, '{');
@@ -266,18 +381,9 @@ static inline int connector_json_next(connector_json whole, size_t *position, co
     return 1;
 }
 
-static inline unsigned connector_json_hex(const char *digits) {
-    unsigned value = 0;
-    int index;
-    for (index = 0; index < 4; index++) {
-        const char digit = digits[index];
-        value = value << 4 | (unsigned)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-    }
-    return value;
-}
-
-/* The character at `*at` of a string, in UTF-8, and the place after it; returns its length, 0 at the end. */
-static inline size_t connector_json_character(connector_json string, size_t *at, char bytes[4]) {
+/* Decodes the character at `*at` of a string into UTF-8, and moves `*at` past it; returns its length, 0 at the
+ * end. */
+static inline size_t connector_json_character(connector_json string, size_t *at, char *bytes) {
     static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
     unsigned code;
     size_t index;
@@ -294,20 +400,11 @@ static inline size_t connector_json_character(connector_json string, size_t *at,
         }
         return 1;
     }
-    code = connector_json_hex(string.text + *at);
+    code = (unsigned)connector_json_hex(string.text, string.length, *at);
     *at += 4;
-    if (code >= 0xD800 && code < 0xE000) {
-        /* Half of a pair stands for no character. */
-        unsigned low = 0;
-        if (code < 0xDC00 && *at + 6 < string.length && string.text[*at] == '\\' && string.text[*at + 1] == 'u') {
-            low = connector_json_hex(string.text + *at + 2);
-        }
-        if (low >= 0xDC00 && low < 0xE000) {
-            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-            *at += 6;
-        } else {
-            code = 0xFFFD;
-        }
+    if (code >= 0xD800 && code < 0xDC00) {
+        code = 0x10000 + ((code - 0xD800) << 10) + (unsigned)connector_json_hex(string.text, string.length, *at + 2) - 0xDC00;
+        *at += 6;
     }
     if (code < 0x80) {
         bytes[0] = (char)code;
@@ -333,7 +430,8 @@ static inline size_t connector_json_character(connector_json string, size_t *at,
 
 /**
  * Copies the text of a string, without its quotes and escapes, and a NUL into a buffer. Returns CONNECTOR_OK;
- * CONNECTOR_INVALID if the value is not a string, or has a NUL within; CONNECTOR_TOO_LARGE if it does not fit. The buffer is then "".
+ * CONNECTOR_INVALID if the value is not a string, or contains a NUL; CONNECTOR_TOO_LARGE if it does not fit. The buffer
+ * is "" after a failure.
  */
 static inline int32_t connector_json_string(connector_json value, char *buffer, size_t capacity) {
     size_t at = 1, count, used = 0;
@@ -365,7 +463,7 @@ static inline int connector_json_equals(connector_json value, const char *text, 
     return used == length;
 }
 
-/** The value of an object's member; none if it is not an object, or has no such member. The first one counts. */
+/** The value of an object's member; none if it is not an object, or has no such member. */
 static inline connector_json connector_json_member(connector_json object, const char *name) {
     connector_json key, value;
     size_t position = 0;
@@ -376,34 +474,7 @@ static inline connector_json connector_json_member(connector_json object, const 
     return connector_json_none();
 }
 
-/** Whether a value is a number. */
-static inline int connector_json_is_number(connector_json value) {
-    return value.text != NULL && value.length > 0 &&
-           (value.text[0] == '-' || (value.text[0] >= '0' && value.text[0] <= '9'));
-}
-
-/** Whether a value is a number; `*number` is then the nearest double, in every locale. */
-static inline int connector_json_double(connector_json value, double *number) {
-    char copy[512], point[16];
-    size_t index, used = 0, count;
-    if (!connector_json_is_number(value)) return 0;
-    /* The point of this locale is what stands between the digits of one half. */
-    count = (size_t)snprintf(point, sizeof point, "%.1f", 0.5) - 2;
-    for (index = 0; index < value.length; index++) {
-        if (used + count + 1 >= sizeof copy) return 0;
-        if (value.text[index] == '.') {
-            memcpy(copy + used, point + 1, count);
-            used += count;
-        } else {
-            copy[used++] = value.text[index];
-        }
-    }
-    copy[used] = '\0';
-    *number = strtod(copy, NULL);
-    return 1;
-}
-
-/** Whether a value is a number without a fraction that an int64_t holds; `*number` is then the number. */
+/** Whether a value is a whole number, written in digits alone, that an int64_t holds; `*number` is then the number. */
 static inline int connector_json_int64(connector_json value, int64_t *number) {
     const int is_negative = connector_json_begins(value, '-');
     const uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1u : 0u);
@@ -425,8 +496,8 @@ static inline int connector_json_int64(connector_json value, int64_t *number) {
 #define CONNECTOR_TEXT_LIMIT ((size_t)64 << 20)
 
 /**
- * A text that grows; begin with zeros, and end with connector_text_free. Without memory, or beyond its limit, it writes
- * nothing more and `is_incomplete`, which connector_complete_text and connector_send say for you.
+ * A growing text; begin with zeros, and end with connector_text_free. Out of memory, or beyond its limit, it appends
+ * nothing more and sets `is_incomplete`, which connector_complete_text and connector_send report for you.
  */
 typedef struct connector_text {
     char *bytes;
@@ -467,7 +538,10 @@ static inline void connector_text_put(connector_text *text, const char *part) {
     connector_text_bytes(text, part, strlen(part));
 }
 
-/** Appends text percent-encoded, for a part of a URL's path or query: all but letters, digits and -._~ (RFC 3986). */
+/**
+ * Appends text percent-encoded, for a part of a URL's path or query: all but letters, digits and -._~ (RFC 3986). Only "." and
+ * ".." keep their meaning as a segment of a path, however they are encoded; connector_send refuses such a URL.
+ */
 static inline void connector_text_encode(connector_text *text, const char *part, size_t length) {
     static const char digits[] = "0123456789ABCDEF";
     size_t index;
@@ -506,7 +580,7 @@ static inline void connector_text_separate(connector_text *text) {
     if (last != '{' && last != '[' && last != ':') connector_text_bytes(text, ",", 1);
 }
 
-/** Begins an array or object of JSON, with '[' or '{'; puts a comma before it if there is a value. */
+/** Begins an array or object of JSON, with '[' or '{'; puts a comma before it if it follows a value. */
 static inline void connector_text_open(connector_text *text, char opening) {
     connector_text_separate(text);
     connector_text_bytes(text, &opening, 1);
@@ -515,7 +589,7 @@ static inline void connector_text_open(connector_text *text, char opening) {
 /** Ends an array or object of JSON, with ']' or '}'. */
 static inline void connector_text_close(connector_text *text, char closing) { connector_text_bytes(text, &closing, 1); }
 
-/** Appends a string of JSON; puts a comma before it if there is a value. */
+/** Appends a string of JSON; puts a comma before it if it follows a value. */
 static inline void connector_text_string(connector_text *text, const char *part, size_t length) {
     size_t index, start = 0;
     connector_text_separate(text);
@@ -539,14 +613,14 @@ static inline void connector_text_key(connector_text *text, const char *key) {
     connector_text_bytes(text, ":", 1);
 }
 
-/** Appends JSON that was read, or a number or literal; puts a comma before it if there is a value. */
+/** Appends JSON that was read, or a number or literal; puts a comma before it if it follows a value. */
 static inline void connector_text_json(connector_text *text, connector_json value) {
     connector_text_separate(text);
     if (value.text == NULL) connector_text_put(text, "null");
     else connector_text_bytes(text, value.text, value.length);
 }
 
-/** Appends a whole number as JSON; puts a comma before it if there is a value. */
+/** Appends a whole number as JSON; puts a comma before it if it follows a value. */
 static inline void connector_text_int64(connector_text *text, int64_t number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%lld", (long long)number);
@@ -554,7 +628,7 @@ static inline void connector_text_int64(connector_text *text, int64_t number) {
     connector_text_put(text, digits);
 }
 
-/** Appends a number as JSON, which reads as the same double, in every locale; null if it is not finite. */
+/** Appends a number as JSON that reads back as the same double, in every locale; null if it is not finite. */
 static inline void connector_text_double(connector_text *text, double number) {
     char digits[40];
     size_t index;
@@ -568,7 +642,7 @@ static inline void connector_text_double(connector_text *text, double number) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
         if (strtod(digits, NULL) == number) break;
     }
-    /* Whatever is not part of a number in C is the point of this locale. */
+    /* Whatever no number in C contains is the decimal point of this locale. */
     for (index = 0; digits[index] != '\0'; index++) {
         if (strchr("0123456789+-e", digits[index]) != NULL) {
             connector_text_bytes(text, digits + index, 1);
@@ -618,20 +692,45 @@ static inline void connector_complete_evidence(const connector_host *host, uint6
 typedef struct connector_gate {
     const connector_host *host;
     const connector_http *http;
+    /** Null if the manifest does not name clock/1. */
     const connector_clock *clock;
     /** The domain of errors. */
     const char *vendor_static;
 } connector_gate;
 
-/** Fills in what every gate has. The manifest must require http/1 and clock/1. */
+/* The table of http/1; null if the manifest does not name it. */
+static inline const connector_http *connector_gate_http(const connector_gate *gate) {
+    const connector_host *host = gate->host;
+    if (gate->http != NULL) return gate->http;
+    return (const connector_http *)host->service(host->context, CONNECTOR_HTTP_SERVICE, sizeof CONNECTOR_HTTP_SERVICE - 1);
+}
+
+/* The table of clock/1; null if the manifest does not name it. */
+static inline const connector_clock *connector_gate_clock(const connector_gate *gate) {
+    const connector_host *host = gate->host;
+    if (gate->clock != NULL) return gate->clock;
+    return (const connector_clock *)host->service(host->context, CONNECTOR_CLOCK_SERVICE,
+                                                  sizeof CONNECTOR_CLOCK_SERVICE - 1);
+}
+
+/** The time of day of clock/1, in nanoseconds since 1970; 0 if the manifest does not name it. */
+static inline uint64_t connector_gate_now(const connector_gate *gate) {
+    const connector_clock *clock = connector_gate_clock(gate);
+    return clock == NULL ? 0 : clock->wall_ns(clock->context);
+}
+
+/**
+ * Fills in a gate in `create`, whose manifest must require http/1 and clock/1. A gate that sends without one of them sets only `host`
+ * and `vendor_static`, and leaves the rest null: tables are then looked up when they are needed.
+ */
 static inline int32_t connector_gate_create(connector_gate *gate, const connector_host *host, const char *vendor_static,
                                             connector_error *error) {
     gate->host = host;
+    gate->http = NULL;
+    gate->clock = NULL;
     gate->vendor_static = vendor_static;
-    gate->http = (const connector_http *)host->service(host->context, CONNECTOR_HTTP_SERVICE,
-                                                       sizeof CONNECTOR_HTTP_SERVICE - 1);
-    gate->clock = (const connector_clock *)host->service(host->context, CONNECTOR_CLOCK_SERVICE,
-                                                         sizeof CONNECTOR_CLOCK_SERVICE - 1);
+    gate->http = connector_gate_http(gate);
+    gate->clock = connector_gate_clock(gate);
     if (gate->http != NULL && gate->clock != NULL) return CONNECTOR_OK;
     return connector_fail(error, CONNECTOR_UNSUPPORTED, "the manifest must require http/1 and clock/1");
 }
@@ -656,26 +755,46 @@ static inline const char *connector_header(const connector_http_response *respon
     return NULL;
 }
 
+/** Whether the body of a response is a web page, which no vendor's API returns. */
+static inline int connector_is_page(const connector_http_response *response) {
+    size_t length = 0, index;
+    const char *type = connector_header(response, "Content-Type", &length);
+    uint64_t at = 0;
+    for (; at < response->body_length; at++) {
+        const uint8_t byte = response->body[at];
+        /* Blanks and a byte order mark. */
+        if (byte > ' ' && byte != 0xEF && byte != 0xBB && byte != 0xBF) break;
+    }
+    if (at == response->body_length || response->body[at] == '{' || response->body[at] == '[') return 0;
+    if (response->body[at] == '<') return 1;
+    for (index = 0; index + 4 <= length && type[index] != ';'; index++) {
+        size_t letter = 0;
+        while (letter < 4 && (type[index + letter] | 0x20) == "html"[letter]) letter++;
+        if (letter == 4) return 1;
+    }
+    return 0;
+}
+
 /**
- * The seconds of Retry-After (RFC 9110, section 10.2.3) in nanoseconds, a week at most; 0 if there are none. A date, such as
- * "Sun, 06 Nov 1994 08:49:37 GMT", is measured from `now_ns`, the time of day; 0 if that is not known.
+ * The delay that Retry-After asks for (RFC 9110, section 10.2.3), in nanoseconds, at most a year; 0 if there is none. A
+ * date, such as "Sun, 06 Nov 1994 08:49:37 GMT", is measured from `now_ns`, the time of day since 1970; 0 if that is 0.
  */
 static inline uint64_t connector_retry_after(const connector_http_response *response, uint64_t now_ns) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const uint64_t week = 604800;
+    const uint64_t longest = 31536000;
     size_t length = 0, index;
     const char *value = connector_header(response, "Retry-After", &length);
-    uint64_t seconds = 0, now = now_ns / 1000000000u;
+    uint64_t seconds = 0;
     char copy[30], month[4];
     int day, year, hour, minute, second;
     const char *found;
     long long days;
     if (value == NULL || length == 0) return 0;
     for (index = 0; index < length && value[index] >= '0' && value[index] <= '9'; index++) {
-        if (seconds <= week) seconds = seconds * 10 + (uint64_t)(value[index] - '0');
+        if (seconds <= longest) seconds = seconds * 10 + (uint64_t)(value[index] - '0');
     }
     if (index < length) {
-        if (length != sizeof copy - 1 || now == 0) return 0;
+        if (length != sizeof copy - 1) return 0;
         memcpy(copy, value, length);
         copy[length] = '\0';
         if (sscanf(copy, "%*3s, %2d %3s %4d %2d:%2d:%2d GMT", &day, month, &year, &hour, &minute, &second) != 6) return 0;
@@ -691,21 +810,29 @@ static inline uint64_t connector_retry_after(const connector_http_response *resp
             days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719468;
         }
         seconds = (uint64_t)(days * 86400 + hour * 3600 + minute * 60 + second);
-        seconds = seconds > now ? seconds - now : 0;
+        if (now_ns == 0 || seconds < now_ns / 1000000000u) return 0;
+        seconds -= now_ns / 1000000000u;
     }
-    return (seconds > week ? week : seconds) * 1000000000u;
+    return (seconds > longest ? longest : seconds) * 1000000000u;
 }
 
 /** Whether an HTTP status means success. */
 static inline int connector_is_success(uint32_t status) { return status >= 200 && status < 300; }
 
-/** The error that a response means which is not a success, in the vocabulary that all vendors share, with its Retry-After. */
+/**
+ * The error for a response other than success, in the vocabulary that all vendors share, with its Retry-After. A redirect
+ * is the answer of a proxy or a captive portal, and so is a web page under 400 or 422; the call may be tried again.
+ * `now_ns` is the time of day since 1970, which only a Retry-After that is a date needs: see connector_gate_now.
+ */
 static inline connector_error connector_error_of_response(const connector_http_response *response, const char *vendor,
                                                           uint64_t now_ns) {
     connector_error error = connector_error_of(vendor);
     const uint32_t status = response->status;
+    const char *foreign = NULL;
     int32_t code = CONNECTOR_PROTOCOL;
-    if (status == 400 || status == 422) code = CONNECTOR_INVALID;
+    if (status >= 300 && status < 400) foreign = "a redirect";
+    else if ((status == 400 || status == 422) && connector_is_page(response)) foreign = "a web page";
+    else if (status == 400 || status == 422) code = CONNECTOR_INVALID;
     else if (status == 401 || status == 403) code = CONNECTOR_UNAUTHORIZED;
     else if (status == 404 || status == 410) code = CONNECTOR_NOT_FOUND;
     else if (status == 405 || status == 501) code = CONNECTOR_UNSUPPORTED;
@@ -715,9 +842,9 @@ static inline connector_error connector_error_of_response(const connector_http_r
     else if (status == 429) code = CONNECTOR_RATE_LIMITED;
     else if (status >= 500 && status < 600) code = CONNECTOR_UNAVAILABLE;
     else if (status >= 400 && status < 500) code = CONNECTOR_FAILED;
-    if (status >= 300 && status < 400) {
-        connector_fail(&error, code, "a redirect (HTTP %u) came instead of %s's answer; a proxy or a captive portal may have sent it",
-                       (unsigned)status, vendor);
+    if (foreign != NULL) {
+        connector_fail(&error, code, "%s (HTTP %u) came instead of %s's answer; a proxy or a captive portal may have sent it",
+                       foreign, (unsigned)status, vendor);
     } else {
         connector_fail(&error, code, "%s answered HTTP %u", vendor, (unsigned)status);
         error.retry_after_ns = connector_retry_after(response, now_ns);
@@ -725,6 +852,13 @@ static inline connector_error connector_error_of_response(const connector_http_r
     if (status == 505) error.retryable = 0;
     error.detail = (int32_t)status;
     return error;
+}
+
+/** The error for a response to a gate. The manifest need not name clock/1: only for a date is the time asked for. */
+static inline connector_error connector_gate_error(const connector_gate *gate, const connector_http_response *response) {
+    /* A date gives no delay while the time of day is unknown. */
+    const int has_date = connector_retry_after(response, 1) != connector_retry_after(response, 0);
+    return connector_error_of_response(response, gate->vendor_static, has_date ? connector_gate_now(gate) : 0);
 }
 
 /** One request of a call, from `connector_send` to its answer; freed after `answered` has returned. */
@@ -756,21 +890,50 @@ static inline void connector_exchange_done(void *user, int32_t status, const con
     } else if (connector_is_success(response->status)) {
         exchange->answered(exchange, response);
     } else {
-        const connector_error error =
-            connector_error_of_response(response, gate->vendor_static, gate->clock->wall_ns(gate->clock->context));
+        const connector_error error = connector_gate_error(gate, response);
         connector_complete_failure(gate->host, exchange->operation, &error);
     }
     free(exchange);
 }
 
+/* Whether a segment of a URL's path is "." or "..". */
+static inline int connector_has_dot_segment(const connector_text *url) {
+    size_t start = 0, at;
+    for (at = 0; at <= url->length; at++) {
+        const char byte = at < url->length ? url->bytes[at] : '?';
+        if (byte != '/' && byte != '?' && byte != '#') continue;
+        if ((at - start == 1 || at - start == 2) && memcmp(url->bytes + start, "..", at - start) == 0) return 1;
+        if (byte != '/') return 0;
+        start = at + 1;
+    }
+    return 0;
+}
+
+/* Sends a request, whose end `done(user, …)` receives after CONNECTOR_OK alone. */
+static inline int32_t connector_gate_send(const connector_gate *gate, connector_http_request *request, const connector_text *url,
+                                          uint64_t deadline_ns, connector_http_done done, void *user, connector_error *error) {
+    const connector_http *http = connector_gate_http(gate);
+    uint64_t identifier;
+    if (http == NULL) return connector_fail(error, CONNECTOR_UNSUPPORTED, "the manifest must require http/1");
+    if (url->is_incomplete) return connector_fail(error, CONNECTOR_FAILED, "out of memory");
+    if (connector_has_dot_segment(url)) {
+        return connector_fail(error, CONNECTOR_INVALID, "a segment of the path is \".\" or \"..\"");
+    }
+    request->struct_size = sizeof *request;
+    request->url = url->bytes;
+    request->url_length = url->length;
+    request->deadline_ns = deadline_ns;
+    return http->request(http->context, request, done, user, &identifier, error);
+}
+
 /**
  * Sends a request for a call: `request` with its method, headers and body, to the URL in `url`, which is freed. Every answer but
- * HTTP 2xx completes the call as failed. Return its status from the operation.
+ * HTTP 2xx completes the call as failed. Return its status from the operation. The manifest must require http/1, and
+ * name clock/1 for a Retry-After that is a date. A URL with a segment "." or ".." is INVALID: servers resolve these.
  */
 static inline int32_t connector_send(const connector_gate *gate, const connector_call *call, connector_http_request *request,
                                      connector_text *url, connector_exchange exchange, connector_error *error) {
-    connector_exchange *copy = url->is_incomplete ? NULL : (connector_exchange *)malloc(sizeof *copy);
-    uint64_t identifier;
+    connector_exchange *copy = (connector_exchange *)malloc(sizeof *copy);
     int32_t status;
     if (copy == NULL) {
         connector_text_free(url);
@@ -779,11 +942,7 @@ static inline int32_t connector_send(const connector_gate *gate, const connector
     *copy = exchange;
     copy->gate = gate;
     copy->operation = call->operation;
-    request->struct_size = sizeof *request;
-    request->url = url->bytes;
-    request->url_length = url->length;
-    request->deadline_ns = call->deadline_ns;
-    status = gate->http->request(gate->http->context, request, connector_exchange_done, copy, &identifier, error);
+    status = connector_gate_send(gate, request, url, call->deadline_ns, connector_exchange_done, copy, error);
     /* connector_exchange_done never runs for a request that was refused. */
     if (status != CONNECTOR_OK) free(copy);
     connector_text_free(url);
@@ -817,8 +976,8 @@ static inline int32_t connector_get(const connector_gate *gate, const connector_
  *   CONNECTOR_ENTRY(rates_plugin, Rates)
  *
  * An operation is an exported function whose prototype follows from its signature (operation.h); its body is
- * connector::perform, or connector::answer if it is synchronous. No exception leaves one: it becomes an error. A class is used
- * from several threads at once unless the manifest says otherwise.
+ * connector::perform, or connector::answer if it is synchronous. No exception leaves an operation: it becomes an
+ * error. A class is used from several threads at once unless the manifest says otherwise.
  */
 #ifndef CONNECTOR_AUTHOR_HPP
 #define CONNECTOR_AUTHOR_HPP
@@ -885,13 +1044,13 @@ private:
     std::variant<Value, Error> content;
 };
 
-/** One value of a JSON text, borrowed: valid as long as the text. Nothing of it throws but for want of memory. */
+/** One value of a JSON text, borrowed: valid as long as the text. Its functions throw only for want of memory. */
 class Json {
 public:
     Json() noexcept : value(connector_json_none()) {}
     explicit Json(connector_json value) noexcept : value(value) {}
 
-    /** The value of a whole text; nothing if it is not JSON, or nested deeper than CONNECTOR_JSON_DEPTH. */
+    /** The value of a whole text; nothing if connector_json_parse finds none. */
     static Json parse(std::string_view text) noexcept { return Json(connector_json_parse(text.data(), text.size())); }
 
     /** Whether there is a value. */
@@ -948,7 +1107,7 @@ private:
     connector_json value;
 };
 
-/** A text that grows, for JSON and URLs. Without memory it is incomplete, which whoever takes it says. */
+/** A growing text, for JSON and URLs. Out of memory it is incomplete, which every function that takes it reports. */
 class Text {
 public:
     Text() noexcept : content{nullptr, 0, 0, 0} {}
@@ -960,20 +1119,20 @@ public:
     }
     ~Text() { connector_text_free(&content); }
 
-    /** As it is. */
+    /** Appends text as it is. */
     Text &put(std::string_view part) noexcept { return connector_text_bytes(&content, part.data(), part.size()), *this; }
-    /** Percent-encoded, for a part of a URL. */
+    /** Appends text percent-encoded, for a part of a URL; see connector_text_encode. */
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
     }
-    /** A name and its value, percent-encoded, for the query of a URL; nothing if the value is null. */
+    /** Appends a name and its value, percent-encoded, to the query of a URL; nothing if the value is null. */
     Text &query(const char *name, const char *value, uint64_t length) noexcept {
         return connector_text_query(&content, name, value, static_cast<std::size_t>(length)), *this;
     }
     Text &query(const char *name, uint64_t number) noexcept {
         return connector_text_query_number(&content, name, number), *this;
     }
-    /** JSON, with a comma before it if there is a value. */
+    /** Appends JSON, with a comma before it if it follows a value. */
     Text &open(char bracket) noexcept { return connector_text_open(&content, bracket), *this; }
     Text &close(char bracket) noexcept { return connector_text_close(&content, bracket), *this; }
     Text &key(std::string_view name) noexcept { return string(name).put(":"); }
@@ -1001,6 +1160,8 @@ public:
         return {reinterpret_cast<const char *>(response->body), static_cast<std::size_t>(response->body_length)};
     }
     Json json() const noexcept { return Json::parse(body()); }
+    /** Whether the body is a web page, which no vendor's API returns. */
+    bool is_page() const noexcept { return connector_is_page(response); }
     std::optional<std::string_view> header(const char *name) const noexcept {
         std::size_t length = 0;
         const char *value = connector_header(response, name, &length);
@@ -1027,7 +1188,7 @@ public:
     void complete() noexcept { succeed(nullptr, 0); }
     /** Completes with a string or JSON, or with bytes. */
     void complete(std::string_view result) noexcept {
-        /* A result that is empty is one all the same, so it has an address. */
+        /* An empty result is still a result, so it needs an address. */
         succeed(result.data() == nullptr ? "" : result.data(), result.size());
     }
     void complete(Text result) noexcept {
@@ -1096,8 +1257,9 @@ public:
     }
 
     /**
-     * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the host, if
-     * it is of HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size and deadline.
+     * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
+     * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -1109,28 +1271,20 @@ public:
         const uint64_t deadline = call.deadline();
         auto exchange = std::make_unique<Exchange>(Exchange{gate, std::move(call), std::move(answered)});
         connector_error error = connector_error_of("");
-        uint64_t identifier = 0;
-        if (url.raw()->is_incomplete) return exchange->call.fail({CONNECTOR_FAILED, "out of memory"});
-        request.struct_size = sizeof request;
-        request.url = url.view().data();
-        request.url_length = url.view().size();
-        request.deadline_ns = deadline;
         const connector_http_done done = [](void *user, int32_t status, const connector_http_response *response,
                                             const connector_error *reason) {
             const std::unique_ptr<Exchange> exchange(static_cast<Exchange *>(user));
-            const connector_clock *clock = exchange->gate->clock;
             if (status != CONNECTOR_OK) {
                 connector_error error = connector_error_of("");
                 connector_fail(&error, status, "the host answered with status %d", static_cast<int>(status));
                 exchange->call.fail(reason == nullptr ? error : *reason);
             } else if (!connector_is_success(response->status)) {
-                exchange->call.fail(connector_error_of_response(response, exchange->gate->vendor_static,
-                                                                clock->wall_ns(clock->context)));
+                exchange->call.fail(connector_gate_error(exchange->gate, response));
             } else {
                 guarded([&] { exchange->answered(std::move(exchange->call), Response(response)); }, [](const char *) {});
             }
         };
-        const int32_t status = gate->http->request(gate->http->context, &request, done, exchange.get(), &identifier, &error);
+        const int32_t status = connector_gate_send(gate, &request, url.raw(), deadline, done, exchange.get(), &error);
         if (status == CONNECTOR_OK) return (void)exchange.release();
         /* `done` never runs for a request that was refused. */
         if (error.code == CONNECTOR_OK) connector_fail(&error, status, "the host refused the request");
@@ -1143,7 +1297,7 @@ private:
     const connector_gate *gate;
 };
 
-/** What the host holds: the class, and what its gate has. */
+/** What the host holds: the object, and what every gate has. */
 template <class Gate> struct Instance {
     connector_gate gate = {};
     std::unique_ptr<Gate> value;
@@ -1189,17 +1343,18 @@ int32_t create(const char *vendor_static, const connector_host *host, const char
     guarded(
         [&] {
             auto self = std::make_unique<Instance<Gate>>();
-            if ((status = connector_gate_create(&self->gate, host, vendor_static, error)) != CONNECTOR_OK) return;
+            self->gate = {host, nullptr, nullptr, vendor_static};
             auto made = Gate::create(Host(&self->gate), Json::parse({config, static_cast<std::size_t>(length)}));
             if (!made) return (void)(status = made.error().write(error, vendor_static));
             self->value = std::move(*made);
             *instance = self.release();
+            status = CONNECTOR_OK;
         },
         [&](const char *reason) { status = connector_fail(error, CONNECTOR_FAILED, "%s", reason); });
     return status;
 }
 
-/** Defines the entry function of a plugin, whose gates are of a class; its name is the domain of errors. */
+/** Defines the entry function of a plugin whose gates are of a class; the name of the class is the domain of errors. */
 #define CONNECTOR_ENTRY(symbol, Gate)                                                                                  \
     CONNECTOR_EXPORT const connector_plugin *symbol(void) {                                                            \
         static const connector_plugin plugin = ::connector::table<Gate>(                                               \
@@ -1490,9 +1645,10 @@ CONNECTOR_END_DECLS
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * layout.h: the layout of every struct of the ABI on 64-bit platforms, as one table. To include it is to assert it, in C99, C11
- * and C++17, with the compiler and flags that a plugin is built with. `make layout` writes the assertions of Rust and Swift from
- * it. A field may be added at the end of a struct, which makes its size grow; an offset never changes.
+ * layout.h: the layout of every struct of the ABI on 64-bit platforms, as one table. Including it asserts the layout,
+ * in C99, C11 and C++17, with the compiler and flags that a plugin is built with. `make layout` writes the assertions
+ * for Rust and Swift from it. A field may be added at the end of a struct, which makes its size grow; an offset never
+ * changes.
  */
 #ifndef CONNECTOR_LAYOUT_H
 #define CONNECTOR_LAYOUT_H
@@ -1758,11 +1914,11 @@ template <uint32_t Size> struct connector_manifest_note_of {
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
  *
- * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only one
- * result, and has no out parameters; put several values into json. An operation that declares json completes with JSON
- * text, such as `null`. Completing it without a result is misbehaviour, and so is what the host does not take for JSON: text
- * that is not UTF-8, names that occur twice in an object, escapes of half a surrogate pair, numbers beyond a double, and more
- * than 128 levels. Do not pass on what a vendor sent without looking at it.
+ * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only
+ * one result, and has no out parameters; put several values into json. An operation that declares json completes with
+ * JSON text, such as `null`. Completing it without a result is misbehaviour, and so is a result that the host does not
+ * accept as JSON: text that is not UTF-8, duplicate names in an object, escapes of half a surrogate pair, numbers
+ * beyond a double, and more than 128 levels of nesting. Do not pass on unchecked what a vendor sent.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions
@@ -1772,11 +1928,11 @@ template <uint32_t Size> struct connector_manifest_note_of {
  * through connector_host.complete, from any thread, even before it returns. If it returns any other status, the call is
  * over and must not be completed.
  *
- * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and times
- * them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
+ * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and
+ * times them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
  * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
- * calls by name run it on the caller's thread. A call of it that takes over a millisecond is misbehaviour, and later
- * calls run on other threads until a number of them in a row took less.
+ * calls by name run it on the caller's thread. A call that takes over a millisecond is misbehaviour, and later calls
+ * run on other threads until enough of them in a row have taken less.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H
@@ -1953,18 +2109,18 @@ typedef struct connector_clock {
 
     /**
      * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` identifies
-     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never fires:
-     * `destroy` cancels it to learn that it may free `user`. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
-     * is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers; CONNECTOR_TOO_LARGE if 65,536
-     * timers of the instance are pending. [any]
+     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never
+     * fires: cancel it in `destroy` to learn whether `user` may be freed. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once
+     * the instance is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers;
+     * CONNECTOR_TOO_LARGE if 65,536 timers of the instance are pending. [any]
      */
     int32_t (*CONNECTOR_NONNULL start_timer)(void *CONNECTOR_NONNULL context, uint64_t delay_ns,
                                              void (*CONNECTOR_NONNULL fire)(void *CONNECTOR_NULLABLE user),
                                              void *CONNECTOR_NULLABLE user, uint64_t *CONNECTOR_NONNULL timer);
 
     /**
-     * Returns CONNECTOR_OK if `fire` has not run and will not; CONNECTOR_UNKNOWN_OPERATION if it has run, is running, was cancelled before, or
-     * never existed. [any]
+     * Returns CONNECTOR_OK if `fire` has not run and will not; CONNECTOR_UNKNOWN_OPERATION if it has run, is running,
+     * was cancelled before, or never existed. [any]
      */
     int32_t (*CONNECTOR_NONNULL cancel_timer)(void *CONNECTOR_NONNULL context, uint64_t timer);
 } connector_clock;
@@ -2042,8 +2198,9 @@ CONNECTOR_END_DECLS
  * services/gates.h: "gates/1", calls of the gates that the plugin uses.
  *
  * A manifest names what the plugin uses: "uses": { "settings": "settings/1" }. The configuration binds each name to a
- * connector; it may leave out an optional one: { "capability": "settings/1", "optional": true }. The plugin reaches the operations of that capability and nothing else, and never learns which connector it
- * is. The service is null if the manifest has no "uses"; "services" does not name it.
+ * connector; it may leave out one that is optional: { "capability": "settings/1", "optional": true }. The plugin
+ * reaches the operations of that capability and nothing else, and never learns which connector provides them. The
+ * service is null if the manifest has no "uses"; "services" does not name it.
  *
  * The used gate has opened, or failed, before the plugin's `open`, and closes after the plugin's `close`.
  */
@@ -2078,8 +2235,9 @@ typedef struct connector_gates_call {
     /** When the call times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE for that of `during`, or else 30 s. */
     uint64_t deadline_ns;
     /**
-     * The plugin's own call that this one serves: its connector_call.operation. 0 for the one that the thread runs, if
-     * any. The host cancels this call when it gives that one up, and this deadline is never later than that one's.
+     * The plugin's own call that this one serves: its connector_call.operation. 0 stands for the call that the thread
+     * is running, if any. When the host gives that call up, it cancels this one, whose deadline is never later than
+     * that call's.
      */
     uint64_t during;
 } connector_gates_call;
@@ -2151,14 +2309,15 @@ CONNECTOR_END_DECLS
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
  * SSL_CERT_FILE.
  *
- * The host follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 unchanged. For another
- * scheme, host or port it drops Authorization, Cookie and every header with a secret, and never sends a body with a
- * secret. It decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets
- * Host, Content-Length and the other headers of the connection, and drops a plugin's values for them.
+ * The host follows up to five redirects. 301 and 302 turn a POST into a GET, and 303 any request but HEAD; a GET goes on
+ * without a body. 307 and 308, and 301 and 302 of other methods, repeat the request unchanged. For another scheme, host
+ * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret. It
+ * decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets Host,
+ * Content-Length and the other headers of the connection, and drops a plugin's values for them.
  *
- * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache, and
- * may answer from there, with the header Age, or ask the server only whether they still hold. A request's own
- * Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
+ * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
+ * and may answer from the cache, with the header Age, or only ask the server whether a response is still valid. A
+ * request's own Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
  *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
@@ -2169,11 +2328,11 @@ CONNECTOR_END_DECLS
  *
  * Signatures: {{sha256:TEXT}} becomes the SHA-256 (FIPS 180-4) of TEXT, and {{hmac-sha256:KEY|TEXT|...}} a chain of
  * HMAC-SHA256 (RFC 2104): the code of the first TEXT under KEY is the key of the second, and so on; the last code is
- * inserted. Both are 64 hexadecimal digits in lower case. In TEXT and KEY the host first inserts secrets verbatim, and in
- * those of hmac-sha256 also the digests of {{sha256:TEXT}}. Write them without "}}", and outside of {{sha256:TEXT}}
- * without "|"; a secret's value may have both. There are 1 to 15 TEXTs: otherwise it is an error in a URL or a header, and
- * stays unchanged in a body. So {{hmac-sha256:AWS4{{secret:key}}|20130524|us-east-1|s3|aws4_request|TEXT}} is a signature of
- * version 4 of AWS.
+ * inserted. Both are 64 hexadecimal digits in lower case. In TEXT and KEY the host first inserts secrets verbatim, and
+ * in those of hmac-sha256 also the digests of {{sha256:TEXT}}. Write TEXT and KEY without "}}", and, except in
+ * {{sha256:TEXT}}, without "|"; a secret's value may contain both. Any number of TEXTs but 1 to 15 is an error in a URL or
+ * a header; in a body, the placeholder stays unchanged. So
+ * {{hmac-sha256:AWS4{{secret:key}}|20130524|us-east-1|s3|aws4_request|TEXT}} is a signature of AWS Signature Version 4.
  *
  * An adapter may forward foreign text safely: the host inserts only fields that the adapter's own manifest declares
  * secret, and sends them only to hosts that the connector may reach. An adapter that forwards foreign text still sets
@@ -2223,7 +2382,7 @@ typedef struct connector_http_request {
     /** The absolute URL, http or https. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
-    /** At most 256; with the URL, and once their secrets are inserted, they have at most 60 KiB. */
+    /** At most 256. Together with the URL, and with their secrets inserted, they have at most 60 KiB. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -2250,21 +2409,22 @@ typedef struct connector_http_response {
  * HTTP, or redirects too often, to another scheme than http or https, to a host that is not allowed, or with a secret in
  * the body to another origin), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a
  * gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another thread before
- * `request` has returned: do not hold a lock that `done` takes while you call `request`.
+ * `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before the plugin's
+ * `destroy`, and never runs after it.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
                                     const connector_error *CONNECTOR_NULLABLE error_borrowed);
 
 /**
- * Receives one part of a response. The first part has the headers and no body; each other part has no headers and
- * the bytes of the body that came together, at least 1. All have the status. Runs where connector_http_done runs, and
+ * Receives one part of a response. The first part has the headers and no body; each other part has no headers and the
+ * bytes of the body that arrived together, at least 1. All have the status. Runs where connector_http_done runs, and
  * never after it.
  */
 typedef void (*connector_http_part)(void *CONNECTOR_NULLABLE user,
                                     const connector_http_response *CONNECTOR_NONNULL part_borrowed);
 
-/** Runs, where connector_http_part runs, once the host can take the next part of a body. */
+/** Runs, where connector_http_part runs, once the host can take the next part of a body, or takes no more of it. */
 typedef void (*connector_http_room)(void *CONNECTOR_NULLABLE user);
 
 /** The receiver of a response in parts, borrowed for the duration of connector_http.stream. */
@@ -2277,9 +2437,12 @@ typedef struct connector_http_receiver {
     connector_http_done CONNECTOR_NONNULL done;
     /** The first argument of all three. */
     void *CONNECTOR_NULLABLE user;
-    /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: any time. */
+    /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: no limit. */
     uint64_t silence_ns;
-    /** For a request whose body comes in parts: runs after each `write` but the last, unless the rest is not sent. */
+    /**
+     * For a request whose body comes in parts: runs after each `write` but the last, unless the request ends first. If
+     * the rest of the body is not sent, the next `write` tells.
+     */
     connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;
 
@@ -2308,9 +2471,9 @@ typedef struct connector_http {
      * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
      * unless the plugin sets it). The first part comes unasked, every other one after a `resume`; meanwhile the host
-     * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends once the response
-     * has begun and the body of the request is sent; until then it begins again with each part of either. An older host
-     * does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     * reads at most one part ahead, so that the server waits. Without a deadline, the host's own (30 s) applies until
+     * the response has begun and the body of the request is sent, and starts again with each part of either. An older
+     * host does not have this function: check CONNECTOR_HAS_FIELD. [any]
      */
     int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -2325,12 +2488,12 @@ typedef struct connector_http {
     void (*CONNECTOR_NONNULL resume)(void *CONNECTOR_NONNULL context, uint64_t request_id);
 
     /**
-     * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies. The
-     * first may be written as soon as `stream` has returned, each other after `room`; a part before that is
-     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server may
-     * answer before the last part: the rest is not sent after a whole response, nor once one has begun that is no success
-     * (2xx). After a redirect and the end of the request: CONNECTOR_UNKNOWN_OPERATION. A redirect that would need the body
-     * again is CONNECTOR_PROTOCOL. [any]
+     * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies.
+     * The first may be written as soon as `stream` has returned, each other after `room`; a part before that is
+     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server
+     * may answer before the last part: the rest is not sent after a complete response, nor once a response other than
+     * success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and after the end of the request.
+     * A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
                                        const uint8_t *CONNECTOR_NULLABLE part_borrowed, uint64_t length,
@@ -2385,8 +2548,8 @@ typedef struct connector_log {
 
     /**
      * Writes one line. An unknown level counts as the nearest known one. `fields_borrowed` is a JSON object of further
-     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE for text that is not UTF-8, too long (64 KiB) or not JSON: the host
-     * repairs and logs it anyway. [any]
+     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE if a text is not UTF-8 or longer than 64 KiB, or the
+     * fields are not a JSON object: the host repairs the line and logs it anyway. [any]
      */
     int32_t (*CONNECTOR_NONNULL log)(void *CONNECTOR_NONNULL context, int32_t level,
                                      const char *CONNECTOR_NONNULL message_borrowed, uint64_t message_length,

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// Operations in C, and in C++, whose exported functions have the same parameters.
+/// Writes operations in C and C++, whose exported functions have the same parameters.
 extension ProjectOperation {
     /// The function in C.
     ///
@@ -58,7 +58,7 @@ extension ProjectOperation {
         return lines.joined(separator: "\n")
     }
 
-    /// What C calls the result: the note of an exchange, and a function of the class.
+    /// The word for the result: in C the note of an exchange, in C++ a function of the class `Adapter`.
     private var resultName: String { result?.rawValue ?? "nothing" }
 
     private func prototype(_ plugin: String) -> String {
@@ -66,7 +66,7 @@ extension ProjectOperation {
         let parameters =
             ["void *instance", "const connector_call *call_borrowed"] + parameters.flatMap(Self.declarations)
             + ["connector_error *error"]
-        // Broken before column 120, under the first parameter.
+        // Wrap before column 120, and align with the first parameter.
         var lines = [start]
         for (index, parameter) in parameters.enumerated() {
             let part = parameter + (index < parameters.count - 1 ? "," : ")")

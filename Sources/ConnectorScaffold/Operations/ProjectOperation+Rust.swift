@@ -31,7 +31,7 @@ extension ProjectOperation {
         return lines.joined(separator: "\n")
     }
 
-    /// The line of `connector::plugin!` in Rust.
+    /// The operation's line in `connector::plugin!`.
     ///
     /// - Parameter plugin: The plugin's name as an identifier.
     func rustExport(_ plugin: String) -> String {

@@ -4,8 +4,9 @@
 internal import ConnectorBase
 internal import ConnectorManifest
 
-/// An operation of a project's plugin, and the one HTTP request that it is: `POST /NAME`, or GET for one that only reads and has no
-/// content. JSON and bytes are the content; every other argument is in the query. The answer's body is the result.
+/// An operation of a project's plugin, which makes one HTTP request: `POST /NAME`, or `GET /NAME` if it only reads and has no content.
+///
+/// A JSON or bytes argument is the content; every other argument goes into the query. The answer's body is the result.
 struct ProjectOperation: Sendable {
     /// The name that calls use, which is also the path.
     let name: String
@@ -15,16 +16,16 @@ struct ProjectOperation: Sendable {
     let documentation: String
     /// Whether a call only reads.
     let isSafe: Bool
-    /// The arguments that are in the query, in order: texts, and numbers without a sign.
+    /// The arguments in the query, in order: strings and unsigned integers.
     let query: [Signature.Parameter]
-    /// The argument that is the content; nil for none.
+    /// The argument that is the request's content; nil for none.
     let content: Signature.Parameter?
     /// Every argument, in order.
     let parameters: [Signature.Parameter]
     /// The type of the result, JSON or bytes; nil for none.
     let result: ValueType?
 
-    /// The operations that a request can be, of a standard capability or of one of the project's own.
+    /// The operations that one request can carry out, of a standard capability or of the project's own.
     static func all(of capability: CapabilityID) -> [ProjectOperation] {
         guard let definition = CapabilityDefinition.standard(capability) else {
             return [ProjectOperation("get", "(key: string) async -> json", "The value of an item.", isSafe: true)]
@@ -35,7 +36,8 @@ struct ProjectOperation: Sendable {
         }
     }
 
-    /// Nil for one that has nothing to ask or tell, such as `flush`, or that a request cannot be.
+    /// Nil for an operation without parameters and results, such as `flush`, or one that a single request cannot carry
+    /// out.
     private init?(_ name: String, _ text: String, _ documentation: String, isSafe: Bool) {
         guard let signature = try? Signature(parsing: text), signature.isAsync,
             !signature.parameters.isEmpty || !signature.results.isEmpty,
@@ -60,12 +62,12 @@ struct ProjectOperation: Sendable {
     /// The method of the request.
     var method: String { isSafe && content == nil ? "GET" : "POST" }
 
-    /// The type of the content; nil for none.
+    /// The media type of the content; nil for none.
     var contentType: String? {
         content.map { $0.type == .json ? "application/json" : "application/octet-stream" }
     }
 
-    /// The operation in a manifest.
+    /// The operation's entry in a manifest.
     ///
     /// - Parameter plugin: The plugin's name as an identifier.
     func manifested(_ plugin: String) -> JSONObject {
@@ -77,17 +79,17 @@ struct ProjectOperation: Sendable {
         return object
     }
 
-    /// The name in languages that write `create_upload`.
+    /// The name in snake case, such as `create_upload`.
     var snakeName: String {
         name.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
     }
 }
 
 extension ValueType {
-    /// Whether a value is the content of a request or an answer.
+    /// Whether a value of this type is the content of a request or an answer.
     fileprivate var isContent: Bool { self == .json || self == .bytes }
 
-    /// The bits of a number without a sign; nil for anything else.
+    /// The width of an unsigned integer in bits; nil for any other type.
     var unsigned: Int? {
         switch self {
         case .u8: 8

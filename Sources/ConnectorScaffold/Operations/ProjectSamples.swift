@@ -5,11 +5,11 @@ internal import ConnectorBase
 internal import ConnectorCapabilities
 internal import ConnectorManifest
 
-/// Calls as a project's tests make them, and the vendor's answers.
+/// The calls that a project's tests make, and the vendor's answers to them.
 struct ProjectSamples {
     private let capability: CapabilityID
     private let operations: [ProjectOperation]
-    /// The path of the vendor's URL, which is before that of every request.
+    /// The path of the vendor's URL, with which every request's path begins.
     private let root: String
 
     init(_ operations: [ProjectOperation], of capability: CapabilityID, below root: String) {
@@ -18,10 +18,10 @@ struct ProjectSamples {
         self.root = root
     }
 
-    /// What the vendor has, where no model says more.
+    /// The vendor's result where no model provides a sample.
     private static let text = "world"
 
-    /// How a vendor answers that is not as it should be, by the text that is asked for, and a part of the error.
+    /// The vendor's failures: the text of the call that triggers each, the answer, and part of the resulting error.
     private static let failures: [(text: String, answer: JSONObject, error: String)] = [
         ("missing", ["status": 404, "json": ["error": "There is no such item."]], "HTTP 404"),
         (
@@ -31,7 +31,7 @@ struct ProjectSamples {
         ("portal", ["headers": ["Content-Type": "text/html"], "text": "<html>Please log in.</html>"], "answer"),
     ]
 
-    /// The file of answers.
+    /// The content of the file of answers.
     var answers: String {
         var answers: [JSONValue] = [["path": .string("\(root)/account"), "json": ["account": "demo"]]]
         if let refused {
@@ -67,7 +67,7 @@ struct ProjectSamples {
         return lines.joined(separator: "\n")
     }
 
-    /// The operation that the vendor refuses: the first one in which a text can be told apart.
+    /// The operation that the vendor refuses: the first whose request can be recognised by a text in it.
     private var refused: ProjectOperation? {
         operations.first { condition(of: $0, "") != nil && !definition(of: $0).isDelivered }
     }
@@ -81,7 +81,7 @@ struct ProjectSamples {
 
     // MARK: Arguments
 
-    /// The words of a call, in which one text is as given.
+    /// The words of a sample call, with `text` in its first parameter.
     private func words(of operation: ProjectOperation, _ text: String = "hello") -> [String] {
         operation.parameters.filter { !$0.isOptional }.enumerated().map { index, parameter in
             switch parameter.type {
@@ -89,14 +89,14 @@ struct ProjectSamples {
             case .bytes: return "hello"
             case .json:
                 let isMarked = index == 0 && text != "hello"
-                // A word has no blanks.
+                // A word must not contain blanks.
                 return content(of: operation, isMarked ? text : nil).serialized().replacing(" ", with: "\\u0020")
             default: return "5"
             }
         }
     }
 
-    /// What a request with a text has, and no other; nil if the text would be nowhere.
+    /// The condition that only a request with the text meets; nil if the text would not appear in the request.
     private func condition(of operation: ProjectOperation, _ text: String) -> JSONObject? {
         guard let first = operation.parameters.first, !first.isOptional else { return nil }
         if first.type == .string { return ["query": .object([first.name: .string(text)])] }
@@ -143,7 +143,7 @@ struct ProjectSamples {
         }
     }
 
-    /// A result as the program prints it, with one blank for each run of them.
+    /// A result as the program prints it, with runs of blanks collapsed into one.
     private func shown(_ value: JSONValue) -> String {
         value.string ?? value.serialized(pretty: true).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
@@ -165,6 +165,6 @@ struct ProjectSamples {
 }
 
 extension ProjectOperation {
-    /// Whether the content is an array, and the result has an answer for each element.
+    /// Whether the content is an array, and the result holds an answer for each element.
     fileprivate var isBatch: Bool { name == "deliver" && content?.type == .json }
 }

@@ -24,12 +24,12 @@ extension GateServices {
         package var cacheBytes: Int
         /// Where the gate is recorded; nil if it is not.
         package var recording: RecordingTarget?
-        /// What takes the place of the vendor; nil for nothing.
+        /// What answers in place of the vendor; nil if nothing does.
         package var vendor: SimulatedVendor?
         /// The logger of the plugin's log, with the gate's path as metadata `connector`.
         package var logger: Logger
 
-        /// Creates the context of a gate; by default, without secrets and without hosts that it may reach.
+        /// Creates the context of a gate; by default, without secrets and without reachable hosts.
         package init(
             path: String,
             services: [String],

@@ -10,9 +10,9 @@ internal import Synchronization
 package struct UsedGateCallInFlight: Sendable {
     /// The callback to run.
     package var callback: GatesCallback
-    /// The trace that the plugin made it in, and in which its callback runs.
+    /// The trace in which the plugin made the call and in which the callback runs.
     package var trace: TraceContext
-    /// The plugin's own call that it serves; nil for none.
+    /// The plugin's own call that this one serves; nil for none.
     package var outer: UInt64?
     /// The task that makes the call; nil while it is being started.
     package var task: Task<Void, Never>?
@@ -22,7 +22,8 @@ extension GateServices {
     /// The maximum number of calls of used gates that one gate may have in progress.
     package static let callLimit = 1024
 
-    /// Throws unless a connector is bound to a use: `unsupported` if the use is optional, `invalid` if there is none of that name.
+    /// Throws unless a connector is bound to a use: `unsupported` if the use is optional, `invalid` if the manifest
+    /// names no such use.
     package func checkUse(_ use: String) throws(ServiceFailure) {
         let (names, unbound) = (context.gates?.names ?? [], context.gates?.unbound ?? [])
         if names.contains(use) { return }
@@ -46,7 +47,7 @@ extension GateServices {
         let trace = given ?? TraceContext.current
         let outer = call.during == 0 ? trace.operation : call.during
         var call = call
-        // A call that the plugin has completed limits nothing any more.
+        // A call that the plugin has already completed no longer limits this one.
         if let outer, outer == trace.operation, OperationTable.shared.isPending(outer) {
             call.deadline = min(call.deadline, trace.deadline)
         }
@@ -71,11 +72,12 @@ extension GateServices {
             return true
         }
         if !isUnderWay { task.cancel() }
-        // `cancelCalls` may have looked for this call before it was there.
+        // `cancelCalls` may have run before this call was registered.
         if let outer, OperationTable.shared.wasGivenUp(outer) { cancelCalls(during: outer) }
     }
 
-    /// Completes a call, at most once: the result, the plugin, its given-up call and the closing gate race to complete it.
+    /// Completes a call, at most once: the result, the plugin, the giving up of its outer call and the closing gate
+    /// race to complete it.
     package func completeCall(_ id: UInt64, _ result: Result<[UInt8], ServiceFailure>) {
         let result = result.mapError { $0.redacted(by: context.redactor) }
         // Remove the call and queue its callback in one step, so that a closing gate always sees one of them.
@@ -88,14 +90,14 @@ extension GateServices {
         if isIdle { startCallbacks() }
     }
 
-    /// Remembers the trace and the deadline of a call of the plugin, so that a call that it makes for it on a thread of its own has
-    /// them, too.
+    /// Remembers the trace and the deadline of a call to the plugin, so that they also apply to the calls that the
+    /// plugin makes for it on threads of its own.
     package func callBegins(_ trace: TraceContext) {
         guard context.gates != nil, let operation = trace.operation else { return }
         state.withLock { $0.traces[operation] = trace }
     }
 
-    /// Forgets a call of the plugin that has ended.
+    /// Forgets a call to the plugin that has ended.
     package func callEnds(_ operation: UInt64) {
         guard context.gates != nil else { return }
         state.withLock { $0.traces[operation] = nil }

@@ -6,16 +6,16 @@ package import ConnectorBase
 internal import ConnectorPlatform
 
 extension GateServices {
-    /// The time of day for the plugin: that of the recording that is replayed or made, or the host's.
+    /// The time of day for the plugin: that of the recording being replayed or made, otherwise the host's.
     package var wallTime: Timestamp { fixedTime ?? host.clock.wallTime() }
 
-    /// The time of day of the recording that is replayed or made; nil for the host's.
+    /// The time of day of the recording being replayed or made; nil for the host's.
     package var fixedTime: Timestamp? { context.vendor?.time ?? recording?.readTime() }
 
     /// The recording that this gate is a part of; nil if it is not recorded.
     var recording: GateRecording? { context.recording.map { host.recording(of: $0) } }
 
-    /// What records a request; nil if the gate is not recorded.
+    /// The recorder of a request; nil if the gate is not recorded.
     func recorder(of request: RequestTemplate, isInParts: Bool) -> RequestRecorder? {
         recording.map { recording in
             RequestRecorder(
@@ -29,7 +29,7 @@ extension GateServices {
         }
     }
 
-    /// Completes a request that has ended, once it is in the recording: what the plugin has received is in the file.
+    /// Records a request that has ended, then completes it: whatever the plugin has received is in the recording.
     func completeRecorded(
         _ id: UInt64,
         _ result: Result<HTTPResponse, ServiceFailure>,
@@ -43,7 +43,7 @@ extension GateServices {
         }
     }
 
-    /// The failure that takes the place of a response, in a replay; nil for every other response.
+    /// The recorded failure that a replayed response stands for; nil for every other response.
     func refusal(by reply: HTTPResponse) -> ServiceFailure? {
         guard context.vendor != nil, let failure = reply.failure else { return nil }
         return ServiceFailure(

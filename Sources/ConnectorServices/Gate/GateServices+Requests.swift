@@ -15,18 +15,19 @@ package struct RequestInFlight: Sendable {
     package var exchange: HTTPExchange
     /// The request's span; nil without a tracer.
     package var span: RequestSpan?
-    /// The trace that the plugin sent it in, and in which its callback runs.
+    /// The trace in which the plugin sent the request and in which the callback runs.
     package var trace: TraceContext
-    /// What records it; nil if the gate is not recorded.
+    /// The request's recorder; nil if the gate is not recorded.
     package var recorder: RequestRecorder?
-    /// The timer of the deadline; nil while the request is being started, and without a deadline once a response in parts has
-    /// begun and the body of the request is sent.
+    /// The deadline's timer; nil while the request is being started. If the plugin set no deadline, it is also nil once
+    /// a response in parts has begun and the request's body is sent.
     package var timer: HostTimer?
-    /// Whether the deadline is the host's, for the body of the request and the beginning of a response in parts.
+    /// Whether the deadline is the host's own, which covers the request's body and the beginning of a response in
+    /// parts.
     package var isTimedToBegin = false
     /// Whether a response in parts has begun.
     package var hasBegun = false
-    /// The longest wait for a part in nanoseconds; 0 for any.
+    /// The longest wait for a part, in nanoseconds; 0 for no limit.
     package var silence: UInt64 = 0
     /// The timer of that wait.
     package var silenceTimer: HostTimer?
@@ -43,8 +44,8 @@ extension RequestInFlight {
 extension GateServices {
     /// Sends a request under an existing id, and completes it with a callback.
     ///
-    /// - Parameter silence: The longest wait for a part of the response in nanoseconds, 0 for any; nil if the response
-    ///   comes whole.
+    /// - Parameter silence: The longest wait for a part of the response, in nanoseconds; 0 for no limit, nil if the
+    ///   response comes whole.
     package func startRequest(
         _ id: UInt64,
         _ request: RequestTemplate,
@@ -174,7 +175,7 @@ extension GateServices {
         try request.exchange.write(part, isLast: isLast)
     }
 
-    /// Tells the plugin of room for the next part of a body, and begins the host's own deadline again.
+    /// Tells the plugin that there is room for the next part of a body, and restarts the host's own deadline.
     private func bodyHasProgressed(of id: UInt64, isLast: Bool) {
         renewTimer(of: id)
         guard !isLast else { return }
@@ -185,7 +186,7 @@ extension GateServices {
         if isIdle { startCallbacks() }
     }
 
-    /// Begins the host's own deadline again, or ends it once the body is sent and the response has begun.
+    /// Restarts the host's own deadline, or cancels it once the body is sent and the response has begun.
     private func renewTimer(of id: UInt64) {
         guard let request = state.withLock({ $0.requests[id] }), request.isTimedToBegin else { return }
         let new = host.clock.schedule(after: host.options.http.requestTimeout.nanoseconds) {
@@ -225,7 +226,7 @@ extension GateServices {
         _ = host.clock.schedule(after: Self.refusalGrace) { request.exchange.end(silence) }
     }
 
-    /// The longest wait for more of a refusal that came before the end of the request's body, in nanoseconds.
+    /// The longest wait for more of a refusal that arrived before the request's body was sent, in nanoseconds.
     private static let refusalGrace: UInt64 = 1_000_000_000
 
     /// Delivers a part of a response, unless the request has completed.
@@ -247,7 +248,7 @@ extension GateServices {
         if isIdle { startCallbacks() }
     }
 
-    /// Stores a response that may be used again, and uses a stored one that the server confirms.
+    /// Stores a response that may be reused, or returns the stored one that the server has confirmed.
     private func remember(
         _ outcome: HTTPExchange.Outcome,
         of request: OutgoingRequest,

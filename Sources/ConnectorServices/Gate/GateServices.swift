@@ -11,11 +11,11 @@ package import Synchronization
 ///
 /// The life cycle: it is created before the instance; the plugin calls `table` any number of times;
 /// ``stopAndAwaitCallbacks()`` cancels timers and requests, and waits for every callback; the plugin's `destroy` runs;
-/// ``invalidate()`` lets go of the tables.
+/// ``invalidate()`` gives up the tables.
 ///
 /// The tables' `context` points to this object, which retains itself with the first table and releases itself in
-/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it, and the tables live as long as this object: what
-/// carries out the requests of a plugin in another process may still hold both when the instance has ended.
+/// ``invalidate()``. The pointer is therefore valid for as long as the plugin may use it. The tables live as long as
+/// this object: the code that serves a plugin in another process may still hold both after the instance has ended.
 package final class GateServices: InstanceServices {
     /// The parts shared with other gates.
     package let host: HostServices
@@ -25,7 +25,7 @@ package final class GateServices: InstanceServices {
     package var logger: Logger { context.logger }
     /// The hosts that requests may reach.
     package let egress: EgressList
-    /// The responses to use again.
+    /// The responses that may be reused.
     package let cache: Mutex<HTTPCache>
     /// The plugin's timers.
     let timers: PluginTimers
@@ -58,7 +58,7 @@ package final class GateServices: InstanceServices {
 
     /// Whether a request, timer or callback is pending that may complete an operation.
     package func isWaiting(for operation: UInt64) -> Bool {
-        // In this order: a timer that is due takes its turn among the callbacks before it is no longer pending.
+        // Check the timers first: a due timer joins the callbacks before it stops being pending.
         if timers.isWaiting(for: operation) { return true }
         return state.withLock { state in
             state.callbacks.isDelivering
@@ -108,7 +108,8 @@ package final class GateServices: InstanceServices {
         }
     }
 
-    /// Hands out no table any more, and lets go of those that there are. Call it after the instance's `destroy` has returned, or never.
+    /// Stops handing out tables, and gives up the reference that kept those lent alive. Call it after the instance's
+    /// `destroy` has returned, or never.
     package func invalidate() {
         let wasLent = state.withLock { state in
             state.isStopped = true

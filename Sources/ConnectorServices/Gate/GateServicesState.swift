@@ -11,7 +11,7 @@ package struct GateServicesState {
     package var tables: [String: ServiceTable] = [:]
     /// Whether timers and requests are refused.
     package var isStopped = false
-    /// Whether no table is handed out any more.
+    /// Whether tables are no longer handed out.
     package var isInvalid = false
 
     /// The host's services that the plugin requested during `create`.
@@ -30,7 +30,7 @@ package struct GateServicesState {
     package var requests: [UInt64: RequestInFlight] = [:]
     /// The calls of used gates in progress, by the id that the plugin knows.
     package var calls: [UInt64: UsedGateCallInFlight] = [:]
-    /// The traces of the plugin's own calls in progress, by operation; none if it uses no gates.
+    /// The traces of the plugin's own calls in progress, by operation; empty if it uses no gates.
     package var traces: [UInt64: TraceContext] = [:]
     /// The gate's traffic.
     package var counters = HTTPCounters()

@@ -19,7 +19,7 @@ internal import ConnectorPlatform
     ///
     /// - Parameters:
     ///   - part: Receives the parts of a response; nil if the response comes whole.
-    ///   - room: Learns that the next part of a body can be written; nil to learn nothing.
+    ///   - room: Called when the next part of a body can be written; nil if the plugin does not ask for that.
     init(
         _ done: connector_http_done,
         part: connector_http_part? = nil,
@@ -46,7 +46,7 @@ internal import ConnectorPlatform
         unsafe PluginCode.running(unsafeBitCast(room, to: UnsafeRawPointer.self)) { unsafe room(user) }
     }
 
-    /// Calls into the plugin with the end of the request, on the current thread.
+    /// Calls into the plugin with the request's outcome, on the current thread.
     package func call(_ result: Result<HTTPResponse, ServiceFailure>) {
         unsafe PluginCode.running(unsafeBitCast(done, to: UnsafeRawPointer.self)) {
             switch result {

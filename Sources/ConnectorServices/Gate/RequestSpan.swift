@@ -44,9 +44,13 @@ package struct RequestSpan: Sendable {
         switch result {
         case .success(let response):
             span.attributes["http.response.status_code"] = Int64(response.status)
-            if response.status >= 400 { span.setStatus(SpanStatus(code: .error)) }
+            if response.status >= 400 {
+                span.attributes["error.type"] = "\(response.status)"
+                span.setStatus(SpanStatus(code: .error))
+            }
         case .failure(let failure):
             span.recordError(failure)
+            span.attributes["error.type"] = failure.code.rawValue
             span.setStatus(SpanStatus(code: .error, message: failure.message))
         }
         span.end()

@@ -34,7 +34,7 @@ package struct UsedGateCall: Sendable {
     package var arguments: JSONValue
     /// When the call times out, in monotonic nanoseconds; `.max` leaves it to the host.
     package var deadline: UInt64
-    /// The plugin's own call that this one serves; 0 for the one that the thread runs.
+    /// The plugin's own call that this one serves; 0 for the one that the current thread runs.
     package var during: UInt64
 
     /// Creates a call.

@@ -6,21 +6,21 @@ internal import CConnector
 internal import NIOCore
 internal import Synchronization
 
-/// The body of a request that comes in parts, of which one is on its way at a time.
+/// A request body that comes in parts, of which one at a time is on its way.
 package final class BodyParts: Sendable {
     private struct Part: Sendable {
         var bytes: [UInt8]
         var isLast: Bool
-        /// Whether it is the last part, or has the last bytes of a length that is known.
+        /// Whether it is the last part, or has the last bytes of a known length.
         var completesBody: Bool
     }
 
     private struct State: Sendable {
-        /// Set once the connection takes the body.
+        /// Set once the connection is ready for the body.
         var connection: Connection?
-        /// A part that came before the connection was there.
+        /// A part written before the connection was ready.
         var first: Part?
-        /// Whether a part was written that is not sent yet.
+        /// Whether a part is written but not yet sent.
         var isSending = false
         var hasLast = false
         /// Bytes written.
@@ -30,13 +30,13 @@ package final class BodyParts: Sendable {
         var isEnded = false
     }
 
-    /// What takes the body, and what completes it.
+    /// The writer that takes the body, and the promise that completes it.
     private struct Connection: Sendable {
         var writer: HTTPClient.Body.StreamWriter
         var isComplete: EventLoopPromise<Void>
     }
 
-    /// In bytes; nil if it is not known.
+    /// The length of the whole body in bytes; nil if it is unknown.
     package let length: Int64?
     private let sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?
     private let progress: @Sendable (_ isLast: Bool) -> Void
@@ -45,8 +45,8 @@ package final class BodyParts: Sendable {
     /// Creates the body of one request.
     ///
     /// - Parameters:
-    ///   - sending: Called before each part is sent, one after the other; nil for nothing.
-    ///   - progress: Called after each part that was sent, on any thread.
+    ///   - sending: Called before each part is sent, for one part at a time; nil to call nothing.
+    ///   - progress: Called on any thread after each part has been sent, and after one but the last has been given up.
     package init(
         length: Int64?,
         sending: (@Sendable (_ part: [UInt8], _ isLast: Bool) -> Void)?,
@@ -58,7 +58,7 @@ package final class BodyParts: Sendable {
         state = Mutex(State(isSent: length == 0))
     }
 
-    /// Sends a part, or keeps it until the connection is there. Any thread may call this.
+    /// Sends a part, or keeps it until the connection is ready. Any thread may call this.
     ///
     /// - Throws: `misuse` while another part is on its way, and after the last; `invalid` beyond the length.
     package func write(_ bytes: [UInt8], isLast: Bool) throws(ServiceFailure) {
@@ -73,7 +73,7 @@ package final class BodyParts: Sendable {
             state.hasLast = isLast
             state.count &+= Int64(bytes.count)
             let part = Part(bytes: bytes, isLast: isLast, completesBody: isLast || state.count == length)
-            // Before it is sent: the response to it may come at once.
+            // Report the part before it is sent: the response to it may come at once.
             sending?(bytes, isLast)
             if state.connection == nil { state.first = part }
             return (part, state.connection)
@@ -84,20 +84,21 @@ package final class BodyParts: Sendable {
     /// Whether parts of the body are still to be sent.
     package var isOpen: Bool { state.withLock { !$0.isEnded && !$0.isSent } }
 
-    /// Refuses further parts, and gives up the one on its way, so that a request fails whose body is not sent. Idempotent; any thread
-    /// may call this.
+    /// Refuses further parts and gives up the one on its way, so that a request with an unsent body fails. Idempotent;
+    /// any thread may call this.
     package func end() {
-        let connection = state.withLock { state in
-            state.isEnded = true
-            defer { state.connection = nil }
-            return state.connection
+        let (connection, mustAnnounce) = state.withLock { state in
+            defer { (state.connection, state.isSending, state.isEnded) = (nil, false, true) }
+            return (state.connection, state.isSending && !state.hasLast)
         }
         connection?.isComplete.fail(HTTPClientError.cancelled)
+        // The writer waits for room; its next part tells it that the body has ended.
+        if mustAnnounce { progress(false) }
     }
 
-    /// The body as the client takes it.
+    /// The body in the HTTP client's form.
     ///
-    /// - Parameter loop: Where its end is announced.
+    /// - Parameter loop: The event loop on which the body's end is announced.
     func body(on loop: any EventLoop) -> HTTPClient.Body {
         .stream(contentLength: length) { writer in
             let connection = Connection(writer: writer, isComplete: loop.makePromise(of: Void.self))

@@ -44,7 +44,8 @@ package enum Gzip {
 }
 
 extension HTTPResponse {
-    /// Whether the host can decode the body, or the last of its codings. A part of an encoded body (206) it cannot.
+    /// Whether the host can decode the body, or the last of its codings. It cannot decode a part of an encoded body
+    /// (206).
     package var isDecodable: Bool {
         status != 206 && !body.isEmpty && contentCodings.last.flatMap { ContentCoding(name: $0) } != nil
     }
@@ -55,10 +56,14 @@ extension HTTPResponse {
             .flatMap { $0.value.split { ", \t".contains($0) } }
     }
 
-    /// The response with its body decoded as far as the host knows the codings; the header names only those that are left.
+    /// The response with its body decoded as far as the host knows the codings; the header names only those that
+    /// remain.
     package func decoded(limit: Int) throws(ServiceFailure) -> HTTPResponse {
         var reply = self
         var names = contentCodings
+        guard names.count <= ContentCoding.countLimit else {
+            throw .violation("the response's body has more than \(ContentCoding.countLimit) content codings")
+        }
         do throws(InflateError) {
             while let name = names.last, let coding = ContentCoding(name: name) {
                 reply.body = try coding.decode(reply.body, limit: limit)

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorBase
+internal import DequeModule
 
 /// Responses that a gate may use again: a private cache in memory, by RFC 9111.
 ///
 /// It keeps responses of status 200 to GET that are fresh for some time (`max-age`, or `Expires`) or have a validator
-/// (`ETag`, `Last-Modified`), one for each URL; when it is full, those go first that were not used for the longest time.
-/// It guesses no lifetime, and never serves what is stale.
+/// (`ETag`, `Last-Modified`), one for each URL; when it is full, the least recently used goes first. It guesses no
+/// lifetime, and never serves a stale response that the server has not confirmed.
 package struct HTTPCache: Sendable {
     /// What the cache has for a request.
     package enum Lookup: Sendable {
@@ -15,9 +16,10 @@ package struct HTTPCache: Sendable {
         case miss
         /// A response that may be used at once.
         case fresh(HTTPResponse)
-        /// A response that may be used if the server confirms it, which these headers of the request ask for.
+        /// A response that may be used if the server confirms it; the conditions are the request headers that ask for
+        /// that.
         case stale(HTTPResponse, conditions: HTTPFields)
-        /// The request or its response is none for a cache.
+        /// The cache is not used for this request.
         case bypass
     }
 
@@ -25,14 +27,14 @@ package struct HTTPCache: Sendable {
         var response: HTTPResponse
         /// The request's headers that `Vary` names.
         var selecting: [HTTPField]
-        /// On the monotonic clock.
+        /// When it was stored, in nanoseconds on the monotonic clock.
         var storedAt: UInt64
         /// Its age when it was stored, in seconds.
         var initialAge: UInt64
-        /// The age in seconds from which on it is stale.
+        /// The age at which it becomes stale, in seconds.
         var lifetime: UInt64
         var size: Int
-        /// Greater for a later use.
+        /// The number of its last use; greater for a later one.
         var lastUse: UInt64
 
         func matches(_ request: OutgoingRequest) -> Bool {
@@ -48,13 +50,16 @@ package struct HTTPCache: Sendable {
         }
     }
 
-    /// What an entry costs besides its body and its header.
+    /// The bytes that an entry costs besides its body and headers.
     private static let overhead = 512
 
     private let limit: Int
     private var entries: [String: Entry] = [:]
     private var size = 0
+    /// The number of the last use.
     private var uses: UInt64 = 0
+    /// The keys by time of use. An element whose entry was used again, or is gone, has no meaning any more.
+    private var order: Deque<(key: String, use: UInt64)> = []
 
     /// Creates an empty cache.
     ///
@@ -72,10 +77,9 @@ package struct HTTPCache: Sendable {
             !CacheControl(request.headers).isNotStored
         else { return .bypass }
         let key = request.url.description
-        guard var entry = entries[key], entry.matches(request) else { return .miss }
-        uses += 1
-        entry.lastUse = uses
-        entries[key] = entry
+        guard let entry = entries[key], entry.matches(request) else { return .miss }
+        let use = use(of: key)
+        entries[key]?.lastUse = use
         let control = CacheControl(request.headers)
         let age = entry.age(at: now)
         if !control.mustRevalidate, age < min(entry.lifetime, control.maxAge ?? .max) {
@@ -89,7 +93,7 @@ package struct HTTPCache: Sendable {
         return conditions.fields.isEmpty ? .miss : .stale(entry.response, conditions: conditions)
     }
 
-    /// Stores a response, if it may be stored; otherwise forgets the one before.
+    /// Stores a response if it may be stored; otherwise forgets the previous one.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds on the monotonic clock.
@@ -110,7 +114,6 @@ package struct HTTPCache: Sendable {
         guard lifetime > 0 || response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil else {
             return
         }
-        uses += 1
         let entry = Entry(
             response: response,
             selecting: vary.map { HTTPField(name: $0, value: request.headers.values($0)) },
@@ -118,16 +121,16 @@ package struct HTTPCache: Sendable {
             initialAge: response.age(wallTime: wallTime),
             lifetime: lifetime,
             size: size,
-            lastUse: uses
+            lastUse: use(of: key)
         )
         entries[key] = entry
         self.size += size
-        while self.size > limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
-            remove(oldest)
+        while self.size > limit, let (key, use) = order.popFirst() {
+            if entries[key]?.lastUse == use { remove(key) }
         }
     }
 
-    /// Takes the server's confirmation (304) of a stale response.
+    /// Refreshes a stale response that the server has confirmed (304).
     ///
     /// - Returns: The response, with the confirmation's headers.
     package mutating func confirm(
@@ -153,11 +156,20 @@ package struct HTTPCache: Sendable {
         remove(url.description)
     }
 
+    /// Numbers a use of an entry, in constant time on average.
+    private mutating func use(of key: String) -> UInt64 {
+        // Half of the elements or more have no meaning.
+        if order.count > 2 * entries.count + 16 { order.removeAll { entries[$0.key]?.lastUse != $0.use } }
+        uses += 1
+        order.append((key, uses))
+        return uses
+    }
+
     private mutating func remove(_ key: String) {
         size -= entries.removeValue(forKey: key)?.size ?? 0
     }
 
-    /// The plugin asks for a part, or makes its own comparison.
+    /// Whether a header asks for a range, or is a condition of the plugin's own.
     private static func isOwnCondition(_ field: HTTPField) -> Bool {
         ["range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range"]
             .contains(field.name.lowercased())
@@ -194,7 +206,7 @@ extension HTTPResponse {
         headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
     }
 
-    /// Its age when it came, in seconds (RFC 9111, section 4.2.3).
+    /// Its age on arrival, in seconds (RFC 9111, section 4.2.3).
     fileprivate func age(wallTime: Timestamp) -> UInt64 {
         let date = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? wallTime
         let apparent = wallTime > date ? (wallTime.nanoseconds - date.nanoseconds) / 1_000_000_000 : 0
@@ -212,7 +224,7 @@ extension HTTPResponse {
 }
 
 extension HTTPFields {
-    /// The values of all fields of a name, as one.
+    /// The values of all fields of a name, joined by commas.
     fileprivate func values(_ name: String) -> String {
         filter { $0.isNamed(name) }.map(\.value).joined(separator: ",")
     }

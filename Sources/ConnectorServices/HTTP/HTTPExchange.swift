@@ -16,7 +16,7 @@ package final class HTTPExchange: Sendable {
     package struct Outcome: Sendable {
         /// The response, or the failure.
         package var result: Result<HTTPResponse, ServiceFailure>
-        /// Whether the response is of another URL than the request's.
+        /// Whether the response comes from another URL than the request's.
         package var isRedirected = false
         /// Bytes of bodies sent.
         package var bytesSent: UInt64 = 0
@@ -90,7 +90,7 @@ package final class HTTPExchange: Sendable {
             state.isCancelled = true
             return state.task
         }
-        // Before the task, which would drop the promise of a part that waits for room.
+        // End the body before the task, which would drop the promise of a part that waits for room.
         body?.end()
         task?.cancel()
         parts?.end()
@@ -111,10 +111,10 @@ package final class HTTPExchange: Sendable {
         parts?.resume()
     }
 
-    /// The wait for the rest of a refusal that came before the end of the request's body; nil if its end will be seen.
+    /// The wait for the rest of a refusal that arrived before the request's body was sent; nil if its end will be seen.
     package var silence: ResponseParts.Silence? { parts?.silence }
 
-    /// Takes the response for complete if nothing has come since the wait began.
+    /// Treats the response as complete if nothing has arrived since the wait began.
     package func end(_ silence: ResponseParts.Silence) {
         parts?.end(silence)
     }
@@ -122,7 +122,7 @@ package final class HTTPExchange: Sendable {
     private func send(_ end: @escaping @Sendable (Outcome) -> Void) {
         let (request, isRedirected, isCancelled) = state.withLock { ($0.request, $0.redirects > 0, $0.isCancelled) }
         do throws(ServiceFailure) {
-            // What is cancelled before it is sent must not reach the server.
+            // A request that was cancelled before it is sent must not reach the server.
             guard !isCancelled else { throw .cancelled("the request was cancelled") }
             // Blame the server, not the configuration: the URL comes from its response.
             if isRedirected, !egress.allows(request.url) {
@@ -154,7 +154,7 @@ package final class HTTPExchange: Sendable {
         _ end: @escaping @Sendable (Outcome) -> Void
     ) {
         do throws(ServiceFailure) {
-            // A response can be complete although the request has failed: its body was not needed to the end.
+            // A response can be complete although the request failed: the server did not need its whole body.
             let reply = if let reply = parts?.takeComplete() { reply } else { HTTPResponse(try result.get()) }
             state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
             guard let location = reply.redirect else { return take(reply, end) }
@@ -166,7 +166,7 @@ package final class HTTPExchange: Sendable {
                 state.redirects += 1
                 state.request = try state.request.redirected(status: reply.status, to: location)
             }
-            // No redirect needs the rest of it.
+            // The server does not need the rest of the body.
             body?.end()
             send(end)
         } catch {

@@ -14,9 +14,10 @@ public struct HTTPOptions: Sendable {
     /// The maximum number of HTTP/1 connections to one host, for all gates together: 1 or more, 128 by default.
     ///
     /// An HTTP/1 connection carries one request at a time, so this also limits the concurrent requests to a host; the
-    /// others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms gets 5 requests a second over each
-    /// connection. Connections are opened on demand; each costs a file descriptor here and memory at the server. A host
-    /// that speaks HTTP/2 gets all its requests over one connection, as many at once as it permits.
+    /// others wait, within their deadlines and for at most ``connectTimeout``. A server that answers in 200 ms gets 5
+    /// requests a second over each connection. Connections are opened on demand; each costs a file descriptor here and
+    /// memory at the server. A host that speaks HTTP/2 gets all its requests over one connection, as many at once as it
+    /// permits.
     public var connectionsPerHost = 128 {
         didSet { connectionsPerHost = max(1, connectionsPerHost) }
     }

@@ -83,7 +83,7 @@ public struct HTTPProxies: Sendable {
         return host == domain || host.hasSuffix(".\(domain)")
     }
 
-    /// A name without the dot at its end that makes it absolute.
+    /// The name without the trailing dot that makes it absolute.
     private static func withoutRootLabel(_ host: String) -> Substring {
         host.hasSuffix(".") ? host.dropLast() : host[...]
     }

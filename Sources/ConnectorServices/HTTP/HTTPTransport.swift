@@ -34,7 +34,7 @@ package final class HTTPTransport: Sendable {
     }
 
     deinit {
-        // A client that is dropped with open connections traps, which a host that was never closed must not do.
+        // A client that is dropped with open connections traps, and a host that was never closed must not trap.
         for client in takeClients() { Task { try? await client.shutdown() } }
     }
 
@@ -54,10 +54,10 @@ package final class HTTPTransport: Sendable {
 
     /// The most bytes of a request's line and headers.
     ///
-    /// The client ends the process if a head that is sent fills the buffer of a connection, 64 KiB, and the body follows.
+    /// The client ends the process if a request's head fills the 64 KiB buffer of a connection and a body follows.
     package static let headLimit = 60 << 10
 
-    /// An event loop of the clients; the current one on such a loop.
+    /// An event loop of the clients: the current one when called on such a loop.
     package var loop: any EventLoop { HTTPClient.defaultEventLoopGroup.any() }
 
     /// Sends one request and reads its response, without following redirects.
@@ -68,7 +68,7 @@ package final class HTTPTransport: Sendable {
     ///   - body: The body, if it comes in parts.
     ///   - parts: Receives the body of the response; nil collects it.
     /// - Returns: The task of the response, and the request's proxy.
-    /// - Throws: The reason that the request cannot be sent; `tooLarge` for a head beyond ``headLimit``.
+    /// - Throws: The reason why the request cannot be sent; `tooLarge` for a head beyond ``headLimit``.
     package func send(
         _ request: OutgoingRequest,
         _ body: BodyParts?,

@@ -9,11 +9,11 @@ package struct OutgoingRequest: Sendable {
     package var method: String
     /// The target.
     package var url: URLParts
-    /// The headers, without those of the connection.
+    /// The headers, without connection headers.
     package var headers: HTTPFields
     /// The names of the header fields that contain a secret.
     package var secretFields: [String] = []
-    /// The headers by which the cache asks for a confirmation.
+    /// The headers that ask the server to confirm a cached response.
     package var conditions: HTTPFields = [:] {
         didSet { headers.fields += conditions.fields }
     }
@@ -24,7 +24,7 @@ package struct OutgoingRequest: Sendable {
     /// Whether the body contains a secret.
     package var isBodySecret = false
 
-    /// The bytes of its line and its headers, about.
+    /// The approximate size of the request line and the headers, in bytes.
     var headSize: Int {
         let line = method.utf8.count + url.description.utf8.count + url.authority.utf8.count
         return headers.reduce(line + 128) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
@@ -32,15 +32,16 @@ package struct OutgoingRequest: Sendable {
 
     /// The request to a redirect's target, which is not yet checked against the allow-list.
     ///
-    /// It follows RFC 9110, section 15.4, and the Fetch standard: 301, 302 and 303 make it a GET; 307 and 308 keep
-    /// method and body. A request to another origin loses its credentials, and a body with a secret is never sent
-    /// there.
+    /// It follows RFC 9110, section 15.4, and the Fetch standard: 303 makes it a GET, and so do 301 and 302 if it is a POST. Any other
+    /// keeps method and body, since a GET in place of a PUT or a DELETE would pass for a write. A request to another origin loses its
+    /// credentials, and a body with a secret is never sent there.
     package func redirected(status: Int, to location: String) throws(ServiceFailure) -> OutgoingRequest {
         var next = self
         next.url = try HTTPTarget.redirect(location, from: url)
-        // They are about what this URL answered before.
+        // They refer to an earlier response of this URL.
         for field in conditions { next.headers.remove(field.name) }
-        if status != 307, status != 308, method != "GET" || isBodyInParts || !body.isEmpty {
+        let becomesGET = status == 303 || [301, 302].contains(status) && ["GET", "HEAD", "POST"].contains(method)
+        if becomesGET, method != "GET" || isBodyInParts || !body.isEmpty {
             if method != "HEAD" { next.method = "GET" }
             next.body = []
             next.isBodyInParts = false

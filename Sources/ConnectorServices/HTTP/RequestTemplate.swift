@@ -7,7 +7,7 @@ package import ConnectorBase
 package struct RequestTemplate: Sendable {
     /// The CONNECTOR_HTTP_ flags.
     package var flags: UInt32
-    /// As written.
+    /// The method as written.
     package var method: String
     /// The URL as written, a template.
     package var url: String
@@ -15,8 +15,8 @@ package struct RequestTemplate: Sendable {
     package var headers: HTTPFields
     /// The body: a template, unless the flags say that it is verbatim.
     package var body: [UInt8]
-    /// The length of a body in parts; nil if it is not known.
+    /// The length of a body in parts, in bytes; nil if it is unknown.
     package var length: Int64? = nil
-    /// On the monotonic clock.
+    /// The deadline, in nanoseconds on the monotonic clock; `.max` for none.
     package var deadline: UInt64
 }

@@ -9,12 +9,13 @@ internal import Synchronization
 
 /// Receives a response in parts, and keeps each part of the body until it is asked for.
 ///
-/// At most one part is kept; the connection is not read meanwhile, so that the server waits. Bodies of redirects are
+/// At most one part is kept. The connection is not read meanwhile, so the server waits. Bodies of redirects are
 /// dropped.
 ///
-/// The client does not report the end of a response that comes before the end of the request's body. So the bytes of the response
-/// are counted, and the last one ends the body: the client's task fails, and ``takeComplete()`` has the response. Of a refusal that
-/// does not say how many bytes it has, the end is guessed from the ``silence`` after it.
+/// The HTTP client does not report the end of a response that arrives before the request's body is sent. So this type
+/// counts the response's bytes and ends the request's body after the last one: the client's task fails, and
+/// ``takeComplete()`` has the response. If a refusal does not state its length, its end is inferred from the
+/// ``silence`` after it.
 package final class ResponseParts: Sendable {
     /// What to do with bytes of a body.
     private enum Step {
@@ -22,7 +23,7 @@ package final class ResponseParts: Sendable {
         case refuse(any Error)
     }
 
-    /// A part that came before it was asked for.
+    /// A part that arrived before it was asked for.
     private struct Kept: Sendable {
         var part: HTTPResponse
         /// Succeeds when the connection may be read again.
@@ -32,7 +33,7 @@ package final class ResponseParts: Sendable {
     private struct State: Sendable {
         /// The response without its body.
         var head = HTTPResponse(status: 0)
-        /// Bytes of the body that have not been taken yet; nil if the response does not say how many it has.
+        /// Bytes of the body that have not been taken yet; nil if the response does not state its length.
         var rest: UInt64?
         /// Bytes of a redirect's body.
         var dropped = 0
@@ -70,19 +71,19 @@ package final class ResponseParts: Sendable {
             return state.kept
         }
         guard let kept else { return }
-        // Before the connection is read again, so that parts stay in order.
+        // Deliver it before the connection is read again, so that parts stay in order.
         deliver(kept.part)
         kept.isTaken.succeed()
     }
 
     /// A wait for the next part of a body.
     package struct Silence: Sendable {
-        /// The number of parts before.
+        /// The number of parts received before it.
         fileprivate var count: Int
     }
 
-    /// The wait for the rest of a refusal that came before the end of the request's body, and does not say how many bytes it has; nil
-    /// for any other response, and while no part is asked for.
+    /// The wait for the rest of a refusal that arrived before the request's body was sent and does not state its
+    /// length; nil for any other response, and while no part is asked for.
     var silence: Silence? {
         guard body?.isOpen == true else { return nil }
         return state.withLock { state in
@@ -91,7 +92,7 @@ package final class ResponseParts: Sendable {
         }
     }
 
-    /// Takes the response for complete if nothing has come since a wait began.
+    /// Treats the response as complete if nothing has arrived since a wait began.
     func end(_ silence: Silence) {
         guard body?.isOpen == true else { return }
         let isSilent = state.withLock { state in
@@ -102,7 +103,7 @@ package final class ResponseParts: Sendable {
         if isSilent { body?.end() }
     }
 
-    /// The response without its body, once all of the body was taken; nil before, and for each response after the first call.
+    /// The response without its body, once the whole body has been taken; nil before that, and on every later call.
     func takeComplete() -> HTTPResponse? {
         state.withLock { state in
             guard state.rest == 0 else { return nil }
@@ -120,7 +121,7 @@ package final class ResponseParts: Sendable {
         if isComplete { body?.end() }
     }
 
-    /// Drops what is kept, and refuses what comes. Idempotent; any thread may call this.
+    /// Drops the kept part and refuses further ones. Idempotent; any thread may call this.
     package func end() {
         let kept = state.withLock { state -> Kept? in
             state.isEnded = true

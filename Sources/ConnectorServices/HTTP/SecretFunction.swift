@@ -10,10 +10,10 @@ enum SecretFunction: String, CaseIterable, Sendable {
     case base64
     /// The SHA-256 of a text, in hexadecimal.
     case sha256
-    /// A chain of HMAC-SHA256, in hexadecimal: a key, and texts.
+    /// A chain of HMAC-SHA256 over a key and one or more texts, in hexadecimal.
     case hmac = "hmac-sha256"
 
-    /// What the placeholder begins with.
+    /// The bytes that begin its placeholder.
     var mark: [UInt8] {
         switch self {
         case .base64: Self.base64Mark

@@ -6,7 +6,7 @@ internal import ConnectorBase
 /// A template with `{{secret:NAME}}` and functions such as `{{base64:TEXT}}`, as services/http.h defines it.
 ///
 /// Parsed in one pass, in linear time. An unclosed placeholder, or one whose name no field can have, is plain text.
-/// Inside a function secrets are replaced, verbatim; inside `{{hmac-sha256:…}}` also `{{sha256:…}}`.
+/// Inside a function, secrets are inserted verbatim; inside `{{hmac-sha256:…}}`, so is `{{sha256:…}}`.
 package struct SecretTemplate: Sendable {
     /// The encoding of an inserted value.
     package enum Encoding: Sendable {
@@ -75,7 +75,8 @@ package struct SecretTemplate: Sendable {
         return expansion
     }
 
-    /// The text with the mask of secrets in place of each secret and each function, for patterns that match it with any secret.
+    /// The text with the mask in place of each secret and each function, for patterns that match the text whatever its
+    /// secrets are.
     package var masked: String {
         var bytes: [UInt8] = []
         for part in parts {
@@ -135,7 +136,8 @@ extension SecretTemplate {
     private struct Scanner {
         let source: [UInt8]
         private var index = 0
-        /// The functions that no `}}` closes any more, so that the scanner stops searching for one.
+        /// The functions that no `}}` closes in the rest of the text, so that the scanner does not search for one
+        /// again.
         private var unclosed: Set<SecretFunction> = []
 
         private static let secret = Array("{{secret:".utf8)

@@ -33,7 +33,7 @@ extension ServiceFailure {
         Self(status: Int32(CONNECTOR_PROTOCOL), message: message, domain: "http")
     }
 
-    /// The response is too large. That is the server's doing: CONNECTOR_TOO_LARGE would blame what was sent.
+    /// The response is too large. The server is at fault: CONNECTOR_TOO_LARGE would blame the request.
     package static func response(exceeding limit: Int, _ state: String = "") -> Self {
         .violation("the response has more than \(limit) bytes\(state)")
     }

@@ -35,7 +35,8 @@ package final class HostServices: Sendable {
         http = HTTPTransport(options: options.http)
     }
 
-    /// Stops the event bus and the HTTP client, and writes what recordings have in memory. Call it once every gate is closed.
+    /// Stops the event bus and the HTTP client, and writes what recordings still hold in memory. Call it once every
+    /// gate is closed.
     package func stop() async {
         events.finish()
         await http.stop()
@@ -49,7 +50,7 @@ package final class HostServices: Sendable {
         await written.wait()
     }
 
-    /// The recording at a place, shared by all instances and gates that are recorded there.
+    /// The recording of a target, shared by all instances and gates that are recorded there.
     func recording(of target: RecordingTarget) -> GateRecording {
         recordings.withLock { recordings in
             if let recording = recordings[target] { return recording }
@@ -77,15 +78,15 @@ package final class HostServices: Sendable {
 }
 
 extension HostServices {
-    /// Lets a gate that takes another one's place use its stored values, if there are any; they are stored under the old path until
-    /// ``moveStorage(of:to:)``.
+    /// Lets a gate that takes the place of another use the other's stored values, if there are any; they are stored
+    /// under the old path until ``moveStorage(of:to:)``.
     package func shareStorage(of gate: String, with other: String, logger: Logger) {
         let storage = storage(of: gate, logger: logger)
         guard storage.isStored else { return }
         storages.withLock { $0[other] = storage }
     }
 
-    /// Takes back what ``shareStorage(of:with:logger:)`` gave.
+    /// Undoes ``shareStorage(of:with:logger:)``.
     package func unshareStorage(of gate: String, with other: String) {
         storages.withLock { storages in
             if let storage = storages[other], storage === storages[gate] { storages[other] = nil }

@@ -6,50 +6,50 @@ internal import ConnectorPlatform
 internal import Logging
 internal import Synchronization
 
-/// What a gate and its vendor say, kept as a file of answers that `simulate` can replay.
+/// The traffic between a gate and its vendor, kept as a file of answers that `simulate` can replay.
 ///
-/// The order of its answers depends on nothing but the requests; only the answers to equal requests stay in the order in which they came.
-/// The file is always whole. It has what was said until then or, once it is long, until a second ago at the latest: a file that is
-/// rewritten for each answer would take time that grows with the square of its length. A recording is of a session, not of an
-/// operation that continues: it ends after ten minutes, or when it is full.
+/// The order of its answers depends only on the requests; answers to equal requests stay in the order in which they
+/// arrived. The file is always whole. It is up to date or, once it is long, at most a second behind: rewriting it for
+/// each answer would take time that grows with the square of its length. A recording covers a session, not unlimited
+/// operation: it ends after ten minutes, or when it is full.
 final class GateRecording: Sendable {
     private struct State {
         var file: RecordingFile
         var answers = RecordedAnswerList()
         /// Bytes of the answers so far.
         var size = 0
-        /// Those that are in the file.
+        /// Bytes of the answers that are in the file.
         var written = 0
-        /// The log of what waits for the timer to be written; nil if nothing does.
+        /// The logger for the write that the timer will start; nil if none is pending.
         var waiting: Logger?
-        /// Whether nothing more is recorded, which was logged.
+        /// Whether the recording has ended; the log says so.
         var isEnded = false
     }
 
     /// The most bytes of a file, which is the most that a simulation reads.
     static let sizeLimit = 4 << 20
-    /// How long a recording takes, in nanoseconds: vendors refuse signatures of a clock that stands still for longer.
+    /// The longest recording, in nanoseconds: vendors refuse signatures from a clock that stands still for longer.
     static let timeLimit: UInt64 = 600 * 1_000_000_000
     /// A smaller file is rewritten for each answer, a larger one whenever it has grown by an eighth.
     private static let eagerLimit = 64 << 10
-    /// How long something is in memory alone, in nanoseconds.
+    /// How long an answer may be in memory only, in nanoseconds.
     static let delay: UInt64 = 1_000_000_000
-    /// What indentation may add to the bytes of an answer.
+    /// The factor by which indentation may multiply the bytes of an answer.
     private static let indentation = 4
 
     private let target: RecordingTarget
     private let limit: Int
     private let clock: any HostClock
-    /// The threads that wait for the disk when the timer fires.
+    /// The threads that write to the disk when the timer fires.
     private let workers: WorkerThreads
     private let start: UInt64
-    /// What the plugin's clock says, in full seconds unless it was chosen.
+    /// The time that the plugin's clock shows, in full seconds unless it was chosen.
     private let time: Timestamp
     private let state: Mutex<State>
 
-    /// Creates a recording; its first answer makes the file.
+    /// Creates a recording; its first answer creates the file.
     ///
-    /// - Parameter limit: The most bytes to keep; beyond it, answers are left out.
+    /// - Parameter limit: The most bytes to keep; an answer beyond them ends the recording.
     init(_ target: RecordingTarget, clock: any HostClock, workers: WorkerThreads, limit: Int = sizeLimit) {
         self.target = target
         self.workers = workers
@@ -61,7 +61,8 @@ final class GateRecording: Sendable {
         state = Mutex(State(file: RecordingFile(target)))
     }
 
-    /// The time of day for a plugin, which stands still, so that the replay sends the same; nil once the recording has ended.
+    /// The time of day for a plugin, which stands still so that a replay sends the same requests; nil once the
+    /// recording has ended.
     func readTime() -> Timestamp? {
         state.withLock { state in
             guard !state.isEnded, !isOver else { return nil }
@@ -74,7 +75,7 @@ final class GateRecording: Sendable {
 
     /// Adds the end of a request. Blocks on the disk; problems are logged and do not reach the caller.
     ///
-    /// - Parameter root: The path of what takes the vendor's place, which is not part of the vendor's paths.
+    /// - Parameter root: The root path of a simulated vendor, which is not part of the vendor's own paths.
     func add(
         _ result: Result<HTTPResponse, ServiceFailure>,
         to request: RequestTemplate,
@@ -97,7 +98,7 @@ final class GateRecording: Sendable {
                 }
                 reply = decoded
             }
-            // The response may hand out tokens that the requests after it have.
+            // Read the response before the request: it may issue tokens that later requests contain.
             response = RecordedResponse(reply, to: request.method, texts)
         }
         let match = RecordedRequestMatch(request, below: root, texts)
@@ -107,7 +108,7 @@ final class GateRecording: Sendable {
         }
         state.withLock { state in
             let isRepeated = !state.isEnded && state.answers.repeats(response, to: match)
-            // The last answer is replayed as often as it is asked for, so that nothing changes in the file.
+            // A replay gives the last answer as often as it is asked for, so the file does not change.
             if isRepeated, !target.isSession { return state.answers.add(response, to: match) }
             guard reserve(isRepeated ? "" : text, &state, logger) else { return }
             state.answers.add(response, to: match)
@@ -129,12 +130,12 @@ final class GateRecording: Sendable {
         state.withLock { state in
             guard reserve(text, &state, logger) else { return }
             state.answers.add(call)
-            // A recording begins with what the vendor says.
+            // Calls alone make no file: a recording begins with the vendor's first answer.
             if state.answers.count > 0 { change(&state, logger) }
         }
     }
 
-    /// Writes what is in memory alone. Blocks on the disk.
+    /// Writes what is in memory only. Blocks on the disk.
     func flush() {
         state.withLock { state in
             guard let logger = state.waiting else { return }
@@ -167,7 +168,7 @@ final class GateRecording: Sendable {
         state.waiting = nil
         do throws(SystemError) {
             let text = state.answers.document(isPart: target.isSession).utf8(pretty: true) + [UInt8(ascii: "\n")]
-            // What is nested deeply is indented by more than is reserved for it.
+            // The indentation of deeply nested JSON exceeds what was reserved for it.
             guard text.count <= limit else { return end(&state, "it has \(limit) bytes", logger) }
             try state.file.replace(with: text)
             state.written = state.size

@@ -3,7 +3,10 @@
 
 package import ConnectorBase
 
-/// The answers of a recording, and the calls of the gate. Their order depends on nothing but the requests; only those to equal requests stay as they came.
+/// The answers of a recording, and the calls of the gate.
+///
+/// Their order depends only on the requests and calls; answers to equal requests stay in the order in which they
+/// arrived.
 package struct RecordedAnswerList: Sendable {
     /// An answer, and how often in a row it was given.
     private struct Run: Sendable {
@@ -13,7 +16,7 @@ package struct RecordedAnswerList: Sendable {
 
     /// The answers to each request, in order.
     private var runs: [RecordedRequestMatch: [Run]] = [:]
-    /// The calls, as they ended.
+    /// The calls, in the order in which they ended.
     private var calls: [RecordedCall] = []
     /// The time of day that the plugin read; nil if it did not ask for it.
     package var time: Timestamp?
@@ -24,7 +27,7 @@ package struct RecordedAnswerList: Sendable {
     /// How many answers there are.
     package var count: Int { runs.values.reduce(0) { $0 + $1.count } }
 
-    /// Whether an answer is the one that was given last to the same request.
+    /// Whether an answer equals the last one given to the same request.
     func repeats(_ response: RecordedResponse, to match: RecordedRequestMatch) -> Bool {
         runs[match]?.last?.response == response
     }
@@ -43,8 +46,8 @@ package struct RecordedAnswerList: Sendable {
 
     /// The file of answers.
     ///
-    /// - Parameter isPart: Whether the last answer to a request says how often it came, too, for add(part:). Otherwise a replay gives it
-    ///   as often as it is asked for.
+    /// - Parameter isPart: Whether the last answer to each request also says how often it was given, for add(part:).
+    ///   Otherwise a replay gives it as often as it is asked for.
     package func document(isPart: Bool = false) -> JSONValue {
         let elements = runs.sorted { $0.key < $1.key }.flatMap { match, runs in
             runs.enumerated().map { index, run in
@@ -61,9 +64,9 @@ package struct RecordedAnswerList: Sendable {
         return .object(document)
     }
 
-    /// Adds the answers of another process, behind those that there are.
+    /// Appends the answers and calls of another process.
     ///
-    /// - Parameter part: What document(isPart:) of that process made.
+    /// - Parameter part: The document that document(isPart:) made in that process.
     package mutating func add(part: JSONValue) {
         time = time ?? part["time"]?.string.flatMap(Timestamp.init(parsing:))
         for answer in part["answers"]?.array ?? [] {

@@ -5,9 +5,9 @@ package import ConnectorBase
 
 /// A call of a gate's operation, and how it ended, without secrets.
 struct RecordedCall: Sendable {
-    /// What the call was, by which calls are sorted: those that are equal stay in their order.
+    /// The operation and arguments as text, by which calls are sorted; equal calls keep their order.
     let key: String
-    /// The call as a recording has it.
+    /// The call in the form of a recording.
     let json: JSONObject
 
     /// Describes a call.
@@ -22,7 +22,7 @@ struct RecordedCall: Sendable {
         json = object
     }
 
-    /// Reads a call of a recording; nil if it is none.
+    /// Reads a call of a recording; nil if the object is not a call.
     init?(of object: JSONObject) {
         guard object["operation"] != nil else { return nil }
         let asked = object.members.filter { ["operation", "arguments"].contains($0.name) }

@@ -23,7 +23,7 @@ final class RecordedParts: Sendable {
         }
     }
 
-    /// What came until now; nil without a head, or if it was too long.
+    /// The response so far; nil without a head, or if the body is too long.
     var collected: HTTPResponse? {
         reply.withLock { reply in (reply?.body.count ?? 0) <= Self.limit ? reply : nil }
     }

@@ -4,7 +4,8 @@
 internal import ConnectorBase
 internal import ConnectorDigest
 
-/// What a recorded answer asks of a request: the plugin's own request, before its secrets are inserted, with `*` where a secret is.
+/// The requests that a recorded answer fits: the plugin's own request, before its secrets are inserted, with `*` for
+/// each secret.
 struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     private let method: String
     private let path: String
@@ -18,12 +19,12 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         "accept", "accept-language", "depth", "if-match", "if-modified-since", "if-none-match", "if-range",
         "if-unmodified-since", "overwrite", "prefer", "range",
     ]
-    /// The most bytes of a body that are in the file; of a longer one, its digest is.
+    /// The longest body that is written to the file, in bytes; for a longer one, the file has its digest.
     private static let bodyLimit = 64 << 10
 
     /// Describes a plugin's request.
     ///
-    /// - Parameter root: The beginning of the path that is left out.
+    /// - Parameter root: The beginning of the path, which is left out.
     init(_ request: RequestTemplate, below root: String, _ texts: RecordedTexts) {
         method = request.method
         let target = texts.pattern(Self.target(request.url))
@@ -47,7 +48,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         text = JSONValue.object(conditions).serialized()
     }
 
-    /// Reads what an answer of a recording asks for; nil if it is none.
+    /// Reads the match of a recorded answer; nil if the object is not an answer.
     init?(of answer: JSONObject) {
         guard let method = answer["method"]?.string, let path = answer["path"]?.string else { return nil }
         (self.method, self.path) = (method, path)
@@ -69,21 +70,21 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         hasher.combine(text)
     }
 
-    /// The first answer that fits a request counts, so what could fit more requests comes later.
+    /// The first answer that fits a request is used, so patterns that fit more requests come later.
     static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
 
-    /// An answer to GET fits HEAD, too.
+    /// The sort key. HEAD comes first, because an answer to GET fits HEAD, too.
     private var rank: (Int, Int, Int, String, String, String) {
         (method == "HEAD" ? 0 : 1, Self.stars(in: path), Self.stars(in: text), path, method, text)
     }
 
     private static func stars(in text: String) -> Int { text.utf8.count { $0 == UInt8(ascii: "*") } }
 
-    /// Path and query as they are sent, with `*` where a secret is.
+    /// The path and query as sent, with `*` for each secret.
     private static func target(_ url: String) -> String {
         let masked = SecretTemplate(Array(url.utf8)).masked.replacing(Secret.mask, with: "*")
         if let url = try? HTTPTarget.parse(masked) { return url.rest }
-        // Scheme or host are secret.
+        // The scheme or the host is secret.
         let rest = masked.split(separator: "*", omittingEmptySubsequences: false).last ?? ""
         return (try? HTTPTarget.parse("http://localhost/*\(rest)"))?.rest ?? "/*"
     }
@@ -94,8 +95,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return rest.isEmpty ? "/" : String(rest)
     }
 
-    /// What the body must be; nil for any: it was not sent whole, it has a secret that no pattern can stand for, or it is of several parts
-    /// that are not text, or long.
+    /// The condition on the body; nil if any body fits: if it was not sent whole, if it has a secret that no pattern
+    /// can stand for, or if it is multipart and either long or not text.
     private static func body(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let body = request.body
         guard !body.isEmpty else { return nil }
@@ -113,7 +114,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return texts.pattern(value).map { .init(name: "body", value: $0) }
     }
 
-    /// The boundary that a multipart type names (RFC 2046, section 5.1.1), which most clients draw for each request.
+    /// The boundary that a multipart type names (RFC 2046, section 5.1.1); most clients choose a new one for each
+    /// request.
     private static func boundary(in type: String) -> String? {
         let name = "boundary="
         for parameter in type.split(separator: ";").map({ $0.drop { $0 == " " || $0 == "\t" } })
@@ -124,8 +126,8 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         return nil
     }
 
-    /// A body that is not text, or long: the bytes, or their digest. They are compared as they are, so they have no secret, which another
-    /// key would replace.
+    /// The condition on a body that is long or not text: its bytes or their digest, compared literally; nil if it has a
+    /// secret, which a replay may replace.
     private static func bytes(of request: RequestTemplate, _ texts: RecordedTexts) -> JSONObject.Member? {
         let text = SecretTemplate(request.body).masked
         guard !text.contains(Secret.mask), texts.isClean(text) else { return nil }

@@ -3,17 +3,18 @@
 
 internal import ConnectorBase
 
-/// What a recorded answer says: a response, without secrets and without what differs each time.
+/// The response of a recorded answer, without secrets and without what differs each time.
 struct RecordedResponse: Sendable, Equatable {
     /// The members of the answer.
     let members: [JSONObject.Member]
 
     /// Describes the response to a request.
     ///
-    /// - Parameter method: The method of the request: only the head of an answer to HEAD says how long a body is.
+    /// - Parameter method: The method of the request: only an answer to HEAD keeps `Content-Length`, because it has no
+    ///   body to measure.
     init(_ reply: HTTPResponse, to method: String, _ texts: RecordedTexts) {
         var answer: JSONObject = ["status": .integer(Int64(reply.status))]
-        // First the body, because of the tokens that it hands out.
+        // Read the body first, because it may issue tokens that the headers repeat.
         let body = Self.body(reply.body, texts)
         var headers: [String: String] = [:]
         for field in reply.headers {
@@ -32,12 +33,11 @@ struct RecordedResponse: Sendable, Equatable {
 
     /// Describes why a request got no response.
     init(_ failure: ServiceFailure, _ texts: RecordedTexts) {
-        let code = ConnectorError.Code(abiStatus: failure.status) ?? .failed
-        let error = RequestFailure(code, texts.response(failure.message), isRetryable: failure.isRetryable)
+        let error = RequestFailure(failure.code, texts.response(failure.message), isRetryable: failure.isRetryable)
         members = [.init(name: "error", value: error.json)]
     }
 
-    /// Reads what an answer of a recording says.
+    /// Reads the response of a recorded answer.
     init(of answer: JSONObject) {
         members = answer.members.filter { !["method", "path", "when", "times"].contains($0.name) }
     }
@@ -53,7 +53,7 @@ struct RecordedResponse: Sendable, Equatable {
         return .init(name: "text", value: .string(texts.response(text)))
     }
 
-    /// Whether a header differs between two equal sessions, or is set again by whoever replays the body.
+    /// Whether a header differs between two equal sessions, or is set anew when the body is replayed.
     private static func isVolatile(_ name: String) -> Bool {
         volatile.contains(name)
             || ["cf-", "ratelimit", "x-amz-", "x-cache", "x-ratelimit"].contains { name.hasPrefix($0) }
@@ -68,7 +68,7 @@ struct RecordedResponse: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// Whether each number is written again as it was: a whole number beyond 64 bits would lose digits.
+    /// Whether every number is written back as it was read: a whole number beyond 64 bits would lose digits.
     fileprivate var keepsNumbers: Bool {
         switch self {
         case .null, .bool, .integer, .string: true

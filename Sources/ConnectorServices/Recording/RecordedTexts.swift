@@ -7,7 +7,7 @@ internal import ConnectorBase
 struct RecordedTexts {
     let redactor: Redactor
 
-    /// What stands for a secret in a response. It is plain ASCII: a plugin may send it back in a header.
+    /// The text in place of a secret in a response: plain ASCII, because a plugin may send it back in a header.
     private static let placeholder = "redacted"
 
     /// A part of a request, in which each `*` stands for anything.
@@ -35,7 +35,7 @@ struct RecordedTexts {
         redactor.redact(text).replacing(Secret.mask, with: Self.placeholder)
     }
 
-    /// JSON of a response. What it says are tokens counts as secret from now on.
+    /// JSON of a response. The tokens that it issues count as secrets from now on.
     func response(_ value: JSONValue) -> JSONValue {
         var issued: [Secret] = []
         Self.collectIssued(in: value, into: &issued)
@@ -67,7 +67,7 @@ struct RecordedTexts {
 }
 
 extension JSONValue {
-    /// The value with other texts; names stay.
+    /// The value with every string mapped; the names of members stay.
     ///
     /// - Note: JSON that was parsed has a bounded depth.
     fileprivate func mappingTexts(_ map: (String) -> String) -> JSONValue {

@@ -11,28 +11,29 @@ package import ConnectorPlatform
     import Darwin
 #endif
 
-/// The file of a recording, which only its owner may read. It is made once there is something to write; one that exists is left alone.
+/// The file of a recording, which only its owner may read. It is created once there is something to write; an existing
+/// file is left alone.
 package struct RecordingFile: Sendable {
     private let target: RecordingTarget
-    /// The path, once the file is made.
+    /// The path, once the file is created.
     package private(set) var path: String?
 
-    /// Who may read and write it.
+    /// The file's mode: only its owner may read and write it.
     private static let mode: UInt32 = 0o600
     /// The most processes of a session.
     private static let partLimit = 10_000
 
-    /// Names the file; nothing is made yet.
+    /// Names the file without creating it.
     package init(_ target: RecordingTarget) {
         self.target = target
     }
 
-    /// Whether the file was there before the recording, which is why nothing could be written.
+    /// Whether the error says that the file existed before the recording, so that nothing could be written.
     func existed(_ error: SystemError) -> Bool { path == nil && error.number == EEXIST }
 
-    /// Replaces the text, as a whole. Blocks on the disk.
+    /// Replaces the whole text. Blocks on the disk.
     ///
-    /// - Throws: `EEXIST` if the file was there before the recording.
+    /// - Throws: `EEXIST` if the file existed before the recording.
     package mutating func replace(with text: [UInt8]) throws(SystemError) {
         let path = try made()
         try OutputFile.replace(path, with: text, mode: Self.mode)

@@ -6,16 +6,16 @@ internal import ConnectorBase
 internal import Logging
 internal import Synchronization
 
-/// One request of a gate that is recorded, until its end: the first one counts.
+/// Records one request of a gate and how it ends; only the first end counts.
 package final class RequestRecorder: Sendable {
     private let recording: GateRecording
     private let request: RequestTemplate
     private let root: String
     private let redactor: Redactor
     private let logger: Logger
-    /// What came of a response in parts; nil for one that comes whole.
+    /// What has arrived of a response in parts; nil for one that comes whole.
     let parts: RecordedParts?
-    /// What was sent of a body in parts; nil for one that is sent whole.
+    /// What has been sent of a body in parts; nil for one that is sent whole.
     private let sent: Mutex<SentBody>?
     private let hasEnded = Atomic(false)
 
@@ -24,15 +24,15 @@ package final class RequestRecorder: Sendable {
         var hasLast = false
     }
 
-    /// The statuses of failures that say something of the vendor or of the way to it.
+    /// The statuses of failures that say something about the vendor or the way to it.
     private static let recorded = [
         CONNECTOR_UNAVAILABLE, CONNECTOR_TIMED_OUT, CONNECTOR_TOO_LARGE, CONNECTOR_PROTOCOL,
     ].map { Int32($0) }
 
-    /// Begins with a request.
+    /// Begins to record a request.
     ///
     /// - Parameters:
-    ///   - root: The path of what takes the vendor's place, which is not part of the vendor's paths.
+    ///   - root: The root path of a simulated vendor, which is not part of the vendor's own paths.
     ///   - isInParts: Whether the response comes in parts.
     init(
         _ recording: GateRecording,
@@ -51,7 +51,7 @@ package final class RequestRecorder: Sendable {
         sent = request.flags & CONNECTOR_HTTP_BODY_IN_PARTS != 0 ? Mutex(SentBody()) : nil
     }
 
-    /// Adds a part of the body, which is about to be sent. A body that grows longer than a recording may be is not compared.
+    /// Adds a part of the body, which is about to be sent. A body longer than a recording may be is not compared.
     func addSent(_ part: [UInt8], isLast: Bool) {
         sent?.withLock { sent in
             sent.bytes += part.prefix(GateRecording.sizeLimit + 1 - sent.bytes.count)
@@ -68,7 +68,7 @@ package final class RequestRecorder: Sendable {
             add(.success(reply))
         case .failure(let failure) where Self.recorded.contains(failure.status): add(.failure(failure))
         case .failure:
-            // The plugin wanted no more than what came until then.
+            // The plugin wanted no more than what had arrived.
             if let reply = parts?.collected { add(.success(reply)) }
         }
     }

@@ -3,9 +3,9 @@
 
 package import ConnectorBase
 
-/// What takes the place of a gate's vendor.
+/// A simulation or a replayed recording that answers in place of a gate's vendor.
 package struct SimulatedVendor: Sendable, Hashable {
-    /// The path of its root on its server, without a slash at the end: the vendor knows nothing of it.
+    /// The path of its root on its server, without a trailing slash; it is not part of the vendor's own paths.
     package var path: String
     /// The time of day that the plugin reads, because a recording is replayed; nil for the host's.
     package var time: Timestamp?

@@ -9,7 +9,7 @@ internal import Synchronization
 /// It removes secrets before it bounds the length, so that the host's cuts leave no pieces of a secret. The results and
 /// progress of an operation are the application's data and pass unchanged; the host's messages about them are redacted.
 ///
-/// A host has one, which learns each secret that is read while the host runs, and never forgets one.
+/// Each host has one, which learns every secret that is read while the host runs, and forgets none.
 package final class Redactor: Sendable {
     private struct State {
         var secrets: Set<Secret>

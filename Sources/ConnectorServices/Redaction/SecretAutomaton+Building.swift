@@ -79,8 +79,7 @@ extension SecretAutomaton {
             }
         }
 
-        /// The state whose longest piece is another state's longest piece and one more byte; split off if there is
-        /// none.
+        /// The state whose longest piece is another state's longest piece plus one byte; split off if there is none.
         private mutating func splitState(behind state: Int, _ edge: Int) -> Int {
             let found = Int(edges[edge].target)
             guard states[found].length != states[state].length + 1 else { return found }

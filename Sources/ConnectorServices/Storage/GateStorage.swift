@@ -40,12 +40,12 @@ package final class GateStorage: Sendable {
 
     private var gate: String { path.withLock(\.self) }
 
-    /// Whether there are values, as far as can be told.
+    /// Whether there are stored values; false if that cannot be determined.
     package var isStored: Bool {
         ((try? directory.file(for: gate).identity()) ?? nil) != nil
     }
 
-    /// Gives the values to a gate of another path. Instances that have the storage keep it.
+    /// Moves the values to a gate with another path. Instances that use the storage keep it.
     package func move(to gate: String) throws(ServiceFailure) {
         try state.withLock { state throws(ServiceFailure) in
             do throws(SystemError) {
@@ -128,12 +128,6 @@ package final class GateStorage: Sendable {
     }
 
     private func read(_ file: StateFile) throws(SystemError) -> (StoredValues, StateFile.Identity?) {
-        if try file.identity() == nil, try directory.takeOver(gate) {
-            logger.notice(
-                "migrated stored values of an earlier version",
-                metadata: ["connector": "\(gate)", "file": "\(file.path)"]
-            )
-        }
         guard let (bytes, identity) = try file.content() else { return (StoredValues(), nil) }
         // Do not even read from another user's directory.
         close(try file.openDirectory())

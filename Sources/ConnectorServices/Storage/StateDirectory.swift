@@ -15,8 +15,8 @@ package import ConnectorPlatform
 package struct StateDirectory: Sendable {
     /// The directory of one application's files; nil if none can be found.
     package let path: String?
-    /// The directory in which earlier versions kept the files of all applications; nil if that is the same.
-    private let sharedPath: String?
+    /// The directory of all applications; nil if that is the same.
+    private let enclosing: String?
 
     /// Uses the given directory or, if nil, the user's default, and in it the application's folder.
     ///
@@ -24,7 +24,7 @@ package struct StateDirectory: Sendable {
     package init(_ path: String? = nil, application: String? = nil) {
         let root = path ?? Self.usual { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
         self.path = application.flatMap { name in root.map { "\($0)/\(name)" } } ?? root
-        sharedPath = application == nil ? nil : root
+        enclosing = application == nil ? nil : root
     }
 
     /// The default directory by the XDG Base Directory Specification: under `$XDG_STATE_HOME` if that is absolute,
@@ -50,24 +50,7 @@ package struct StateDirectory: Sendable {
     /// The file of a gate.
     package func file(for gate: String) throws(SystemError) -> StateFile {
         guard let path else { throw SystemError(ENOENT) }
-        return StateFile(directory: path, name: Self.fileName(for: gate), enclosing: sharedPath)
-    }
-
-    /// Moves the file that an earlier version kept for a gate of this path, shared by all applications, to this
-    /// application's folder.
-    ///
-    /// The first application that calls this gets the file.
-    ///
-    /// - Returns: Whether there was one.
-    package func takeOver(_ gate: String) throws(SystemError) -> Bool {
-        guard let sharedPath else { return false }
-        let old = StateFile(directory: sharedPath, name: Self.fileName(for: gate))
-        guard try old.identity() != nil else { return false }
-        let new = try file(for: gate)
-        let lock = try new.lock()
-        defer { close(lock) }
-        guard try new.identity() == nil else { return false }
-        return unsafe rename(old.path, new.path) == 0
+        return StateFile(directory: path, name: Self.fileName(for: gate), enclosing: enclosing)
     }
 
     /// A file name unique to a gate's path, without a leading dot and without slashes.

@@ -7,7 +7,7 @@ internal import ConnectorInvocation
 
 /// The `gates/1` service: see services/gates.h.
 package enum GatesTable {
-    /// The maximum size of a call's arguments: 64 MiB, as of a result.
+    /// The maximum size of a call's arguments: 64 MiB, the same as for a result.
     private static let argumentLimit = 64 << 20
 
     private static let call:

@@ -122,7 +122,7 @@ package enum HTTPTable {
         )
     }
 
-    /// Copies the body, or reads the length of one that comes in parts; nil if it is not known.
+    /// Copies the body, or reads the length of one that comes in parts; nil if it is unknown.
     private static func copyBody(
         of request: connector_http_request,
         limit: Int
@@ -144,7 +144,7 @@ package enum HTTPTable {
         return (body, nil)
     }
 
-    /// Copies the receiver of a response in parts, and its longest silence in nanoseconds; 0 for any.
+    /// Copies the receiver of a response in parts, and its longest silence in nanoseconds; 0 for no limit.
     private static func copy(
         _ pointer: UnsafePointer<connector_http_receiver>?
     ) throws(ServiceFailure) -> (callback: RequestCallback, silence: UInt64) {
@@ -154,7 +154,7 @@ package enum HTTPTable {
         guard let old = unsafe MemoryLayout<connector_http_receiver>.offset(of: \.room), size >= old else {
             throw .misuse("the receiver's struct_size is too small for version 1")
         }
-        // C may pass null in spite of the header.
+        // C code may pass null despite the header.
         let functions = unsafe UnsafeRawPointer(pointer).loadUnaligned(
             fromByteOffset: 8,
             as: (connector_http_part?, connector_http_done?).self

@@ -4,14 +4,14 @@
 package import ConnectorBase
 package import ConnectorPlatform
 
-/// A clock that runs faster than another one, so that a person need not wait for what happens in an hour.
+/// A clock that runs faster than another one, so that nobody waits an hour to see what happens in one.
 package struct FastClock: HostClock {
     private let base: any HostClock
     private let speed: UInt64
     private let start: UInt64
     private let wallStart: UInt64
 
-    /// Creates a clock that shows the time of another one now.
+    /// Creates a clock that starts at another clock's current time.
     ///
     /// - Parameter speed: How many seconds pass in one second of the other clock, from 1 to 3600.
     package init(_ base: any HostClock = SystemHostClock(), speed: Int) {
@@ -27,18 +27,18 @@ package struct FastClock: HostClock {
         return isOver ? .max : product
     }
 
-    /// The time of the other clock at the start, and `speed` times what has passed there.
+    /// The other clock's time at the start, plus `speed` times what has passed there since.
     package func now() -> UInt64 { start.saturatingAdding(elapsed) }
 
-    /// The time of day, which passes as fast as now().
+    /// The time of day, which passes as fast as ``now()``.
     package func wallTime() -> Timestamp { Timestamp(nanoseconds: wallStart.saturatingAdding(elapsed)) }
 
-    /// Schedules on the other clock, never early.
+    /// Schedules on the other clock; the timer never fires early.
     package func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         base.schedule(after: delay / speed + (delay % speed == 0 ? 0 : 1), fire)
     }
 
-    /// Asks the other clock.
+    /// Prepares the other clock.
     package func prepare() -> Bool { base.prepare() }
 
     /// Cancels on the other clock.

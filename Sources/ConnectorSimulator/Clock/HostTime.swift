@@ -4,9 +4,9 @@
 internal import ConnectorBase
 package import ConnectorPlatform
 
-/// A host's clock as a clock of the standard library, for the delays of simulated vendors.
+/// A host clock as a `Clock` of the standard library, for the delays of simulated vendors.
 package struct HostTime: Clock {
-    /// A moment, by the time since the host clock's own beginning.
+    /// A moment, as the time since the host clock's zero.
     package struct Instant: InstantProtocol {
         fileprivate var nanoseconds: UInt64
 

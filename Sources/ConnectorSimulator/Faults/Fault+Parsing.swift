@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-extension Fault {
+extension Fault: CustomStringConvertible {
     /// The names of all settings, for messages.
     private static let settings = [
         "status=CODE", "code=CODE", "reset", "truncated", "garbage", "portal", "empty", "slow=DURATION",
@@ -44,6 +44,24 @@ extension Fault {
                     + "empty, slow=DURATION, header=NAME:VALUE"
             )
         }
+    }
+
+    /// The text form: parsing it yields an equal fault.
+    public var description: String {
+        var settings: [String] = []
+        switch answer {
+        case .unchanged: break
+        case .failure(let status, let code):
+            if let status { settings.append("status=\(status)") }
+            if let code { settings.append("code=\(code)") }
+        case .reset, .truncated, .garbage, .portal, .empty: settings.append("\(answer)")
+        }
+        if delay > .zero { settings.append("slow=\(delay.nanoseconds / 1_000_000)ms") }
+        settings += headers.fields.map { "header=\($0.name):\($0.value)" }
+        if let times { settings.append("times=\(times)") }
+        if let method { settings.append("method=\(method)") }
+        if let path { settings.append("path=\(path)") }
+        return "\(vendor ?? "*"):\(settings.joined(separator: ","))"
     }
 
     /// A problem with one setting.

@@ -15,15 +15,15 @@ internal import ConnectorHTTPServer
 /// | `code=CODE` | the vendor's own error code in that body, for instance `OVER_QUERY_LIMIT` |
 /// | `reset` | reset the connection without an answer |
 /// | `truncated` | announce the whole answer, send half of it, close |
-/// | `garbage` | answer 200 with bytes that are no JSON |
+/// | `garbage` | answer 200 with bytes that are not JSON |
 /// | `portal` | answer 200 with the web page of a captive portal; the vendor sees nothing of the request |
 /// | `empty` | answer 200 without a body; the vendor sees nothing of the request |
-/// | `slow=DURATION` | wait first, `500ms` or `2s`; alone, the true answer follows |
-/// | `header=NAME:VALUE` | add a header field to whichever answer it is |
+/// | `slow=DURATION` | wait first, `500ms` or `2s`; on its own, the vendor's answer follows |
+/// | `header=NAME:VALUE` | add a header field to the answer, whatever it is |
 /// | `retry-after=SECONDS` | the same as `header=Retry-After:SECONDS` |
 /// | `times=N` | only the first N requests that match; without it, always |
 /// | `method=NAME` | only requests with that verb |
-/// | `path=PREFIX` | only requests whose path below the vendor's root begins so |
+/// | `path=PREFIX` | only requests whose path below the vendor's root begins with that |
 public struct Fault: Sendable, Equatable {
     /// The answer to send instead of the vendor's.
     public enum Answer: Sendable, Equatable {
@@ -66,7 +66,7 @@ public struct Fault: Sendable, Equatable {
     /// Whether the fault applies to a request, regardless of how often it has been applied.
     func matches(_ request: SimulatedRequest, of vendor: String) -> Bool {
         (self.vendor ?? vendor) == vendor
-            && (method ?? request.method) == request.method
+            && (method.map(request.isFor(method:)) ?? true)
             && (path.map { request.path.hasPrefix($0) } ?? true)
     }
 }

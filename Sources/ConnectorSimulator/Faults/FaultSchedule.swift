@@ -5,13 +5,11 @@ internal import Synchronization
 
 /// The active faults, and how often each may still apply.
 final class FaultSchedule: Sendable {
-    /// A fault and its remaining applications; `nil` for no limit.
+    /// A fault, and how often it still applies; `nil` for no limit.
     private struct Entry {
         var fault: Fault
         var left: Int?
-        /// The text of the fault; `nil` if it was not created from text.
-        var text: String?
-        /// The number of a fault of a timeline, which only its timeline ends.
+        /// The number of a timeline's fault, which only the timeline ends; `nil` for any other fault.
         var number: Int?
     }
 
@@ -35,29 +33,19 @@ final class FaultSchedule: Sendable {
         }
     }
 
-    /// The active faults that were created from text, and how often each may still apply; `nil` for no limit.
-    var written: [(text: String, left: Int?)] {
-        entries.withLock { entries in entries.compactMap { entry in entry.text.map { ($0, entry.left) } } }
+    /// The faults that may still apply, except those of timelines, and how often; `nil` for no limit.
+    var active: [(fault: Fault, left: Int?)] {
+        entries.withLock { $0.filter { $0.number == nil && $0.left != 0 }.map { ($0.fault, $0.left) } }
     }
 
-    /// Replaces the active faults by those of `texts`, all or none; counting starts again.
-    func replace(withTexts texts: [String], vendors: [String]) throws(FaultError) {
-        var read: [Entry] = []
-        for text in texts {
-            let fault = try Fault(text, vendors: vendors)
-            read.append(Entry(fault: fault, left: fault.times, text: text))
-        }
-        entries.withLock { [read] in $0 = read + $0.filter { $0.number != nil } }
-    }
-
-    /// Replaces the active faults; counting starts again.
+    /// Replaces the active faults, except those of timelines; counting starts again.
     func replace(with faults: [Fault]) {
         entries.withLock { entries in
             entries = faults.map { Entry(fault: $0, left: $0.times) } + entries.filter { $0.number != nil }
         }
     }
 
-    /// Adds a fault of a timeline, after all others; one of the same number ends.
+    /// Adds a timeline's fault after all others; it replaces one with the same number.
     func begin(_ fault: Fault, number: Int) {
         entries.withLock { entries in
             entries.removeAll { $0.number == number }
@@ -65,7 +53,7 @@ final class FaultSchedule: Sendable {
         }
     }
 
-    /// Removes a fault of a timeline.
+    /// Removes a timeline's fault.
     func end(_ number: Int) {
         entries.withLock { $0.removeAll { $0.number == number } }
     }

@@ -4,8 +4,8 @@
 internal import ConnectorBase
 
 extension HTTPResponse {
-    /// The part of the body that a `Range` of one range asks for (RFC 9110, section 14.2), with status 206; 416 if the body
-    /// ends before it. The whole response for any other field.
+    /// The part of the body that a `Range` field asks for, with status 206; status 416 if the body ends before the range
+    /// (RFC 9110, section 14.2). The whole response unless the field has a single range that names its first byte.
     func part(_ range: String?) -> HTTPResponse {
         guard let range, range.hasPrefix("bytes="), !range.contains(",") else { return self }
         let ends = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }

@@ -21,7 +21,7 @@ package struct SimulatedExchange: Sendable {
     package var delivery: Delivery = .complete
     /// How long to wait before sending.
     package var delay: Duration = .zero
-    /// Sends the body in parts until it returns, instead of that of the response; nil for an answer with an end.
+    /// Sends the body in parts until it returns, in place of the response's body; nil to send the response's body.
     package var stream: Stream?
 
     /// Writes the parts of a body.

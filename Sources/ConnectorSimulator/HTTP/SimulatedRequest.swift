@@ -7,19 +7,19 @@ package import ConnectorHTTPServer
 /// A request as a vendor sees it: below the vendor's own root, complete, and with its body decoded.
 @dynamicMemberLookup
 package struct SimulatedRequest: Sendable {
-    /// The request. `HEAD` arrives as `GET`, and the server drops the answer's body; the target begins with `/`; the fields include
-    /// `Content-Encoding`, although the body is already decoded.
+    /// The request. `HEAD` becomes `GET`, and the server drops the answer's body; the target begins with `/`; the fields still
+    /// include `Content-Encoding`, although the body is already decoded.
     package var request: ServerRequest
     /// Whether the client wants only the head of the answer.
     package var isHead = false
-    /// Body size on the wire, before decoding, in bytes.
+    /// The size of the body on the wire, before decoding, in bytes.
     package var encodedBodyCount: Int
     /// The prefix that was removed from the target: empty, or `/NAME` where several vendors share one port.
     package var prefix: String
     /// The time at which the request was complete.
     package var receivedAt: Timestamp
 
-    /// Takes a request that has its body.
+    /// Wraps a request that has its body.
     package init(_ request: ServerRequest, prefix: String = "", receivedAt: Timestamp = .now) {
         self.request = request
         if !request.target.hasPrefix("/") { self.request.target = "/" + request.target }
@@ -29,7 +29,7 @@ package struct SimulatedRequest: Sendable {
         self.receivedAt = receivedAt
     }
 
-    /// Builds a request as a client would send it.
+    /// Creates a request as a client would send it.
     ///
     /// - Parameters:
     ///   - target: The path and, after a `?`, the query.
@@ -51,10 +51,16 @@ package struct SimulatedRequest: Sendable {
         set { request[keyPath: member] = newValue }
     }
 
+    /// The method as the client sent it.
+    package var sentMethod: String { isHead ? "HEAD" : request.method }
+
+    /// Whether something for a method is for this request; what is for `GET` is also for `HEAD`.
+    func isFor(method: String) -> Bool { method == sentMethod || method == request.method }
+
     /// The path, still percent-encoded, always beginning with `/`.
     package var path: String { String(request.path) }
 
-    /// Names and values after the `?`.
+    /// The names and values after the `?`.
     package var query: QueryItems { QueryItems(parsing: request.query) }
 
     /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
@@ -97,7 +103,7 @@ package struct SimulatedRequest: Sendable {
     /// The media type of the body in lower case, without parameters.
     package var mediaType: String? { request.mediaType }
 
-    /// User name and password of `Authorization: Basic`, or `nil` when there is none or it is malformed.
+    /// The user name and password of `Authorization: Basic`; `nil` if it is absent or malformed.
     package var basicCredentials: (username: String, password: String)? {
         guard let header = request.fields["Authorization"] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1)

@@ -9,13 +9,13 @@ public struct RecordedRequest: Sendable {
     public var vendor: String
     /// The HTTP method.
     public var method: String
-    /// Path and query below the vendor's root.
+    /// The path and query below the vendor's root, without credentials.
     public var path: String
-    /// The header as sent.
+    /// The header fields, without credentials.
     public var headers: HTTPFields
-    /// The body without content encoding.
+    /// The body without content encoding and credentials.
     public var body: [UInt8]
-    /// The status of the answer; 0 when a fault suppressed it.
+    /// The status of the answer; 0 if a fault suppressed the answer.
     public var status: Int
     /// The time at which the request was complete.
     public var at: Timestamp

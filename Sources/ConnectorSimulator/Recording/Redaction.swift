@@ -20,13 +20,13 @@ struct Redaction: Sendable {
         "key", "p", "password", "token", "api_key", "api_secret", "sentry_key", "access_token", "token_auth",
     ]
 
-    /// The most bytes that a compressed body may have in the open.
+    /// The most bytes of a compressed body after decompression.
     private static let limit = 16 << 20
 
-    /// The forms of the credentials that this vendor accepts, by their first byte, longest first.
+    /// The forms of this vendor's credentials, by their first byte; the longest come first.
     private let forms: [[[UInt8]]]
 
-    /// Redacts `secrets` wherever they occur, also encoded; ignores empty ones.
+    /// Redacts `secrets` wherever they occur, in plain or encoded form; ignores empty ones.
     init(secrets: [String]) {
         let all = Set(secrets.flatMap { SecretForms.all(of: $0) }).filter { !$0.isEmpty }
         var forms = [[[UInt8]]](repeating: [], count: 256)
@@ -56,7 +56,7 @@ struct Redaction: Sendable {
         return copied == 0 ? nil : clean + bytes[copied...]
     }
 
-    /// The header fields without credentials; keeps the scheme of `Authorization`.
+    /// The header fields without credentials; the scheme of `Authorization` stays.
     func redact(_ headers: HTTPFields) -> HTTPFields {
         var redacted = HTTPFields()
         for field in headers {
@@ -70,7 +70,7 @@ struct Redaction: Sendable {
         return redacted
     }
 
-    /// Path and query without credentials.
+    /// The path and query without credentials.
     func redact(target request: SimulatedRequest) -> String {
         var query = request.query
         for index in query.items.indices where Self.queryItems.contains(query.items[index].name) {
@@ -80,7 +80,7 @@ struct Redaction: Sendable {
         return redact(query.items.isEmpty ? request.path : "\(request.path)?\(text)")
     }
 
-    /// The body without the known credentials. Of one that is compressed and has some, or cannot be decompressed, only the mark is left.
+    /// The body without the known credentials. A compressed body that has any, or cannot be decompressed, becomes ``mark``.
     func redact(_ body: [UInt8]) -> [UInt8] {
         guard !forms.allSatisfy(\.isEmpty) else { return body }
         if body.starts(with: [0x1F, 0x8B]) {

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The forms in which a request may carry a secret: as it is, in a URL, in a form, in JSON, and in Base64.
+/// The forms in which a request may carry a secret: plain, and encoded for a URL, a form, JSON or Base64.
 enum SecretForms {
     /// Every form of a secret, in bytes.
     static func all(of secret: String) -> Set<[UInt8]> {
@@ -17,7 +17,7 @@ enum SecretForms {
         return Set(texts.map { Array($0.utf8) } + base64(secret))
     }
 
-    /// `%C3` as `%c3`.
+    /// The text with its percent escapes in lower case: `%C3` becomes `%c3`.
     private static func lowercasingEscapes(_ text: String) -> String {
         var (bytes, digits) = ([UInt8](), 0)
         for byte in text.utf8 {
@@ -27,7 +27,7 @@ enum SecretForms {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text in JSON of nothing but ASCII.
+    /// The text escaped for a JSON string that is all ASCII.
     private static func escaped(_ text: String, uppercase: Bool) -> String {
         text.utf16.map { unit in
             switch unit {
@@ -41,12 +41,13 @@ enum SecretForms {
         }.joined()
     }
 
-    /// What Base64 makes of the text wherever it stands, in both alphabets; nothing of a short text, which letters might make by chance.
+    /// The Base64 forms of the text at each of the three byte offsets, in both alphabets; none for a text so short that its
+    /// form could occur by chance.
     private static func base64(_ text: String) -> [[UInt8]] {
         let bytes = Array(text.utf8)
         return (0..<3).flatMap { offset -> [[UInt8]] in
             let encoded = Base64.encode([UInt8](repeating: 0, count: offset) + bytes)
-            // Only what depends on the text alone.
+            // Keep only the letters that depend on the text alone.
             let end = (offset + bytes.count) * 8 / 6
             let letters = Array(encoded.utf8.prefix(end).dropFirst([0, 2, 3][offset]))
             guard letters.count >= 8 else { return [] }

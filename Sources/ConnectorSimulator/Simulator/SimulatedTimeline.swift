@@ -5,9 +5,9 @@ package import ConnectorBase
 package import ConnectorPlatform
 internal import Synchronization
 
-/// Makes the timeline of one gate happen, on a clock.
+/// Runs the timeline of one gate on a clock.
 package final class SimulatedTimeline: Sendable {
-    /// Each entry with a number, by which it ends what it began. No two timelines share one, so they may share a simulator.
+    /// The entries, each with a number that identifies what it began. No two timelines share a number, so they may share a simulator.
     private let entries: [(number: Int, entry: TimelineEntry)]
     private let clock: any HostClock
     private let operations: SimulatedOperations?
@@ -22,21 +22,21 @@ package final class SimulatedTimeline: Sendable {
 
     private struct State {
         var last = 0
-        /// The timers, by number; nil while they are being scheduled.
+        /// The timers, by number; nil while one is being scheduled.
         var waiting: [Int: HostTimer?] = [:]
         /// The numbers of the timers that end what an entry began, by the entry's number.
         var ends: [Int: Int] = [:]
-        /// The numbers of the entries of which something did not happen.
+        /// The numbers of the entries for which a loss was reported.
         var faulty: Set<Int> = []
     }
 
     /// Prepares a timeline.
     ///
     /// - Parameters:
-    ///   - world: The file that describes it.
-    ///   - operations: The simulated interface, whose records and failures it changes; nil if there is none.
-    ///   - vendor: The vendor of a simulator that its faults are for; nil if there is none.
-    ///   - lost: Learns, once for each entry, what was too large to happen.
+    ///   - world: The file that has the timeline.
+    ///   - operations: The simulated interface, whose records, answers and failures the timeline changes; nil if there is none.
+    ///   - vendor: The simulated vendor that its faults and answers apply to; nil if there is none.
+    ///   - lost: Receives a report of what was too large to happen, once for each entry.
     ///   - emit: Sends an event of the gate, on the clock's thread, which it must not block.
     package init(
         _ world: SimulatedWorld,
@@ -55,7 +55,7 @@ package final class SimulatedTimeline: Sendable {
         self.lost = lost
     }
 
-    /// Begins the timeline now, if it has not begun: what happens at 0s has happened when this returns.
+    /// Begins the timeline now, unless it has begun. What is due at 0s has happened when this returns.
     package func start() {
         let start = clock.now()
         let isFirst = state.withLock { state in
@@ -83,7 +83,7 @@ package final class SimulatedTimeline: Sendable {
         for case let timer? in waiting.values { clock.cancel(timer) }
     }
 
-    /// Schedules an entry for the given time, and again after it happened.
+    /// Schedules an entry for the given time; once it has happened, schedules it again if it repeats.
     private func happen(_ entry: TimelineEntry, _ number: Int, _ count: Int, at deadline: UInt64) {
         schedule(at: deadline) { [self] in occur(entry, number, count, at: deadline) }
     }
@@ -110,7 +110,7 @@ package final class SimulatedTimeline: Sendable {
         }
     }
 
-    /// Does something that may be too large to happen. There is no call that could fail.
+    /// Does something that may be too large to happen, and reports it as lost if so: there is no call that could fail.
     private func attempt(_ what: String, _ number: Int, _ body: () throws(ConnectorError) -> Void) {
         do throws(ConnectorError) {
             try body()
@@ -136,7 +136,7 @@ package final class SimulatedTimeline: Sendable {
             if let answers = entry.answers { simulator.begin(answers, of: vendor, number: number) }
         }
         guard let duration = entry.lasts else { return }
-        // The entry has happened again before what it began last time had ended.
+        // A repeating entry may happen again before what it began has ended: drop the earlier end.
         forget(state.withLock { $0?.ends.removeValue(forKey: number) })
         let end = schedule(at: time.saturatingAdding(duration.nanoseconds)) { [operations, simulator] in
             operations?.end(number)
@@ -147,9 +147,9 @@ package final class SimulatedTimeline: Sendable {
 
     // MARK: Timers
 
-    /// Runs work once, unless the timeline ends before.
+    /// Runs work once, unless the timeline ends first.
     ///
-    /// - Returns: The number of its timer.
+    /// - Returns: The number of its timer; nil if the timeline is not running.
     @discardableResult
     private func schedule(at deadline: UInt64, _ body: @escaping @Sendable () -> Void) -> Int? {
         let number = state.withLock { state -> Int? in
@@ -159,7 +159,7 @@ package final class SimulatedTimeline: Sendable {
             return number
         }
         guard let number else { return nil }
-        // Without the lock: a clock that has passed the deadline may call back at once.
+        // Outside the lock: a clock that has passed the deadline may call back at once.
         let timer = clock.schedule(at: deadline) { [weak self] in
             let isWanted = self?.state.withLock { $0?.waiting.removeValue(forKey: number) != nil } ?? false
             if isWanted { body() }
@@ -173,7 +173,7 @@ package final class SimulatedTimeline: Sendable {
         return number
     }
 
-    /// Drops a timer.
+    /// Cancels and drops a timer; does nothing for nil.
     private func forget(_ number: Int?) {
         guard let number else { return }
         let timer = state.withLock { $0?.waiting.removeValue(forKey: number) }

@@ -5,10 +5,10 @@ public import ConnectorBase
 public import ConnectorPlatform
 
 extension Simulator {
-    /// The name of the vendor whose answers are a value.
+    /// The name of the vendor whose answers are given as a value.
     public static let answersVendor = "answers"
 
-    /// Prepares a vendor whose answers are a value, for tests: the `answers` and the `timeline` of a file of answers.
+    /// Prepares a vendor whose answers are given as a value, for tests: the `answers` and `timeline` of a file of answers.
     ///
     /// ```swift
     /// let simulator = try Simulator(answers: ["version": 1, "answers": [["path": "/v1/ping", "json": ["ok": true]]]])
@@ -17,9 +17,9 @@ extension Simulator {
     /// ```
     ///
     /// - Parameters:
-    ///   - answers: What such a file contains.
-    ///   - clock: The clock of delays and of the timeline, which begins with ``run()``.
-    /// - Throws: Every fault of the answers.
+    ///   - answers: The content of such a file.
+    ///   - clock: The clock for delays and for the timeline, which begins with ``run()``.
+    /// - Throws: `invalidAnswers` with every fault of the answers, or for what only a gate has: operations and events.
     public convenience init(
         answers: JSONValue,
         clock: any HostClock = SystemHostClock()
@@ -33,6 +33,12 @@ extension Simulator {
         guard let recorded = world.answers, !world.hasOperations else {
             throw .invalidAnswers([
                 "a simulator serves \"answers\"; \"operations\" take the place of a plugin: pass them to "
+                    + "ConnectorHost.testing(simulating:)"
+            ])
+        }
+        guard !world.timeline.contains(where: { $0.event != nil }) else {
+            throw .invalidAnswers([
+                "a simulator emits no events; an \"event\" of the \"timeline\" is one of a gate: pass it to "
                     + "ConnectorHost.testing(simulating:)"
             ])
         }

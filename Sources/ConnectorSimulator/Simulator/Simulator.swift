@@ -21,12 +21,12 @@ public final class Simulator: Service, Sendable {
     private let router: SimulatorRouter
     /// Listens, and passes each request to the router.
     private let server: SimulatorServer
-    /// The port, once the server listens; why it does not, if it never does.
+    /// The port, once the server listens, or why it never did.
     private let listening = OneShot<Result<Int, SimulatorError>>()
-    /// Why the server does not listen any more.
+    /// Why the server no longer listens.
     private let ended = OneShot<SimulatorError>()
 
-    /// What happens without a call, and on which clock; nil for nothing.
+    /// The world with the timeline, and the clock it runs on; nil for no timeline.
     private let happening: (world: SimulatedWorld, clock: any HostClock)?
 
     /// Prepares the vendors; the server listens only in ``run()``.
@@ -73,7 +73,7 @@ public final class Simulator: Service, Sendable {
         listening.send(.failure(.notRunning(reason)))
     }
 
-    /// Lets requests in progress finish, and makes ``run()`` return.
+    /// Stops the server: requests in progress finish, then ``run()`` returns.
     public func stop() {
         server.stop()
     }
@@ -104,9 +104,10 @@ public final class Simulator: Service, Sendable {
         return VendorCatalogue.type(named: vendor)?.configuration(baseURL: baseURL) ?? [:]
     }
 
-    /// Serves a vendor with a set of credentials, from now on; one that is served keeps its data, and accepts the set, too.
+    /// Serves a vendor that accepts a set of credentials, from now on. One that is already served keeps its data and accepts
+    /// this set as well.
     ///
-    /// - Parameter set: Keyed like the configuration of the vendor's adapter.
+    /// - Parameter set: The credentials, keyed like the configuration of the vendor's adapter.
     /// - Throws: `unknownVendor` if no vendor has the name.
     package func serve(_ vendor: String, accepting set: [String: String]) throws(SimulatorError) {
         try router.serve(vendor, accepting: set)
@@ -114,12 +115,12 @@ public final class Simulator: Service, Sendable {
 
     /// Serves recorded answers under a name, from now on.
     ///
-    /// - Parameter set: The values that are hidden in ``received(by:)``.
+    /// - Parameter set: The credentials whose values are redacted in ``received(by:)``.
     package func serve(_ answers: RecordedAnswers, as name: String, hiding set: [String: String]) {
         router.serve(answers, as: name, secrets: [set])
     }
 
-    /// The requests that one vendor or all received, newest last.
+    /// The requests that one vendor received, or all of them; the newest is last.
     public func received(by vendor: String? = nil) -> [RecordedRequest] {
         router.recording.snapshot(of: vendor).requests
     }
@@ -129,21 +130,21 @@ public final class Simulator: Service, Sendable {
         router.faults.replace(with: faults)
     }
 
-    /// Begins a fault of a timeline; one of the same number ends.
+    /// Begins a timeline's fault; it replaces one with the same number.
     func begin(_ fault: Fault, number: Int) { router.faults.begin(fault, number: number) }
 
-    /// Puts answers of a timeline before those of a vendor; those of the same number end.
+    /// Puts a timeline's answers before those of a vendor; they replace those with the same number.
     func begin(_ answers: RecordedAnswers, of vendor: String, number: Int) {
         router.overlays.begin(answers, of: vendor, number: number)
     }
 
-    /// Ends what an entry of a timeline began.
+    /// Ends what a timeline's entry began.
     func end(_ number: Int) {
         router.faults.end(number)
         router.overlays.end(number)
     }
 
-    /// Answers a request without a connection; the body may have a content encoding.
+    /// Answers a request without a connection; its body may have a content encoding.
     package func answer(_ request: SimulatedRequest) -> SimulatedExchange {
         router.answer(request)
     }

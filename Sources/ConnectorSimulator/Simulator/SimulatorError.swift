@@ -5,9 +5,9 @@
 public enum SimulatorError: Error, Equatable, CustomStringConvertible {
     /// No simulator exists for the vendor.
     case unknownVendor(String)
-    /// The server stopped before its port was known.
+    /// The server has stopped, or never listened; the reason.
     case notRunning(String)
-    /// The answers have faults, one text each; at least one.
+    /// The answers have faults; one text for each, at least one.
     case invalidAnswers([String])
 
     /// One line with the reason and, if there is one, the remedy.

@@ -9,11 +9,11 @@ public struct SimulatorOptions: Sendable {
     public var vendors: [String] = VendorCatalogue.names
     /// The deliberate faults; the first that matches a request applies.
     public var faults: [Fault] = []
-    /// The sets of credentials that each vendor accepts, keyed like the configuration of the vendor's adapter.
+    /// The sets of credentials that each vendor accepts, each keyed like the configuration of the vendor's adapter.
     ///
     /// A vendor without an entry accepts its documented demonstration credentials.
     public var credentials: [String: [[String: String]]] = [:]
-    /// Recorded answers to serve in addition to the vendors, with the names they are served under.
+    /// Recorded answers to serve besides the vendors, and the names they are served under.
     package var recorded: [(name: String, answers: RecordedAnswers)] = []
     /// The port on the loopback interface; 0 for any free one.
     public var port: Int = 0
@@ -21,7 +21,7 @@ public struct SimulatorOptions: Sendable {
     public var isPrefixed: Bool?
     /// The maximum size of a request's body in bytes, before and after decoding.
     public var bodyLimits: (encoded: Int, decoded: Int) = (32 << 20, 128 << 20)
-    /// The clock that delays of answers use.
+    /// The clock for delays of answers.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock for timestamps in answers.
     public var now: @Sendable () -> Timestamp = { .now }

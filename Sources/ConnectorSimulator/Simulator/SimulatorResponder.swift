@@ -4,11 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Passes a request from a connection to the router and the answer back, or breaks the connection for a fault.
+/// Passes a request from a connection to the router, and the answer back; for a fault, may break the connection.
 struct SimulatorResponder: Sendable {
     /// Routes requests to the vendors.
     let router: SimulatorRouter
-    /// The clock that delays of answers use.
+    /// The clock for delays of answers.
     let clock: any Clock<Duration>
     /// The wall clock.
     let now: @Sendable () -> Timestamp

@@ -8,11 +8,11 @@ internal import Synchronization
 
 /// Finds the vendor for a request, applies a matching fault, and records the request.
 final class SimulatorRouter: Sendable {
-    /// A vendor with its redaction.
+    /// A vendor that is served, with its redaction.
     private struct Mount: Sendable {
         var name: String
         var vendor: any Vendor
-        /// Nil for recorded answers, which accept anybody.
+        /// Nil for recorded answers, which anyone may request.
         var credentials: AcceptedCredentials?
         var redaction: Redaction
     }
@@ -23,7 +23,7 @@ final class SimulatorRouter: Sendable {
     let isPrefixed: Bool
     /// The active faults.
     let faults: FaultSchedule
-    /// The answers that timelines put before those of the vendors.
+    /// The answers that timelines put before the vendors' own.
     let overlays = AnswerOverlays()
     /// The received requests.
     let recording: Recording
@@ -44,7 +44,7 @@ final class SimulatorRouter: Sendable {
         for (name, answers) in options.recorded { serve(answers, as: name, secrets: options.credentials[name] ?? []) }
     }
 
-    /// Serves a vendor with a set of credentials; one that is served keeps its data, and accepts the set, too.
+    /// Serves a vendor that accepts a set of credentials. One that is already served keeps its data and accepts this set as well.
     ///
     /// - Throws: `unknownVendor` if no vendor has the name.
     func serve(_ name: String, accepting set: [String: String]) throws(SimulatorError) {
@@ -64,7 +64,7 @@ final class SimulatorRouter: Sendable {
         }
     }
 
-    /// Serves recorded answers, with the sets of credentials that requests to them have.
+    /// Serves recorded answers, and redacts the values of these sets of credentials in requests to them.
     func serve(_ answers: RecordedAnswers, as name: String, secrets: [[String: String]]) {
         let redaction = Redaction(secrets: secrets.flatMap(\.values))
         mounted.withLock { $0.append(Mount(name: name, vendor: RecordedVendor(answers), redaction: redaction)) }
@@ -130,7 +130,7 @@ final class SimulatorRouter: Sendable {
             exchange.stream = answer.stream
             if fault?.answer == .truncated {
                 exchange.delivery = .truncated
-                // An empty body cannot be truncated, so substitute one.
+                // A body of fewer than two bytes cannot be halved, so substitute one.
                 if exchange.response.body.count < 2 { exchange.response.body = Array("{\"truncated\":".utf8) }
             }
         }
@@ -138,7 +138,7 @@ final class SimulatorRouter: Sendable {
         recording.append(
             RecordedRequest(
                 vendor: mount.name,
-                method: request.method,
+                method: request.sentMethod,
                 path: mount.redaction.redact(target: request),
                 headers: mount.redaction.redact(request.fields),
                 body: mount.redaction.redact(request.body),
@@ -163,7 +163,11 @@ final class SimulatorRouter: Sendable {
     /// Removes the content encodings, last applied first; returns the vendor's error if that fails.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
         guard let header = request.fields["Content-Encoding"], !request.body.isEmpty else { return nil }
-        for name in header.split(separator: ",").reversed() {
+        let names = header.split(separator: ",")
+        guard names.count <= ContentCoding.countLimit else {
+            return vendor.failure(status: 415, code: nil, message: "too many content encodings")
+        }
+        for name in names.reversed() {
             guard let coding = ContentCoding(name: name.trimmingBlanks()) else {
                 return vendor.failure(status: 415, code: nil, message: "unsupported content encoding \(name)")
             }
@@ -181,7 +185,7 @@ final class SimulatorRouter: Sendable {
     /// The path at which the faults of a running simulator are read, replaced and cleared.
     static let faultsPath = "/_faults"
 
-    /// Reads the faults, replaces them by those in the body, one per line, or clears them.
+    /// Lists the faults, replaces them with those in the body, one per line, or clears them.
     private func faults(_ request: SimulatedRequest) -> HTTPResponse {
         func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
             HTTPResponse(status: status, json: ["version": 1, "error": .string(reason)])
@@ -194,14 +198,16 @@ final class SimulatorRouter: Sendable {
             let lines = String(decoding: request.body, as: UTF8.self).split(separator: "\n").map(String.init)
             guard lines.count <= 100 else { return refusal(400, "there are at most 100 faults") }
             do throws(FaultError) {
-                try faults.replace(withTexts: lines, vendors: names)
+                var read: [Fault] = []
+                for line in lines { read.append(try Fault(line, vendors: names)) }
+                faults.replace(with: read)
             } catch {
                 return refusal(400, error.description)
             }
         default: return HTTPResponse(status: 405, headers: ["Allow": "GET, PUT, DELETE"])
         }
-        let active: [JSONValue] = faults.written.map { fault in
-            ["fault": .string(fault.text), "left": fault.left.map { .integer(Int64($0)) } ?? .null]
+        let active: [JSONValue] = faults.active.map { fault, left in
+            ["fault": .string(fault.description), "left": left.map { .integer(Int64($0)) } ?? .null]
         }
         return HTTPResponse(json: ["version": 1, "faults": .array(active)])
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The sets of credentials a vendor accepts, each keyed by the configuration keys of the vendor's adapter.
 ///
-/// Several connectors may use one vendor with different accounts, and a reload may bring others.
+/// Several connectors may use one vendor with different accounts, and a reload may add more.
 package final class AcceptedCredentials: Sendable {
     private let accepted: Mutex<[[String: String]]>
 
@@ -17,9 +17,9 @@ package final class AcceptedCredentials: Sendable {
     /// The accepted sets; any one of them suffices.
     package var sets: [[String: String]] { accepted.withLock(\.self) }
 
-    /// Accepts a set, too.
+    /// Accepts a further set.
     ///
-    /// - Returns: Whether it was not accepted before.
+    /// - Returns: Whether the set is new.
     func add(_ set: [String: String]) -> Bool {
         accepted.withLock { sets in
             guard !sets.contains(set) else { return false }
@@ -49,7 +49,7 @@ package final class AcceptedCredentials: Sendable {
         sets.flatMap { set in keys.compactMap { set[$0] } }
     }
 
-    /// Whether a request carries an accepted `username` and `password`, or none has to.
+    /// Whether a request carries an accepted `username` and `password`, or needs none.
     func acceptsBasic(of request: SimulatedRequest) -> Bool {
         guard requires("username") else { return true }
         guard let given = request.basicCredentials else { return false }

@@ -3,6 +3,6 @@
 
 /// Why a request, or a part of it, is refused.
 struct Refusal: Error {
-    /// In the vendor's words.
+    /// The message, in the vendor's words.
     var message: String
 }

@@ -28,13 +28,13 @@ package protocol Vendor: Sendable {
     /// Creates a vendor without stored data.
     init(credentials: AcceptedCredentials)
 
-    /// Creates what a further set of accepted credentials names, such as a bucket; what exists stays.
+    /// Creates what a further set of accepted credentials names, such as a bucket; leaves what exists as it is.
     func prepare(for set: [String: String])
 
-    /// Answers a request, and stores its data, like the vendor does.
+    /// Answers a request, and stores its data, as the vendor does.
     func respond(to request: SimulatedRequest) -> HTTPResponse
 
-    /// Answers a request like ``respond(to:)``, and says how the response is delivered.
+    /// Answers a request like ``respond(to:)``, and says how to deliver the response.
     func exchange(for request: SimulatedRequest) -> SimulatedExchange
 
     /// The vendor's answer for an error outside its API's logic, such as an overload.
@@ -47,7 +47,7 @@ package protocol Vendor: Sendable {
 }
 
 extension Vendor {
-    /// The response at once.
+    /// The response, delivered at once.
     package func exchange(for request: SimulatedRequest) -> SimulatedExchange {
         SimulatedExchange(response: respond(to: request))
     }
@@ -55,7 +55,7 @@ extension Vendor {
     /// Nothing: most credentials name nothing that is stored.
     package func prepare(for set: [String: String]) {}
 
-    /// The static name, for values.
+    /// The static name, on an instance.
     package var name: String { Self.name }
 
     /// The demonstration credentials and the endpoint.

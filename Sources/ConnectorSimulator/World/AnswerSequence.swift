@@ -9,7 +9,7 @@ struct AnswerSequence: Sendable {
     private let answers: [OperationAnswer]
     private var counts: [Int]
 
-    /// Begins with no answer given.
+    /// Creates a sequence of which no answer has been given.
     init(_ answers: [OperationAnswer]) {
         self.answers = answers
         counts = Array(repeating: 0, count: answers.count)
@@ -19,7 +19,7 @@ struct AnswerSequence: Sendable {
     ///
     /// - Parameters:
     ///   - label: The operation as `capability/operation`.
-    ///   - values: The values that templates refer to, but for the count and the records.
+    ///   - values: The values that templates refer to, except the count and the records.
     mutating func answer(
         _ label: String,
         _ arguments: JSONObject,

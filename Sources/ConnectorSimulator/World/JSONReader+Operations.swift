@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// Reads the answers of operations.
 extension JSONReader {
-    /// What a template may refer to in every answer of an operation.
+    /// The values that templates may refer to in every answer of an operation.
     private static let call = ["args", "count", "time"]
 
     /// Reads `operations`; nil if absent.
@@ -101,7 +101,7 @@ extension JSONReader {
         )
     }
 
-    /// Reads the code of an error, and whether the same may succeed later.
+    /// Reads the code of an error, and whether a retry may succeed; the code decides if the file does not say.
     mutating func failureKind(in members: JSONObject, at place: JSONPath) -> (ConnectorError.Code, isRetryable: Bool) {
         let text = string("code", in: members, at: place, required: true) ?? ""
         let code = ConnectorError.Code(rawValue: text)
@@ -120,7 +120,7 @@ extension JSONReader {
 }
 
 extension SimulatedFailure {
-    /// The codes with which a plugin can fail. One that reports a cancelled call has given up on its own.
+    /// The codes with which a plugin can fail. `cancelled` is not one: a plugin that reports it has given up on its own.
     static var codes: [ConnectorError.Code] {
         (1...14).compactMap { ConnectorError.Code(abiStatus: $0) }.filter { $0 != .cancelled }
     }

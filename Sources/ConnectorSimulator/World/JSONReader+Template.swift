@@ -18,7 +18,7 @@ extension JSONReader {
         return template(value, at: place.appending(name), scope)
     }
 
-    /// Reads a value; its depth is that of a JSON text, so limited.
+    /// Reads a value, whose depth is limited because it comes from a JSON text.
     mutating func template(_ value: JSONValue, at place: JSONPath, _ scope: [String]) -> JSONTemplate {
         switch value {
         case .null, .bool, .integer, .number: return .value(value)
@@ -51,7 +51,7 @@ extension JSONReader {
         }
     }
 
-    /// Whether a text is the name of a value, with the names of members after dots.
+    /// Whether a text names a value of the scope, or a member of one by a path with dots.
     private static func isReference(_ text: Substring, _ scope: [String]) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.first.map { scope.contains(String($0)) } ?? false

@@ -11,7 +11,7 @@ extension JSONReader {
         return elements.enumerated().compactMap { entry($1, at: root.appending("timeline").appending($0)) }
     }
 
-    /// What a template may refer to in the timeline.
+    /// The values that templates may refer to in the timeline.
     private static let scope = ["count", "time"]
 
     private mutating func entry(_ value: JSONValue, at place: JSONPath) -> TimelineEntry? {
@@ -55,7 +55,7 @@ extension JSONReader {
         return entry
     }
 
-    /// Reports what would be too large to happen, as far as it does not depend on what happens before.
+    /// Reports what would be too large to happen, as far as that does not depend on earlier entries and calls.
     private mutating func checkSizes(of entry: TimelineEntry, at place: JSONPath) {
         let time = "2026-01-01T00:00:00.000Z"
         let values: JSONTemplate.Values = ["count": .integer(Int64(entry.times ?? 1)), "time": .string(time)]

@@ -3,9 +3,9 @@
 
 internal import ConnectorBase
 
-/// JSON whose texts may refer to values of a call: `"${args.id}"` is the argument itself, `"note ${args.id}"` a text with it.
+/// JSON whose texts may refer to values of a call: `"${args.id}"` is the argument itself, `"note ${args.id}"` a text that has it.
 ///
-/// A reference to nothing is null, or no text; `${args.id:-none}` has a default.
+/// A reference to nothing becomes null, or the empty text within a longer one; `${args.id:-none}` has a default.
 indirect enum JSONTemplate: Sendable {
     /// JSON without references.
     case value(JSONValue)
@@ -14,10 +14,10 @@ indirect enum JSONTemplate: Sendable {
     case array([JSONTemplate])
     case object([(name: String, value: JSONTemplate)])
 
-    /// The values of a call by the name before the first dot.
+    /// The values of a call, by the name before the first dot of a reference.
     typealias Values = [String: JSONValue]
 
-    /// The JSON with the values of a call.
+    /// The JSON with the values of a call filled in.
     ///
     /// - Throws: `too-large`.
     func filled(_ values: Values) throws(ConnectorError) -> JSONValue {
@@ -25,7 +25,7 @@ indirect enum JSONTemplate: Sendable {
         return try filled(values, &room, at: 0)
     }
 
-    /// The JSON with the values of a call, as a text; other values as JSON.
+    /// The filled-in JSON as a text: a string as it is, any other value as JSON.
     ///
     /// - Throws: `too-large`.
     func text(_ values: Values) throws(ConnectorError) -> String {
@@ -33,7 +33,9 @@ indirect enum JSONTemplate: Sendable {
         return value.string ?? value.serialized()
     }
 
-    /// - Parameter depth: How many arrays and objects are around the value.
+    /// The filled-in JSON, which takes its bytes from `room`.
+    ///
+    /// - Parameter depth: The number of arrays and objects around the value.
     private func filled(
         _ values: Values,
         _ room: inout TemplateRoom,
@@ -64,7 +66,7 @@ indirect enum JSONTemplate: Sendable {
         }
     }
 
-    /// The names in all references, such as `args.id`, and where they are in the file.
+    /// The names in all references, such as `args.id`, and the place of each in the file.
     var references: [(name: String, place: JSONPath)] {
         switch self {
         case .value: []
@@ -77,10 +79,7 @@ indirect enum JSONTemplate: Sendable {
 }
 
 extension Template {
-    /// Whether the text has no references.
-    var isConstant: Bool { parts.allSatisfy { if case .text = $0 { true } else { false } } }
-
-    /// The value of the only reference; otherwise a text with the values in place of the references.
+    /// The value of the reference if the text is nothing else; otherwise the text with values in place of its references.
     fileprivate func filled(
         _ values: JSONTemplate.Values,
         _ room: inout TemplateRoom
@@ -118,7 +117,7 @@ extension Template {
         return value == .null ? JSONValue?.none : value
     }
 
-    /// A default in place of a whole value: a number or a Boolean if it reads as one, otherwise a text.
+    /// The value of a default that stands alone: a number or a Boolean if it reads as one, otherwise a text.
     private static func value(ofDefault text: String) -> JSONValue {
         guard let value = try? JSONValue(parsing: text), value.number != nil || value.bool != nil else {
             return .string(text)

@@ -8,21 +8,21 @@ internal import ConnectorInvocation
 struct OperationAnswer: Sendable {
     /// The operation's name; `capability/operation` if two capabilities share it.
     var operation: String
-    /// What the arguments must have; nil for any.
+    /// The members that the arguments must have; nil for any arguments.
     var arguments: JSONValue?
     /// How many calls get this answer; nil for all.
     var times: Int?
-    /// How long the answer takes.
+    /// How long to delay the answer.
     var delay = Duration.zero
-    /// The record that must exist, and that `record` then refers to.
+    /// The record that must exist; `record` refers to it.
     var read: Place?
-    /// The record that must exist, and that is removed.
+    /// The record that must exist and is removed; `record` refers to it.
     var remove: Place?
     /// The collection that `records` refers to.
     var list: JSONTemplate?
     /// The record that is kept.
     var keep: Kept?
-    /// What the call ends with.
+    /// How the call ends.
     var outcome: Outcome
 
     /// Where a record is: its collection, and its key there.
@@ -36,7 +36,7 @@ struct OperationAnswer: Sendable {
         }
     }
 
-    /// A record to keep, in place of an earlier one.
+    /// A record to keep; it replaces an earlier one at the same place.
     struct Kept: Sendable {
         var place: Place
         var value: JSONTemplate
@@ -61,7 +61,7 @@ struct OperationAnswer: Sendable {
 }
 
 extension OperationAnswer {
-    /// Whether a call gets this answer, apart from the records that it needs.
+    /// Whether this answer matches a call, apart from the records that it needs.
     ///
     /// - Parameter label: The operation as `capability/operation`.
     func matches(_ label: String, _ arguments: JSONObject) -> Bool {
@@ -70,7 +70,7 @@ extension OperationAnswer {
             && (self.arguments?.isContained(in: .object(arguments)) ?? true)
     }
 
-    /// Looks up the records that the answer needs; false if one is missing.
+    /// Adds the records that the answer needs to `values`; false if one is missing.
     func finds(in records: SimulatedRecords, _ values: inout JSONTemplate.Values) throws(ConnectorError) -> Bool {
         for place in [read, remove] {
             guard let (collection, key) = try place?.filled(values) else { continue }
@@ -80,7 +80,7 @@ extension OperationAnswer {
         return true
     }
 
-    /// Changes the records, and makes the answer.
+    /// Changes the records and makes the answer.
     func given(
         _ records: inout SimulatedRecords,
         _ values: JSONTemplate.Values

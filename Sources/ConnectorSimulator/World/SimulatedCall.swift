@@ -3,7 +3,7 @@
 
 package import ConnectorBase
 
-/// A call of a recording: what was called, and how it ended.
+/// A call in a recording: what was called, and how it ended.
 package struct SimulatedCall: Sendable {
     /// The operation, as `capability/operation`.
     package let operation: String

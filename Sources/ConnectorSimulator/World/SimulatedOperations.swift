@@ -12,9 +12,9 @@ package final class SimulatedOperations: Sendable {
         /// The file's answers.
         var answers: AnswerSequence
         var records = SimulatedRecords()
-        /// The answers that the timeline puts first now, by the entry's number; the newest is last, and comes first.
+        /// The answers that the timeline now puts first, by the entry's number; the newest is last, and takes precedence.
         var overlays: [(number: Int, answers: AnswerSequence)] = []
-        /// The failures that the timeline dictates now, by the entry's number; the newest is last, and counts.
+        /// The failures that the timeline now imposes, by the entry's number; the newest is last, and is the one that counts.
         var outages: [(number: Int, error: ConnectorError)] = []
     }
 
@@ -27,9 +27,9 @@ package final class SimulatedOperations: Sendable {
         state = Mutex(State(answers: AnswerSequence(world.operations ?? [])))
     }
 
-    /// What takes the place of the plugin's code.
+    /// The stand-in for the plugin's code.
     ///
-    /// - Parameter source: What the answers come from, for the proof of the gate.
+    /// - Parameter source: Where the answers come from, for the gate's evidence.
     package func standIn(source: String) -> StandIn {
         StandIn(
             clock: clock,
@@ -38,10 +38,10 @@ package final class SimulatedOperations: Sendable {
         )
     }
 
-    /// The failure that the timeline dictates now.
+    /// The failure that the timeline now imposes; nil if there is none.
     private var outage: ConnectorError? { state.withLock { $0.outages.last?.error } }
 
-    /// Answers a call: the first answer that matches it and is not used up.
+    /// Answers a call with the first answer that matches it and is not used up.
     ///
     /// - Parameter label: The operation as `capability/operation`.
     package func answer(_ label: String, _ arguments: JSONObject) -> StandIn.Answer {
@@ -72,7 +72,7 @@ package final class SimulatedOperations: Sendable {
 
     // MARK: The timeline
 
-    /// Makes every call and every proof fail, until the entry ends.
+    /// Makes every call and every proof fail until the entry ends.
     func begin(_ error: ConnectorError, number: Int) {
         state.withLock { state in
             state.outages.removeAll { $0.number == number }
@@ -80,7 +80,7 @@ package final class SimulatedOperations: Sendable {
         }
     }
 
-    /// Puts answers before all others, until the entry ends.
+    /// Puts answers before all others until the entry ends.
     func begin(_ answers: [OperationAnswer], number: Int) {
         state.withLock { state in
             state.overlays.removeAll { $0.number == number }

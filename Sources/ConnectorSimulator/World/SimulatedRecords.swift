@@ -21,9 +21,9 @@ struct SimulatedRecords: Sendable {
     /// A record; nil if there is none.
     subscript(collection: String, key: String) -> JSONValue? { collections[collection]?[key]?.value }
 
-    /// Keeps a record, in place of an earlier one of the same key, and returns it.
+    /// Keeps a record, which replaces an earlier one with the same key, and returns it.
     ///
-    /// - Throws: `too-large` if it, or all records together, would be.
+    /// - Throws: `too-large` if the record, or all records together, would be too large.
     mutating func keep(
         _ kept: OperationAnswer.Kept,
         _ values: JSONTemplate.Values
@@ -32,7 +32,7 @@ struct SimulatedRecords: Sendable {
         let value = try kept.value.filled(values)
         var room = TemplateRoom()
         try room.take(value, at: 0)
-        // A record costs more than its text: its key twice, its place in a table.
+        // A record costs more than its text: its key twice, and its place in a table.
         let newSize = room.taken + 2 * key.utf8.count + collection.utf8.count + 100
         let old = collections[collection]?[key]
         guard size - (old?.size ?? 0) + newSize <= Self.sizeLimit else {
@@ -54,7 +54,7 @@ struct SimulatedRecords: Sendable {
         if collections[collection]?.isEmpty == true { collections[collection] = nil }
     }
 
-    /// The records of a collection, oldest first.
+    /// The records of a collection, in the order in which they were first kept.
     func all(in collection: String) -> [JSONValue] {
         (collections[collection]?.values).map { $0.sorted { $0.order < $1.order }.map(\.value) } ?? []
     }

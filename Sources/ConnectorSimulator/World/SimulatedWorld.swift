@@ -4,7 +4,7 @@
 package import ConnectorBase
 package import ConnectorManifest
 
-/// A file of answers: what takes the place of a vendor, or of a whole plugin, and what happens meanwhile.
+/// A file of answers: it takes the place of a vendor or of a whole plugin, and says what happens meanwhile.
 ///
 /// ```json
 /// {
@@ -19,8 +19,9 @@ package import ConnectorManifest
 /// }
 /// ```
 ///
-/// `answers` are those of the vendor's HTTP API, see ``RecordedAnswers``; those of a recording are `exact`, and its `time` stands still. `operations` replace a plugin of which there is only the
-/// manifest. `timeline` is what happens without a call, on the clock of the host.
+/// `answers` are those of the vendor's HTTP API: see ``RecordedAnswers``. Those of a recording are `exact`, and its `time` stands
+/// still. `operations` replace a plugin of which there is only the manifest. `timeline` is what happens without a call, on the
+/// clock of the host.
 package struct SimulatedWorld: Sendable {
     /// The answers to HTTP requests; nil if the file has none.
     package let answers: RecordedAnswers?
@@ -30,14 +31,14 @@ package struct SimulatedWorld: Sendable {
     let timeline: [TimelineEntry]
     /// The time of day that the plugin reads on its clock, which stands still; nil for the host's.
     package let time: Timestamp?
-    /// The calls that a recording has, each with its result or error, for a check that they end the same way; empty for none.
+    /// The calls of a recording, each with its result or error, to check that they still end the same way.
     package let calls: [SimulatedCall]
-    /// The text, for the positions of faults that only a manifest reveals.
+    /// The text of the file, for the positions of faults that only a manifest reveals.
     private let text: JSONText
     /// Where the answers are in the text.
     private let root: JSONPath
 
-    /// What the object may have.
+    /// The members that the file may have.
     private static let members = ["version", "exact", "time", "answers", "calls", "operations", "timeline"]
     /// The version of the format.
     package static let formatVersion: Int64 = 1
@@ -50,10 +51,10 @@ package struct SimulatedWorld: Sendable {
 
     /// All faults of a file.
     package struct Faults: Error {
-        /// In file order; never empty.
+        /// The faults in file order; never empty.
         package let errors: [ConnectorError]
 
-        /// Creates an error of at least one fault.
+        /// Creates an error from at least one fault.
         package init(errors: [ConnectorError]) {
             self.errors = errors
         }
@@ -70,7 +71,7 @@ package struct SimulatedWorld: Sendable {
         try self.init(value, at: JSONPath(), in: JSONText(text, file: file))
     }
 
-    /// Reads an object that is a part of a text.
+    /// Reads an object that is part of a text.
     ///
     /// - Parameter root: Where the object is in the text.
     package init(_ value: JSONValue, at root: JSONPath, in text: JSONText) throws(Faults) {

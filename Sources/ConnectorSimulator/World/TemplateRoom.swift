@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// How much a filled template may still take.
+/// The room that is left for a filled-in template.
 ///
-/// A record that is kept again with itself in it twice would otherwise double with each call.
+/// Without a limit, a record that is kept again with two copies of itself inside would double with each call.
 struct TemplateRoom {
-    /// The most bytes of a filled template, counted roughly as its JSON.
+    /// The most bytes of a filled-in template, counted roughly as JSON.
     static let size = 4 << 20
 
     private(set) var left = size
@@ -17,7 +17,7 @@ struct TemplateRoom {
 
     /// Takes bytes.
     ///
-    /// - Throws: `too-large` if there are too few.
+    /// - Throws: `too-large` if too few are left.
     mutating func take(_ count: Int) throws(ConnectorError) {
         guard count <= left else {
             throw ConnectorError(.tooLarge, "a simulated value would have more than \(Self.size >> 20) MiB")
@@ -27,8 +27,8 @@ struct TemplateRoom {
 
     /// Takes the bytes of a value.
     ///
-    /// - Parameter depth: How many arrays and objects are around the value.
-    /// - Throws: `too-large` if there are too few, or the value is nested too deep to be sent as JSON.
+    /// - Parameter depth: The number of arrays and objects around the value.
+    /// - Throws: `too-large` if too few are left, or if the value is nested too deeply to be sent as JSON.
     mutating func take(_ value: JSONValue, at depth: Int) throws(ConnectorError) {
         switch value {
         case .null, .bool, .integer, .number: try take(8)
@@ -45,7 +45,7 @@ struct TemplateRoom {
         }
     }
 
-    /// Takes the brackets of an array or an object.
+    /// Takes the brackets of an array or an object; throws `too-large` as for a value.
     mutating func enter(_ depth: Int) throws(ConnectorError) {
         guard depth < JSONParser.depthLimit else {
             throw ConnectorError(

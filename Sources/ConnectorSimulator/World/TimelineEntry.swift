@@ -5,15 +5,15 @@ internal import ConnectorBase
 
 /// Something that happens without a call: once, or repeatedly.
 struct TimelineEntry: Sendable {
-    /// When it first happens, from the start of the simulation; nil for after every.
+    /// When it first happens, measured from the start of the timeline; nil for after one interval of `every`.
     var at: Duration?
-    /// How often it happens from then on; nil for once.
+    /// The interval at which it happens again; nil if it happens once.
     var every: Duration?
-    /// How often it happens at most; nil for no limit.
+    /// The most times that it happens; nil for no limit.
     var times: Int?
-    /// How long the fault, the failure or the answers last; nil for good.
+    /// How long the fault, the failure or the answers last; nil if they never end.
     var lasts: Duration?
-    /// The event that the gate sends.
+    /// The event that the gate emits.
     var event: Event?
     /// The record that is kept.
     var keep: OperationAnswer.Kept?
@@ -23,9 +23,9 @@ struct TimelineEntry: Sendable {
     var fault: Fault?
     /// How every call of the simulated interface, and every proof of its gate, fails.
     var failure: SimulatedFailure?
-    /// Answers to HTTP requests, before all others.
+    /// The answers to HTTP requests that come before all others.
     var answers: RecordedAnswers?
-    /// Answers to calls of the simulated interface, before all others.
+    /// The answers to calls of the simulated interface that come before all others.
     var operations: [OperationAnswer]?
 
     /// An event of a plugin.
@@ -33,12 +33,12 @@ struct TimelineEntry: Sendable {
         var name: String
         var payload: JSONTemplate
 
-        /// The most bytes of a name, as of those that plugins send.
+        /// The most bytes of a name, the same as for events from plugins.
         static let nameLimit = 64
-        /// The most bytes of a payload as JSON, as of those that plugins send.
+        /// The most bytes of a payload as JSON, the same as for events from plugins.
         static let payloadLimit = 64 << 10
 
-        /// The payload with the values of an occurrence.
+        /// The payload, with the values of an occurrence filled in.
         ///
         /// - Throws: `too-large`.
         func filled(_ values: JSONTemplate.Values) throws(ConnectorError) -> JSONValue {
@@ -54,6 +54,6 @@ struct TimelineEntry: Sendable {
         }
     }
 
-    /// Whether the entry begins something that ends later.
+    /// Whether the entry begins something that lasts.
     var lastsForAWhile: Bool { fault != nil || failure != nil || answers != nil || operations != nil }
 }

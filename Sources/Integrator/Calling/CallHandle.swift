@@ -49,7 +49,7 @@ public struct CallHandle<Value: Sendable>: Sendable {
     }
 }
 
-/// Any call that was made, whatever its value.
+/// A call that was made, whatever the type of its value.
 protocol StartedCall: Sendable {
     /// Cancels the call, and the calls that follow it.
     func cancel()

@@ -8,7 +8,7 @@ struct CallRun<Value: Sendable>: Sendable {
     /// Tells the call when it may begin, and when it is superseded.
     let ticket: CallTicket
 
-    /// Admitted the call, and releases it when it ends.
+    /// The scheduler that admitted the call, and releases it when it ends.
     let scheduler: CallScheduler
 
     /// The observers of the call.

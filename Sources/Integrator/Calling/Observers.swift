@@ -15,7 +15,7 @@ struct Observers<Value: Sendable>: Sendable {
     /// Called last, whatever the outcome.
     var completion: [@Sendable () async -> Void] = []
 
-    /// These observers first, then others.
+    /// Combines these observers with others, which are called after them.
     func followed(by others: Observers) -> Observers {
         Observers(
             beginning: beginning + others.beginning,

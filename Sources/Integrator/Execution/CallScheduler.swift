@@ -5,8 +5,8 @@ import Synchronization
 
 /// Admits and releases the calls of one flow, and performs the actions of the execution state.
 final class CallScheduler: Sendable {
-    /// Held for one decision at a time. Actions run outside the lock, because they may run a provider's cancellation
-    /// handler.
+    /// The state; the lock is held for one decision at a time. Actions run outside it, because they may run a
+    /// provider's cancellation handler.
     private let state: Mutex<ExecutionState<CallTicket>>
 
     /// Starts without calls.

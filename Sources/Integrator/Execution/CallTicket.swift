@@ -19,7 +19,7 @@ final class CallTicket: Sendable {
     /// Sent with the delay before the call may begin, or with nil if the call was cancelled.
     private let permission = OneShot<Duration?>()
 
-    /// Held for a few instructions; the closure runs outside the lock.
+    /// The supersession; the lock is held for a few instructions, and the closure runs outside it.
     private let supersession = Mutex(Supersession())
 
     /// Lets the call begin after a delay.

@@ -15,7 +15,7 @@ public protocol DataProvider<Parameters, Output>: Sendable {
     /// The provider as a group, for `>><<`; by default a group of one.
     associatedtype Grouped = GroupProvider<Self>
 
-    /// The members that `>><<` adds another to: the provider itself, or the members of a group.
+    /// The group to which `>><<` adds a member: the provider alone, or the group that it is.
     var grouped: Grouped { get }
 
     /// Fetches the data for `parameters`.

@@ -47,7 +47,7 @@ public func >><< <First: DataProvider, each Member, Last>(
     first: First,
     last: Last
 ) -> GroupProvider<repeat each Member, Last> where First.Grouped == GroupProvider<repeat each Member> {
-    // One overload, its left side a plain type whose members are looked up: with an overload that takes a
+    // One overload, whose left side is a plain type with its members looked up: with an overload that takes a
     // `GroupProvider<repeat each Member>` the compiler cannot chain two packs in one expression,
     // https://github.com/swiftlang/swift/issues/78725.
     first.grouped.adding(last)

@@ -7,13 +7,13 @@ internal import ConnectorIsolation
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// The instances of a runner, by the numbers that the host gives them. Its thread takes messages, and blocks for nothing.
+/// The runner's instances, by the numbers that the host gives them. The thread that takes messages uses it, and is never blocked.
 final class InstanceTable: Sendable {
     private let socket: RunnerSocket
     private let sandbox: RunnerSandbox
     private let environment: CallEnvironment
     private let instances = Mutex<[UInt32: RunnerInstance]>([:])
-    /// What comes before the message that makes an instance.
+    /// The libraries that arrive before the message that makes an instance, by its number.
     private let libraries = Mutex<[UInt32: [SealedLibrary]]>([:])
 
     /// A library beside a plugin, which the host has checked and sealed.
@@ -37,7 +37,7 @@ final class InstanceTable: Sendable {
         )
     }
 
-    /// Takes a message of the host, which is not malformed: both sides are of one build.
+    /// Takes a message from the host, which is well formed: both sides are of one build.
     func receive(_ frame: consuming Frame) {
         let number = frame.instance
         if frame.kind == .lane { return openLane(frame) }

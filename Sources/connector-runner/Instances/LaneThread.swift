@@ -4,8 +4,8 @@
 internal import ConnectorIsolation
 internal import ConnectorPlatform
 
-/// Serves a lane: a thread that makes one call after another, as the caller's thread in the host would. A plugin that blocks it blocks
-/// that caller alone. It lives as long as the process.
+/// Serves a lane: a thread that makes one call after another, as the caller's thread in the host would. A plugin that blocks it
+/// blocks only that caller. The thread lives as long as the process.
 enum LaneThread {
     /// Starts serving a lane, and tells the host whether it is served.
     ///

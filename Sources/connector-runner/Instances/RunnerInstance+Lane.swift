@@ -14,7 +14,7 @@ extension RunnerInstance {
     ///
     /// - Parameter position: The operation's position among all operations of the manifest.
     func answer(_ position: Int, _ stream: inout LaneStream) {
-        // Another call may be inside of a serial plugin: this one takes its turn as a message.
+        // Another call may be inside a serial plugin: this one takes its turn as a message.
         guard let admission = rundown.admitNow(.typed) else {
             stream.skip()
             return stream.send(.busy)
@@ -50,9 +50,9 @@ extension RunnerInstance {
 }
 
 extension CallFrame {
-    /// Makes the call that the rest of a message has, and answers it.
+    /// Makes the call in the rest of a message, and answers it.
     ///
-    /// - Throws: Why there is no answer yet.
+    /// - Throws: Why the call failed; nothing has been answered then.
     fileprivate mutating func answer(
         _ operation: ResolvedOperation,
         of instance: PluginInstance,

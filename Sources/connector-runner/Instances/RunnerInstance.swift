@@ -10,8 +10,8 @@ internal import ConnectorManifest
 internal import ConnectorPlatform
 internal import Synchronization
 
-/// An instance of a plugin in this process, as the host in the other one wants it: the same instance that a host has of its own,
-/// with services that send their requests there.
+/// An instance of a plugin in this process, run for a host in another one: the same instance that a host has of its own, but with
+/// services that send their requests to that host.
 final class RunnerInstance: CalledGate {
     private let number: UInt32
     private let description: InstanceDescription
@@ -21,7 +21,7 @@ final class RunnerInstance: CalledGate {
     let services: RunnerServices
     private let context: HostContext
     let rundown: RundownGuard
-    /// None: typed calls do not reach another process.
+    /// Empty: the host keeps the handles of its typed clients.
     let typedHandles = TypedHandles()
     /// The host watches its own calls.
     let watch = CallWatch()
@@ -32,11 +32,11 @@ final class RunnerInstance: CalledGate {
         var seat: Int?
         /// The calls that the host awaits, by its ids.
         var calls: [UInt64: Task<Void, Never>] = [:]
-        /// The phases that the host awaits: its ids, and those of this process.
+        /// The phases that the host awaits: this process's ids, by the host's.
         var phases: [UInt64: UInt64] = [:]
         /// Whether `create` has ended.
         var isMade = false
-        /// What runs when the instance is destroyed, if the host has given it up before `create` has ended.
+        /// What runs when the instance is destroyed, if the host gave it up before `create` ended.
         var whenDestroyed: (@Sendable () -> Void)?
     }
 
@@ -61,10 +61,10 @@ final class RunnerInstance: CalledGate {
         }
     }
 
-    /// Tells the host what broke a rule.
+    /// Tells the host which rule the plugin broke.
     func misbehaved(_ what: String) { context.misbehaved(what) }
 
-    // MARK: What a called gate is
+    // MARK: A called gate
 
     var path: String { description.gate }
     var manifest: Manifest? { state.withLock(\.instance)?.plugin.manifest }
@@ -76,7 +76,7 @@ final class RunnerInstance: CalledGate {
     /// Admits every call.
     func beginWatched() -> CallTicket { CallTicket(round: 0) }
 
-    /// Notes nothing.
+    /// Does nothing: the host watches its own calls.
     func endWatched(_ ticket: CallTicket, _ error: ConnectorError?) {}
 
     // MARK: The life cycle
@@ -85,7 +85,7 @@ final class RunnerInstance: CalledGate {
     ///
     /// - Parameters:
     ///   - image: The sealed image; nil for a library that the dynamic linker finds.
-    ///   - libraries: What the image needs of its own, each after those that it needs.
+    ///   - libraries: The plugin's own libraries, each after those that it needs.
     func create(image: Int32?, libraries: [InstanceTable.SealedLibrary]) {
         var message = MessageWriter()
         do throws(ConnectorError) {
@@ -118,6 +118,10 @@ final class RunnerInstance: CalledGate {
     }
 
     private func load(_ image: Int32?, _ libraries: [InstanceTable.SealedLibrary]) throws(ConnectorError) -> Plugin {
+        defer {
+            if let image { _ = OwnedDescriptor(image) }
+            for library in libraries { _ = OwnedDescriptor(library.descriptor) }
+        }
         let (manifest, problems) = Manifest.read(description.manifest, file: description.path)
         guard let manifest else {
             throw problems.first ?? ConnectorError(.invalidManifest, "the manifest cannot be read")
@@ -131,7 +135,6 @@ final class RunnerInstance: CalledGate {
         )
         let loader = PluginLoader(storage: .automatic)
         guard let image else { return try loader.load(candidate) }
-        defer { _ = OwnedDescriptor(image) }
         for library in libraries { try loader.load(library: library.path, sealed: library.descriptor) }
         return try loader.load(candidate, sealed: image)
     }
@@ -166,7 +169,7 @@ final class RunnerInstance: CalledGate {
         }
     }
 
-    /// The second stage of the sandbox: tells the host of what is missing, and returns it.
+    /// Enters the second stage of the sandbox. If it fails, tells the host why, and returns the reason.
     private func narrow() -> String? {
         guard let fault = sandbox.narrow() else { return nil }
         var message = MessageWriter()
@@ -234,14 +237,14 @@ final class RunnerInstance: CalledGate {
         socket.send(.completed, instance: number, message)
     }
 
-    /// The host has given a call or a phase up.
+    /// Cancels a call or a phase that the host has given up.
     func cancel(_ id: UInt64) {
         let (call, phase, instance) = state.withLock { ($0.calls[id], $0.phases[id], $0.instance) }
         call?.cancel()
         if let phase, let instance { _ = instance.giveUp(phase, ConnectorError(.cancelled, "the host gave it up")) }
     }
 
-    /// Destroys the instance, once no code of the plugin runs any more; or gives back what was lent to a plugin that has none.
+    /// Destroys the instance once none of the plugin's code runs any more; without an instance, only gives back what was lent.
     ///
     /// - Parameter done: Runs when it is destroyed.
     func dispose(then done: @escaping @Sendable () -> Void) {

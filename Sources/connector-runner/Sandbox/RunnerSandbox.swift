@@ -11,10 +11,10 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The sandbox of this runner, which is inside from the beginning.
+/// The sandbox of this runner, which enters it when it starts.
 final class RunnerSandbox: Sendable {
     private let sandbox: Sandbox
-    /// What came of the second stage; nil before it.
+    /// The outcome of the second stage; nil before it.
     private let narrowed = Mutex<SandboxOutcome?>(nil)
     private let isOn: Bool
     /// What holds, as one line.
@@ -22,7 +22,7 @@ final class RunnerSandbox: Sendable {
     /// Whether every layer holds.
     let isWhole: Bool
 
-    /// Enters the sandbox, and tries what is forbidden. Call it before there is a second thread.
+    /// Enters the sandbox, and tries what it forbids. Call it before there is a second thread.
     init(_ settings: SandboxSettings, host: Int32) {
         sandbox = Sandbox(settings, host: host, keeping: [RUNNER_SOCKET], successor: RUNNER_SUCCESSOR)
         switch settings.level {
@@ -45,9 +45,10 @@ final class RunnerSandbox: Sendable {
         }
     }
 
-    /// The second stage, once: when a plugin is open. It is a filter over the first one, which stays if this one cannot be put on.
+    /// Enters the second stage, once, when a plugin is open. It is a filter on top of the first one, which stays if this one cannot
+    /// be installed.
     ///
-    /// - Returns: Why it could not be put on, now or for an earlier plugin; nil if it is.
+    /// - Returns: Why it could not be installed, now or for an earlier plugin; nil if it is, or if the sandbox is off.
     func narrow() -> String? {
         guard isOn else { return nil }
         let outcome = narrowed.withLock { narrowed in

@@ -26,9 +26,9 @@ extension RunnerServices {
         )
     }
 
-    /// The longest text of a line that goes to the host, which cuts it and says so.
+    /// The most bytes of a log text that go to the host, which truncates it and says so.
     private static let textLimit = lineLimit + 8192
-    /// The longest text that log/1 takes.
+    /// The longest text that log/1 takes, in bytes.
     private static let lineLimit: UInt64 = 64 << 10
 
     private static let log:
@@ -38,7 +38,9 @@ extension RunnerServices {
             guard let services = unsafe at(context), unsafe text != nil || length == 0,
                 unsafe fields != nil || fieldsLength == 0
             else { return Int32(CONNECTOR_MISUSE) }
-            guard level >= services.description.logLevel else { return Int32(CONNECTOR_OK) }
+            guard max(level, Int32(CONNECTOR_LOG_TRACE)) >= services.description.logLevel else {
+                return Int32(CONNECTOR_OK)
+            }
             let line = unsafe bytes(text, min(length, textLimit)) ?? []
             let more = unsafe fields == nil ? nil : bytes(fields, min(fieldsLength, textLimit))
             var message = MessageWriter()
@@ -53,7 +55,7 @@ extension RunnerServices {
             return isSound ? Int32(CONNECTOR_OK) : Int32(CONNECTOR_MISUSE)
         }
 
-    /// What the host would say of an event is checked here, so that the plugin does not wait for an answer.
+    /// Checks here what the host would check in an event, so that the plugin does not wait for an answer.
     private static let emit:
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafePointer<CChar>?, UInt64

@@ -100,7 +100,7 @@ extension RunnerServices {
         guard let services = unsafe at(context) else {
             return Answer(status: Int32(CONNECTOR_MISUSE), error: nil, value: [])
         }
-        // A key that is too long is refused by the host, as one of that length is.
+        // The host refuses a key that is too long, and this copy of one still is.
         guard unsafe key != nil || length == 0, let bytes = unsafe bytes(key, min(length, 1 << 20)) else {
             return Answer(status: Int32(CONNECTOR_MISUSE), error: nil, value: [])
         }

@@ -27,7 +27,7 @@ extension RunnerServices {
         return unsafe address.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
     }
 
-    /// Tells the host, which tells the plugin's author: once for each service, and for no more than the host logs.
+    /// Tells the host of a denied service, once each, and of no more services than the host logs.
     private func reportDenied(_ id: String) {
         let isNew = state.withLock { state in
             state.denied.count < Manifest.deniedServicesLimit && state.denied.insert(id).inserted
@@ -59,7 +59,7 @@ extension RunnerServices {
 
     // MARK: Memory of the plugin
 
-    /// The longest text or body that a request carries, in bytes: the services' own limits are lower, or 64 MiB.
+    /// The longest text or body that a request carries, in bytes: the services' own limits are 64 MiB or lower.
     static var limit: UInt64 { 64 << 20 }
 
     /// Copies memory that the plugin lends; nil for null with a length, and for more than the limit.
@@ -80,7 +80,7 @@ extension RunnerServices {
         return status
     }
 
-    /// Fills in an error object of the plugin, as far as it goes.
+    /// Fills in an error object of the plugin, as far as its `struct_size` reaches.
     static func write(_ object: connector_error, to error: UnsafeMutablePointer<connector_error>?) {
         guard let error = unsafe error else { return }
         let size = unsafe min(Int(error.pointee.struct_size), MemoryLayout<connector_error>.size)

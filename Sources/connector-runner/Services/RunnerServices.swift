@@ -36,7 +36,7 @@ final class RunnerServices: InstanceServices {
     struct State: Sendable {
         /// The tables that were handed out, by the ids of their services.
         var tables: [String: UInt] = [:]
-        /// What the plugin asked for and may not use.
+        /// The services that the plugin asked for but may not use.
         var denied: Set<String> = []
         var isInvalid = false
         var isStopped = false
@@ -59,7 +59,7 @@ final class RunnerServices: InstanceServices {
         timers = PluginTimers(clock: environment.clock)
     }
 
-    /// The services behind the `context` of a table, which retains itself until ``invalidate()``.
+    /// The object behind a table's `context`, which retains itself until ``invalidate()``.
     static func at(_ context: UnsafeMutableRawPointer?) -> RunnerServices? {
         guard let context = unsafe context else { return nil }
         return unsafe Unmanaged<RunnerServices>.fromOpaque(context).takeUnretainedValue()
@@ -76,20 +76,20 @@ final class RunnerServices: InstanceServices {
     /// The host's id of an operation; 0 for none.
     func hostOperation(_ own: UInt64?) -> UInt64 { own.flatMap { own in state.withLock { $0.operations[own] } } ?? 0 }
 
-    /// A call begins, in the task of ``hostOperation``.
+    /// Maps the id of a call that begins, in the task of ``hostOperation``.
     func callBegins(_ trace: TraceContext) {
         if let own = trace.operation, let host = Self.hostOperation { map(own, to: host) }
     }
 
     func callEnds(_ operation: UInt64) { unmap(operation) }
 
-    /// The host cancels them itself.
+    /// Does nothing: the host cancels them itself.
     func cancelCalls(during operation: UInt64) {}
 
     /// The host says what a late operation waited for.
     func isWaiting(for operation: UInt64) -> Bool { true }
 
-    /// A deadline of this process for a time that remains.
+    /// The deadline in this process for a remaining time.
     func deadline(_ remaining: UInt64) -> UInt64 {
         remaining == .max ? UInt64.max : environment.clock.now().saturatingAdding(remaining)
     }

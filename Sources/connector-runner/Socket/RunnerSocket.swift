@@ -15,7 +15,7 @@ internal import ConnectorPlatform
 /// The runner's end of the channel to its host: any thread writes, and ``RunnerMessages`` reads.
 final class RunnerSocket: Sendable {
     private let socket: Int32
-    /// The ring, if there is one. Held while a message is written, which blocks while the host does not read.
+    /// The ring, if there is one; locked while a message is written, which blocks while the host does not read.
     private let writing = Monitor<RingWriter?>(nil)
 
     /// Serves a socket.
@@ -30,7 +30,7 @@ final class RunnerSocket: Sendable {
     }
 
     /// Sends a message. One that cannot be sent has no reader: the process is about to end. One that is too large for the host is
-    /// dropped; those that are answered were refused before.
+    /// dropped; requests that expect an answer were refused before.
     func send(_ kind: MessageKind, instance: UInt32, _ message: MessageWriter) {
         guard message.bytes.count <= FrameHeader.limit else { return }
         let frame = FrameHeader.frame(kind, instance: instance, message.bytes)
@@ -57,7 +57,7 @@ final class RunnerSocket: Sendable {
 @safe
 struct RunnerMessages: ~Copyable {
     private let socket: Int32
-    /// Signals that something has arrived; -1 while a thread may wait inside of the socket.
+    /// A descriptor that reports arrivals; -1 while a thread may block in the socket itself.
     private var watch: Int32 = -1
     private var ring: RingReader?
     private var assembler = FrameAssembler()
@@ -76,7 +76,7 @@ struct RunnerMessages: ~Copyable {
         self.ring = ring
     }
 
-    /// Reads from the socket from now on, and does not keep it open while it waits.
+    /// Reads from the socket from now on, and does not keep it open while waiting.
     mutating func useSocket() {
         watch = runner_watch(socket, 1)
     }
@@ -100,7 +100,7 @@ struct RunnerMessages: ~Copyable {
 
     /// Takes what comes through the socket.
     ///
-    /// - Parameter keeps: Whether its bytes are messages; beside a ring they only carry a descriptor, one byte each.
+    /// - Parameter keeps: Whether its bytes are messages; with a ring, each byte only carries a descriptor.
     /// - Returns: False at the end.
     private mutating func receive(keeps: Bool) throws(ConnectorError) -> Bool {
         guard let start = unsafe buffer.baseAddress else { return false }

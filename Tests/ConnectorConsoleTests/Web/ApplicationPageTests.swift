@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
@@ -16,8 +17,10 @@ struct ApplicationPageTests {
     private let sites = Sites()
 
     /// A served console of the sites, and the fields of a browser that has entered.
-    private func served() async throws -> (console: ServedConsole, page: [String: String], script: [String: String]) {
-        let console = try await ServedConsole(ServedConsole.host()) { [sites] in $0.registry = sites.registry() }
+    private func served(
+        _ step: @escaping @Sendable () async throws -> Void = {}
+    ) async throws -> (console: ServedConsole, page: [String: String], script: [String: String]) {
+        let console = try await ServedConsole(ServedConsole.host()) { [sites] in $0.registry = sites.registry(step) }
         let fields = ["Cookie": try await console.enter(), "Origin": "http://\(console.authority)"]
         func accepting(_ type: String) -> [String: String] { fields.merging(["Accept": type]) { $1 } }
         return (console, accepting("text/html"), accepting("text/plain"))
@@ -64,6 +67,16 @@ struct ApplicationPageTests {
         let body = "at=%2Fsites&form=add&f.name=a%0D%0Ab%E2%80%8Ec&f.limit=warm"
         let shown = try await console.ask("POST", "/-/call", page, body: body)
         #expect(shown.status == 422 && shown.contains("value=\"a&#xD;\nb&#x200E;c\""))
+        await console.stop()
+    }
+
+    @Test func `the status says whether an act failed, whatever its sentence says`() async throws {
+        let (console, _, script) = try await served { throw ConnectorError(.timedOut, "nobody came") }
+        let waited = try await console.ask("POST", "/-/act", script, body: "at=%2Fsites&act=wait+at+%2Fsites")
+        #expect(waited.status == 504 && waited.hasSuffix("wait failed: nobody came [timed-out]"))
+        let named = "at=%2Fsites&form=add&f.name=it+failed%3A+no&f.limit=9"
+        let added = try await console.ask("POST", "/-/call", script, body: named)
+        #expect(added.status == 200 && added.hasSuffix("added it failed: no"))
         await console.stop()
     }
 

@@ -63,6 +63,24 @@ struct ChartTests {
         #expect(gates.count { history[$0.path] != nil } == LoadHistory.connectorLimit)
     }
 
+    @Test func `connectors that a reload removes make room for those that it adds`() {
+        func report(_ numbers: Range<Int>) -> Report {
+            let gates = numbers.map { number in
+                var gate = Mock.gate("\(number)")
+                gate.calls = CallCounters(total: 1)
+                return gate
+            }
+            return Report(gates: gates, state: .open)
+        }
+        let limit = LoadHistory.connectorLimit
+        var history = LoadHistory()
+        history.sample(report(0..<limit), [:])
+        history.sample(report(1..<limit + 2), [:])
+        #expect(history["0"] == nil && history["\(limit)"] != nil && history["\(limit + 1)"] == nil)
+        history.sample(report(0..<limit), [:])
+        #expect(history["0"] != nil && history["\(limit)"] == nil)
+    }
+
     @Test func `a connector that is first called later shows the time until then, and its first calls`() throws {
         var history = LoadHistory()
         var gate = Mock.gate("a")

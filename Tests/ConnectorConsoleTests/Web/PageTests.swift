@@ -122,6 +122,16 @@ struct PageTests {
         let css = StyleSheet([StyleName("x{}"): Style(colour: .red), "y": Style(parent: "x{}", isBold: true)]).css
         #expect(css.contains(".s-x_7b_7d{color:var(--red)}"))
         #expect(css.contains(".s-y{color:var(--red);font-weight:600}"))
+        let reversed = StyleSheet([
+            "a": Style(isReversed: true), "b": Style(parent: "a", colour: .red, background: .blue),
+            "c": Style(parent: "b", isReversed: false), "d": Style(isFaint: true, isReversed: true),
+        ]).css
+        for rule in [
+            ".s-a{color:var(--card);background:var(--ink)}", ".s-b{color:var(--blue);background:var(--red)}",
+            ".s-c{color:var(--red);background:var(--blue)}", ".s-d{color:var(--card);background:var(--grey)}",
+        ] {
+            #expect(reversed.contains(rule), "\(reversed)")
+        }
     }
 
     @Test func `states are words, colours and shapes`() {

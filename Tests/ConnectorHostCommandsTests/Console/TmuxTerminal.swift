@@ -3,9 +3,15 @@
 
 import Testing
 
-/// A terminal that nobody sits at: a pane of tmux, in which a shell runs the program.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A terminal that nobody sits at: a pane of tmux, in which a shell with job control runs a script that runs the program.
 ///
-/// The shell says how the program ended and whether the terminal is as it was before, and waits.
+/// The shell says how the program ended and whether the terminal is as it was before, and waits. A stopped job continues after Enter.
 final class TmuxTerminal: Sendable {
     /// Whether there is tmux.
     static let isThere = shell("command -v tmux > /dev/null 2>&1") == 0
@@ -36,13 +42,22 @@ final class TmuxTerminal: Sendable {
                 "sh", "-c", "echo $$ > \(scratch.path)/pid; exec \"$@\"", "sh",
             ]
         let command = (words + [Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        try scratch.write("\(command)\nexit $?\n", to: "job")
         try scratch.write(
             """
+            set -m
             cd '\(program.directory)'
             before=$(stty -g)
             echo "the text before"
-            \(command)
-            echo "status $?"
+            sh '\(scratch.path)/job'
+            status=$?
+            while [ $status -eq \(128 + SIGSTOP) ]; do
+                echo "the job has stopped"
+                read -r line
+                fg > /dev/null
+                status=$?
+            done
+            echo "status $status"
             [ "$before" = "$(stty -g)" ] && echo "the terminal is as it was"
             exec cat > /dev/null
             """,
@@ -111,12 +126,6 @@ final class TmuxTerminal: Sendable {
     /// Sends the program a signal.
     func signal(_ name: String) {
         shell("kill -\(name) $(cat '\(scratch.path)/pid')")
-    }
-
-    /// Waits until the program has stopped itself, and lets it go on.
-    func resumeOnceStopped() {
-        while shell("grep -q 'State:.T' /proc/$(cat '\(scratch.path)/pid')/status") != 0 {}
-        signal("CONT")
     }
 
     /// Waits until the program has ended, and the shell has said how.

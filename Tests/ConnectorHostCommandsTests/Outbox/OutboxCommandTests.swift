@@ -55,17 +55,48 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `a line that is no event is an error with its number, and only what is before it is stored`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `an id that is unknown is named, and the others are acted on`(_ isBesideHost: Bool) async throws {
+        let bench = try await OutboxWorkspace()
+        bench.sink.answers { _ in .away }
+        let host = isBesideHost ? try bench.run("--grace", "100ms") : nil
+        for id in ["m1", "m2", "m3"] { try await send(bench, id) }
+        let attachment = isBesideHost ? "--attach" : "--no-attach"
+        while try await bench.program.run("outbox", "show", "m3", attachment).status != 0 {}
+        let json = try await bench.program.run("outbox", "drop", "m1", "m9", "--queued", "--json", attachment)
+        #expect(json.status == 1)
+        let document = try JSONValue(parsing: json.output)
+        #expect(document["dropped"] == 1 && document["errors"]?[0]?["code"] == "missing", "\(json.output)")
+        let text = try await bench.program.run("outbox", "drop", "m2", "m8", "m9", "--queued", attachment)
+        #expect(text.status == 1 && text.output == "dropped 1 event\n")
+        #expect(text.error.hasPrefix("error: no event has the id m8, m9 [missing]\n"), "\(text.error)")
+        // A waiting event is not a dead letter.
+        let waiting = try await bench.program.run("outbox", "replay", "m3", attachment)
+        #expect(waiting.status == 1 && waiting.output.isEmpty)
+        if let host { _ = try await end(host) }
+        try await bench.sink.stop()
+    }
+
+    @Test(arguments: ["[1]", #"{"event":""#, #"{"event":"","userId":"u"}"#, #"{"event":"e","userId":1}"#])
+    func `a line that is no event is an error with its number, and only what is before it is stored`(
+        _ wrong: String
+    ) async throws {
         let bench = try await OutboxWorkspace()
         let good = (1...300).map { OutboxWorkspace.line("m\($0)") }.joined()
         let after = (301...320).map { OutboxWorkspace.line("m\($0)") }.joined()
-        try bench.workspace.write(good + "[1]\n" + after, to: "events.jsonl")
+        try bench.workspace.write(good + wrong + "\n" + after, to: "events.jsonl")
         let result = try await bench.send("segment", file: "events.jsonl").finish()
         #expect(result.status == 1)
-        #expect(result.output.contains("line 301 of standard input"))
+        let document = try JSONValue(parsing: result.output)
+        let error = document["errors"]?[0]
+        #expect(error?["message"]?.string?.hasPrefix("line 301 of standard input: ") == true, "\(result.output)")
+        #expect(error?["line"] == (wrong == #"{"event":""# ? 301 : nil), "\(result.output)")
+        #expect(document["sent"] == 300)
         #expect(try await bench.json("outbox")["outboxes"]?.array?.first?["queued"] == 300)
+        var program = bench.program
+        program.input = "\(bench.workspace.path)/events.jsonl"
+        let text = try await program.run("send", "segment", "track", "-")
+        #expect(text.status == 1 && text.error.hasSuffix("\n300 events stored\n"), "\(text.error)")
         try await bench.sink.stop()
     }
 
@@ -107,7 +138,7 @@ import Testing
         let result = try await bench.send("segment", file: "events.jsonl").finish()
         #expect(result.status == (error == nil ? 0 : 1))
         let document = try JSONValue(parsing: result.output)
-        #expect(document["sent"] == (error == nil ? .integer(count) : nil))
+        #expect(document["sent"] == .integer(count))
         #expect(document["errors"]?[0]?["message"]?.string?.contains(error ?? "") == (error == nil ? nil : true))
         let queued = try await bench.json("outbox")["outboxes"]?.array?.first?["queued"]
         #expect(queued == (count == 0 ? nil : .integer(count)))
@@ -263,6 +294,20 @@ import Testing
         try await second.met()
         #expect(try await end(host) == ["version": 1, "queued": 0])
         #expect(bench.sink.taken["m2"] == 1)
+        try await bench.sink.stop()
+    }
+
+    @Test func `a command that sets a damaged file aside says so, and where it is`() async throws {
+        let bench = try await OutboxWorkspace()
+        try await send(bench, "m1")
+        try bench.workspace.write(String(repeating: "no database ", count: 1000), to: "state/outbox.sqlite")
+        let first = try await bench.program.run("outbox", "list", "--json")
+        #expect(first.status == 0)
+        #expect(try JSONValue(parsing: first.output) == ["version": 1, "outboxes": []])
+        #expect(first.error.hasPrefix("warning: the outbox file was damaged or replaced ("), "\(first.error)")
+        #expect(first.error.contains("kept as "), "\(first.error)")
+        #expect(first.error.contains("state/outbox.sqlite.damaged-"), "\(first.error)")
+        #expect(try await bench.program.run("outbox", "list").error.isEmpty)
         try await bench.sink.stop()
     }
 

@@ -6,11 +6,19 @@ import ConnectorHostTesting
 import ConnectorTestSupport
 import Testing
 
+@testable import ConnectorHost
 @testable import ConnectorPlatform
 
 /// What there is for authors in C, C++ and Rust, beside the ABI.
 @Suite(.serialized) struct BindingTests {
     private static let root = Fixtures.sources.parentPath.parentPath
+    private static let cargo = "env -u MAKEFLAGS CARGO_TARGET_DIR='\(root)/.build-rust' RUSTFLAGS='-D warnings' cargo"
+
+    /// Builds a plugin in Rust, and returns its image.
+    private static func image(of crate: String, in folder: String) throws -> String {
+        try #require(Fixtures.run("cd '\(root)/\(folder)' && \(cargo) build --quiet --offline --release") == 0)
+        return "\(root)/.build-rust/release/lib\(crate).so"
+    }
 
     @Test(arguments: [
         ("author.c", "cc -std=c99"), ("author.c", "cc -std=c99 -DDECIMAL_COMMA"), ("author.c", "c++ -std=c++17 -x c++"),
@@ -61,15 +69,106 @@ import Testing
 
     @Test(.enabled("cargo is not installed") { Fixtures.has("cargo") })
     func `the crate passes its tests, and the example in Rust conforms without unsafe code`() async throws {
-        let cargo = "env -u MAKEFLAGS CARGO_TARGET_DIR='\(Self.root)/.build-rust' RUSTFLAGS='-D warnings' cargo"
-        #expect(Fixtures.run("cd '\(Self.root)/Bindings/rust' && \(cargo) test --quiet --offline > /dev/null") == 0)
-        let example = "\(Self.root)/Examples/adapter/rust"
-        try #require(Fixtures.run("cd '\(example)' && \(cargo) build --quiet --offline --release") == 0)
-        let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
-        let findings = await PluginConformance.check(
-            "\(Self.root)/.build-rust/release/librates_rust.so",
-            options: options
+        #expect(
+            Fixtures.run("cd '\(Self.root)/Bindings/rust' && \(Self.cargo) test --quiet --offline > /dev/null") == 0
         )
+        let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
+        let image = try Self.image(of: "rates_rust", in: "Examples/adapter/rust")
+        let findings = await PluginConformance.check(image, options: options)
         #expect(findings.isEmpty, "\(findings)")
+    }
+
+    /// A host with a plugin in Rust that uses the gate `calls`.
+    private static func host(clock: ManualHostClock, stateDirectory: String) async throws -> ConnectorHost {
+        let image = try image(of: "services_rust", in: "Tests/Fixtures/authors/rust")
+        let findings = await PluginConformance.check(image, options: PluginConformance.Options())
+        #expect(findings.isEmpty, "\(findings)")
+        let uses = #""probe": "off", "with": {"inner": "calls"}"#
+        let host = try ConnectorHost.testing(
+            "[\(TestHost.leaf("calls")), \(TestHost.leaf("rust", plugin: "services-rust", settings: uses))]",
+            plugins: [Fixtures.contract("calls"), image],
+            clock: clock,
+            stateDirectory: stateDirectory
+        )
+        let report = await host.open()
+        #expect(report.isReady, "\(report.gates.compactMap(\.error))")
+        return host
+    }
+
+    @Test(.timeLimit(.minutes(5)), .enabled("cargo is not installed") { Fixtures.has("cargo") })
+    func `a plugin in Rust keeps values, sends events and calls what it uses`() async throws {
+        let directory = ScratchDirectory()
+        let host = try await Self.host(clock: ManualHostClock(), stateDirectory: directory.path)
+        let gate = try host.gate("rust")
+
+        #expect(try await gate.call("remember", ["key": "cursor", "value": "1"]) == .null)
+        #expect(try await gate.call("remember", ["key": "cursor", "value": "2"]) == "1")
+        #expect(try await gate.call("keys", ["prefix": "cur"]) == ["cursor"])
+        #expect(try await gate.call("keys", ["prefix": "x"]) == [])
+        #expect(try await gate.call("remember", ["key": "cursor"]) == "2")
+        #expect(try await gate.call("remember", ["key": "cursor"]) == .null)
+        let keyless = try await failure { () async throws(ConnectorError) in
+            try await gate.call("remember", ["key": ""])
+        }
+        #expect(keyless.code == .invalid && keyless.message.hasPrefix("the key is empty"), "\(keyless)")
+
+        var events = host.events(of: "rust").makeAsyncIterator()
+        _ = try await gate.call("announce", ["name": "sensor-readings", "value": ["indoor": 21.5]])
+        _ = try await gate.call("announce", ["name": "idle", "value": .null])
+        let readings = await events.next()
+        #expect(readings?.name == "sensor-readings" && readings?.payload == ["indoor": 21.5])
+        let idle = await events.next()
+        #expect(idle?.name == "idle" && idle?.payload == .null)
+        let unnamed = try await failure { () async throws(ConnectorError) in
+            try await gate.call("announce", ["name": "8 o'clock", "value": .null])
+        }
+        #expect(unnamed.message == #"the host refused the event "8 o'clock""#)
+
+        #expect(try await gate.call("pass", ["operation": "answer", "arguments": ["value": 7]]) == 7)
+        #expect(try await gate.call("pass", ["operation": "answer", "arguments": [["a": 1]]]) == ["a": 1])
+        let stranger = try await failure { () async throws(ConnectorError) in
+            try await gate.call("pass", ["operation": "stranger", "arguments": [:]])
+        }
+        #expect(stranger.code == .invalid && stranger.message.hasPrefix("calls: calls/1 has no operation"))
+        #expect(try await gate.call("bound", ["use": "extra"]) == true)
+        #expect(try await gate.call("bound", ["use": "stranger"]) == false)
+        #expect(host.report["rust"]?.misbehaviourCount == 0)
+        await host.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)), .enabled("cargo is not installed") { Fixtures.has("cargo") })
+    func `a call in Rust waits by the host's clock, and takes what it waits for along when it ends`() async throws {
+        let (clock, directory) = (ManualHostClock(), ScratchDirectory())
+        let host = try await Self.host(clock: clock, stateDirectory: directory.path)
+        let options = CallOptions(timeout: .seconds(2_000_000))
+        let waiting = Task { try await host.gate("rust").call("wait", ["seconds": 60], options: options) }
+        await clock.advance(toTimerAfter: .seconds(60))
+        #expect(try await waiting.value == .null)
+
+        let name = TestHost.unique()
+        let cancelled = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await host.gate("rust").call("pass", ["operation": "begin", "arguments": ["name": .string(name)]])
+            }
+        }
+        try await TestHost.taken(name)
+        cancelled.cancel()
+        #expect(try await cancelled.value.code == .cancelled)
+        while try await host.gate("calls").call("counts")["cancels"] != 1 { await Task.yield() }
+
+        let closed = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await host.gate("rust").call("wait", ["seconds": 1_000_000], options: options)
+            }
+        }
+        await clock.timer(dueAfter: .seconds(1_000_000))
+        async let closing: Void = host.close()
+        while host.report["rust"]?.state != .closed {
+            if clock.timerCount > 0 { clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        await closing
+        #expect(try await closed.value.code == .notOpen)
+        #expect(host.report["rust"]?.misbehaviourCount == 0)
     }
 }

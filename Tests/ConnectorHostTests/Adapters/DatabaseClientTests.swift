@@ -27,6 +27,11 @@ struct DatabaseClientTests {
         // As a run that failed has left it.
         let left = try await host.database("database").create(["a": 1], in: "conformance", id: "conformance-id")
         #expect(try await DatabaseConformance.check(host.database("database")) == [])
+        let twice = DatabaseQuery([.init("a", .greater, 0), .init("a", .greater, 9)])
+        let error = await #expect(throws: ConnectorError.self) {
+            _ = try await host.database("database").query(twice, in: "conformance")
+        }
+        #expect(error?.code == .invalid)
         await #expect(throws: ConnectorError.self) {
             _ = try await host.database("database").get(left.id, in: "conformance")
         }

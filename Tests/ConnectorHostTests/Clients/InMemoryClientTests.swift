@@ -161,6 +161,9 @@ struct InMemoryClientTests {
         query.cursor = "elsewhere"
         await expect(.invalid) { [query] in _ = try await database.query(query, in: "c") }
         await expect(.invalid) { _ = try await database.query(DatabaseQuery(limit: 0), in: "c") }
+        await expect(.invalid) {
+            _ = try await database.query(DatabaseQuery([.init("n", .less, 2), .init("n", .less, 3)]), in: "c")
+        }
     }
 
     @Test(arguments: [[], [DatabaseQuery.Order("n", descending: true)]])

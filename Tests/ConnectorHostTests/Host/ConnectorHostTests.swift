@@ -68,6 +68,44 @@ import Testing
         #expect("\(line.metadata["what"] ?? "")".contains("which is not pending"))
     }
 
+    @Test func `a plugin cannot begin a line of its own in the log, nor steer the terminal that shows it`()
+        async throws
+    {
+        let handler = InMemoryLogHandler()
+        let test = try TestHost(
+            TestHost.leaf("gate", plugin: "crashes"),
+            logger: Logger(label: "test") { _ in handler }
+        )
+        await test.host.open()
+        try await test.call("gate", "note", ["text": "a\n2026 error: forged\u{1B}[2J"])
+        let line = try #require(handler.entries.first { "\($0.message)".contains("forged") })
+        #expect("\(line.message)" == "a 2026 error: forged\\u{1b}[2J")
+        #expect(line.metadata["connector"] == "gate")
+        await test.host.close()
+    }
+
+    @Test func `metadata is escaped at every depth, names included`() throws {
+        let handler = InMemoryLogHandler()
+        let logger = Logger(label: "test") { _ in EscapingLogHandler(handler) }
+        let inner: Logger.MetadataValue = ["\r": ["b\u{9B}", .stringConvertible(7)]]
+        logger.error("plain", metadata: ["a\n": inner, "error": .stringConvertible(Substring("\u{202E}"))])
+        let line = try #require(handler.entries.first)
+        #expect("\(line.message)" == "plain")
+        #expect(line.metadata == ["a ": ["\\u{d}": ["b\\u{9b}", "7"]], "error": "\\u{202e}"])
+    }
+
+    @Test func `metadata that a logger keeps for every line is escaped, too`() throws {
+        let handler = InMemoryLogHandler()
+        var logger = Logger(label: "test") { _ in EscapingLogHandler(handler) }
+        logger[metadataKey: "a\n"] = "b\u{1B}"
+        #expect(logger[metadataKey: "a\n"] == "b\\u{1b}")
+        logger.error("plain")
+        #expect(handler.entries.last?.metadata == ["a ": "b\\u{1b}"])
+        logger.handler.metadata = ["c\r": ["d\n"]]
+        logger.error("plain")
+        #expect(handler.entries.last?.metadata == ["c\\u{d}": ["d "]])
+    }
+
     @Test func `the same file opens in many hosts at once`() async throws {
         let hosts = try (0..<10).map { _ in try TestHost(TestHost.leaf("gate"), TestHost.leaf("two", plugin: "sync")) }
         await withTaskGroup(of: Report.self) { group in

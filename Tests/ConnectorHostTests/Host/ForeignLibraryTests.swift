@@ -308,6 +308,8 @@ import Testing
         (#""signature": "() -> u32", "status": "errno""#, "needs a signed integer"),
         (#""signature": "()", "status": "nul""#, "did you mean \"null\"?"),
         (#""signature": "()", "codes": {"x": "failed"}"#, "codes maps numbers"),
+        (#""signature": "()", "codes": {"5": "unavailabel"}"#, "did you mean \"unavailable\"?"),
+        (#""signature": "()", "codes": {"5": "not-locked"}"#, "unknown error code \"not-locked\""),
         (#""signature": "(a: handle)", "releases": ["b"]"#, "which is not a handle"),
         (#""signature": "(a: out bytes)""#, "must be the result"),
     ])

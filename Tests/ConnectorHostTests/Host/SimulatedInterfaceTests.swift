@@ -41,12 +41,12 @@ import Testing
         return host
     }
 
-    @Test func `operations that share a symbol are refused, as one function cannot have both their types`() throws {
+    @Test func `operations that share a symbol are refused, as one function cannot answer for both`() throws {
         let text = #"""
             {"manifest": 1, "id": "shared", "version": "1.0.0", "abi": [1, 1], "entry": "shared_entry",
              "capabilities": {"shared/1": {
                 "number": {"symbol": "shared", "signature": "(a: f64) -> f64"},
-                "text": {"symbol": "shared", "signature": "(a: string) -> string"}}}}
+                "other": {"symbol": "shared", "signature": "(a: f64) -> f64"}}}}
             """#
         let standIn = StandIn(clock: SystemHostClock(), proof: { .success("") }) { _, _ in
             StandIn.Answer(.success(.null))
@@ -55,7 +55,7 @@ import Testing
             try LinkedPlugin(manifest: Array(text.utf8), file: "shared.connector.json", standIn: standIn)
         }
         #expect(error?.code == .unsupported)
-        #expect(error?.message.hasPrefix("shared/text shares the symbol shared with another function") == true)
+        #expect(error?.message.hasPrefix("shared/other shares the symbol shared with another function") == true)
     }
 
     @Test func `described calls pass values of every kind, and the report and the metrics say that it is simulated`()

@@ -32,17 +32,47 @@ import Testing
 
             """
 
+        /// A program that ignores some signals, gets them, and then fails.
+        private static let deaf = """
+            #include <fatal_signal.h>
+            #include <signal.h>
+            #include <unistd.h>
+
+            int main(int count, char **arguments) {
+                signal(SIGTRAP, SIG_IGN);
+                signal(SIGABRT, SIG_IGN);
+                if (count != 2 || fatal_signal_install(arguments[1]) != 0) return 1;
+                kill(getpid(), SIGTRAP);
+                if (access(arguments[1], F_OK) == 0) return 2;
+                __builtin_trap();
+            }
+
+            """
+
+        @Test func `a signal that the process ignores, and that somebody sends, stays ignored`() throws {
+            try Fixtures.withDirectory { directory in
+                let status = try Self.run(Self.deaf, "", in: directory)
+                #expect(status == 128 + 4 || status == 128 + 5, "\(status)")
+                let note = String(decoding: try Fixtures.bytes("\(directory)/note"), as: UTF8.self)
+                #expect(note.contains(#""event": "SIG"#), "\(note)")
+            }
+        }
+
+        /// Compiles a program with the handler, and runs it in a directory.
+        private static func run(_ program: String, _ arguments: String, in directory: String) throws -> Int32 {
+            let sources = "\(Fixtures.sources.parentPath.parentPath)/Sources/CFatalSignal"
+            try Fixtures.write(Array(program.utf8), to: "\(directory)/program.c")
+            try #require(
+                Fixtures.run(
+                    "cc -D_Nullable= -D_Nonnull= -I'\(sources)/include' -pthread '\(sources)'/*.c '\(directory)/program.c' -o '\(directory)/program'"
+                ) == 0
+            )
+            return Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' \(arguments) 2> said")
+        }
+
         @Test func `a file that has taken a descriptor of the handler gets nothing of the stack`() throws {
             try Fixtures.withDirectory { directory in
-                let sources = "\(Fixtures.sources.parentPath.parentPath)/Sources/CFatalSignal"
-                try Fixtures.write(Array(Self.program.utf8), to: "\(directory)/program.c")
-                try #require(
-                    Fixtures.run(
-                        "cc -D_Nullable= -D_Nonnull= -I'\(sources)/include' -pthread '\(sources)'/*.c '\(directory)/program.c' -o '\(directory)/program'"
-                    ) == 0
-                )
-                let status = Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' file 2> said")
-                #expect(status == 128 + 11)
+                #expect(try Self.run(Self.program, "file", in: directory) == 128 + 11)
                 #expect(try Fixtures.bytes("\(directory)/file").isEmpty)
                 let note = String(decoding: try Fixtures.bytes("\(directory)/note"), as: UTF8.self)
                 #expect(note.contains(#""event": "SIGSEGV""#), "\(note)")

@@ -84,7 +84,7 @@ import Testing
         for number in 1...1000 { meter.record(1, ConnectorError.Code(rawValue: "code-\(number)")) }
         meter.record(1, nil)
         let samples = meter.samples
-        #expect(samples.count <= CallMeter.codeLimit + 2)
+        #expect(samples.count <= ConnectorError.Code.countLimit + 2)
         let total = samples.reduce(0 as UInt64) { sum, sample in
             guard case .histogram(let histogram) = sample.value else { return sum }
             return sum + histogram.count
@@ -151,6 +151,20 @@ import Testing
         try await test.host.retry("bad")
         #expect(values(.gateAttempts, at: "bad", in: test.host) == [["unauthorized"]: 2])
         await test.host.close()
+    }
+
+    @Test(arguments: [
+        (Isolation.Kind?.none, 0, UInt64?.none), (nil, 2, 2), (.process, 0, 0), (.process, 2, 2),
+    ])
+    func `the crashes of a plugin are still counted once it has returned to the host's process`(
+        _ isolation: Isolation.Kind?,
+        _ crashes: Int,
+        _ counted: UInt64?
+    ) {
+        var report = GateReport(path: "gate", state: .open)
+        (report.isolation, report.crashCount) = (isolation, crashes)
+        let samples = report.samples((MetricDefinition.pathAttribute, "gate"), now: Timestamp(nanoseconds: 0))
+        #expect(samples.first { $0.definition == .crashes }?.value == counted.map { .count($0) })
     }
 
     @Test func `the outbox tells its length, its age, and what became of events`() async throws {

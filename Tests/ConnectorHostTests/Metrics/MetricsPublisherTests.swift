@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorHostTesting
+import ConnectorManifest
 import CoreMetrics
+import Dispatch
+import Logging
 import MetricsTestKit
+import Synchronization
 import Testing
 
 @testable import ConnectorHost
@@ -69,6 +73,192 @@ import Testing
         }
         await test.host.close()
         #expect(try metrics.expectCounter("connector.gate.attempts", [path]).totalValue == 4)
+    }
+
+    @Test func `what a reload removes is removed from the metrics system`() async throws {
+        let metrics = TestMetrics()
+        let test = try withMetricsFactory(metrics) { try TestHost(TestHost.leaf("a"), TestHost.leaf("b")) }
+        await test.host.open()
+        for path in ["a", "b"] { try await test.call(path, "answer", ["value": 1]) }
+        func meters(of path: String) -> [TestMeter] {
+            metrics.meters.filter { $0.dimensions.contains { $0 == ("connector.path", path) } }
+        }
+        func counters(of path: String) -> [TestCounter] {
+            metrics.counters.filter { $0.dimensions.contains { $0 == ("connector.path", path) } }
+        }
+        func timers(of path: String) -> [TestTimer] {
+            metrics.timers.filter { $0.dimensions.contains { $0 == ("connector.path", path) } }
+        }
+        while meters(of: "b").isEmpty || counters(of: "b").isEmpty {
+            test.clock.advance(by: MetricsPublisher.interval)
+            await Task.yield()
+        }
+        #expect(timers(of: "b").count == 1)
+        let leaf = TestHost.leaf("a", settings: #""required": false, "probe": "off""#)
+        #expect(try await test.reload(leaf).isActive)
+        #expect(timers(of: "b").isEmpty && timers(of: "a").count == 1)
+        func ready() -> [TestMeter] { meters(of: "a").filter { $0.label == "connector.gate.ready" } }
+        while !meters(of: "b").isEmpty || !counters(of: "b").isEmpty || ready().count != 1 {
+            test.clock.advance(by: MetricsPublisher.interval)
+            await Task.yield()
+        }
+        #expect(ready().map { $0.dimensions.contains { $0 == ("connector.required", "false") } } == [true])
+        #expect(!counters(of: "a").isEmpty)
+        await test.host.close()
+    }
+
+    @Test func `timers of a connector that is gone are not made again by calls in flight`() {
+        let metrics = TestMetrics()
+        let metering = withMetricsFactory(metrics) { Metering(clock: ManualHostClock()) }
+        let tally = CallTally("a", metering, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {}
+        func end(_ error: ConnectorError?, _ operation: String) {
+            let meter = unsafe tally.addMeter(of: operation, label: "calls/\(operation)").takeUnretainedValue()
+            tally.end(error, of: meter, since: tally.begin())
+        }
+        end(nil, "answer")
+        #expect(metrics.timers.count == 1)
+        tally.retire()
+        end(nil, "answer")
+        end(ConnectorError(.unavailable, "it is away"), "answer")
+        end(nil, "other")
+        #expect(metrics.timers.isEmpty)
+        #expect(tally.samples.count == 3)
+    }
+
+    @Test(arguments: [false, true])
+    func `timers of a connector that a reload prepares are removed unless it carries on`(isPublished: Bool) throws {
+        let metrics = TestMetrics()
+        let metering = withMetricsFactory(metrics) { Metering(clock: ManualHostClock()) }
+        let current = try TestHost(TestHost.leaf("a")).host.current
+        let before = current.tree
+        func next() -> Tree {
+            let connectors = ["a", "b"].map { Connector($0, plugin: Fixtures.contract("calls")) }
+            return Tree(connectors, after: before, metering: metering, logger: Logger(label: "test")) { _ in
+                before.gates[0]
+            }
+        }
+        current.pending = next()
+        let tally = try #require(current.pending?["b"]).tally
+        let meter = unsafe tally.addMeter(of: "answer", label: "calls/answer").takeUnretainedValue()
+        tally.end(nil, of: meter, since: tally.begin())
+        #expect(metrics.timers.count == 1)
+        if isPublished {
+            let other = next()
+            current.publish { _ in other }
+            #expect(current.tree["b"] != nil)
+        } else {
+            current.pending = nil
+        }
+        #expect(metrics.timers.isEmpty)
+    }
+
+    @Test func `what earlier hosts on the same outbox delivered is not counted again`() async throws {
+        let scratch = ScratchDirectory()
+        var policy = DeliveryPolicy()
+        policy.batchCount = 1
+        let leaf = Connector("a", plugin: Fixtures.contract("deliveries"), probeInterval: nil, delivery: policy)
+        let configuration = try Configuration(connectors: [leaf], state: scratch.path + "/state")
+        for round in 1...2 as ClosedRange<UInt64> {
+            let metrics = TestMetrics()
+            let host = try withMetricsFactory(metrics) {
+                try ConnectorHost(configuration, options: ConnectorHost.Options(stateDirectory: scratch.path))
+            }
+            await host.open()
+            try await host.analytics("a").track("Seen").delivered()
+            let stored = host.metrics.first { $0.definition == .delivered }?.value
+            #expect(stored == .count(round), "readers get all that the outbox has counted")
+            await host.close()
+            let counter = try metrics.expectCounter("connector.outbox.delivered", [("connector.path", "a")])
+            #expect(counter.totalValue == 1)
+        }
+    }
+
+    @Test func `a publisher that has stopped stays stopped`() throws {
+        let clock = ManualHostClock()
+        let metering = withMetricsFactory(TestMetrics()) { Metering(clock: clock) }
+        let publisher = try #require(MetricsPublisher(metering, WorkerThreads()))
+        publisher.start { [] }
+        publisher.start { [] }
+        #expect(clock.timerCount == 1)
+        publisher.stop()
+        #expect(clock.timerCount == 0)
+        publisher.start { [] }
+        #expect(clock.timerCount == 0)
+    }
+
+    @Test func `a publisher that stops while it publishes stays stopped`() async throws {
+        let clock = ManualHostClock()
+        let metering = withMetricsFactory(TestMetrics()) { Metering(clock: clock) }
+        let workers = WorkerThreads()
+        let publisher = try #require(MetricsPublisher(metering, workers))
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let mayRead = DispatchSemaphore(value: 0)
+        publisher.start {
+            begin.finish()
+            mayRead.wait()
+            return []
+        }
+        clock.advance(by: MetricsPublisher.interval)
+        for await _ in begun {}
+        let (stopping, stopped) = (OneShot<Void>(), OneShot<Void>())
+        workers.run {
+            stopping.send()
+            publisher.stop()
+            stopped.send()
+        }
+        await stopping.wait()
+        for _ in 0..<100 { await Task.yield() }
+        // The pass under way, and the last one.
+        for _ in 0..<2 { mayRead.signal() }
+        await stopped.wait()
+        publisher.start { [] }
+        // The worker may still be between its pass and the next schedule.
+        for _ in 0..<100 {
+            await Task.yield()
+            #expect(clock.timerCount == 0)
+        }
+    }
+
+    /// Publishes some samples once, others in the last pass.
+    private func publish(_ first: [MetricSample], then last: [MetricSample], to metrics: TestMetrics) async throws {
+        let clock = ManualHostClock()
+        let metering = withMetricsFactory(metrics) { Metering(clock: clock) }
+        let publisher = try #require(MetricsPublisher(metering, WorkerThreads()))
+        let samples = Mutex(first)
+        publisher.start { samples.withLock(\.self) }
+        clock.advance(by: MetricsPublisher.interval)
+        await clock.timers(atLeast: 1)
+        samples.withLock { $0 = last }
+        publisher.stop()
+    }
+
+    @Test func `a count that goes on in another series, because a simulation begins or ends, is not published again`()
+        async throws
+    {
+        let (path, mark) = (("connector.path", "a"), (MetricDefinition.simulatedAttribute, "true"))
+        for isSimulated in [false, true] {
+            let metrics = TestMetrics()
+            let (before, after) = isSimulated ? ([path, mark], [path]) : ([path], [path, mark])
+            try await publish(
+                [MetricSample(.delivered, before, .count(7), past: 2)],
+                then: [MetricSample(.delivered, after, .count(8), past: 2)],
+                to: metrics
+            )
+            #expect(metrics.counters.count == 1)
+            #expect(try metrics.expectCounter("connector.outbox.delivered", after).totalValue == 1)
+        }
+    }
+
+    @Test func `the last pass leaves the counters that a closed gate reports no longer`() async throws {
+        let metrics = TestMetrics()
+        let path = ("connector.path", "a")
+        try await publish(
+            [MetricSample(.breakerOpenings, [path], .count(2)), MetricSample(.misbehaviours, [path], .count(1))],
+            then: [MetricSample(.misbehaviours, [path], .count(4))],
+            to: metrics
+        )
+        #expect(try metrics.expectCounter("connector.breaker.openings", [path]).totalValue == 2)
+        #expect(try metrics.expectCounter("connector.gate.misbehaviours", [path]).totalValue == 4)
     }
 
     @Test func `without a metrics system there is neither a publisher nor a timer`() async throws {

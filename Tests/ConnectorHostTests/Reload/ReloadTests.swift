@@ -342,6 +342,21 @@ import Testing
         #expect(await test.host.reload().errors.first?.code == .notOpen)
     }
 
+    @Test(arguments: [true, false])
+    func `a gate or a host that closes ends the pause before its successor is tried again`(isHost: Bool) async throws {
+        let settings = #""probe": "off", "retry": {"attempts": 5, "initial": "10s", "max": "10s"}"#
+        let test = try await TestHost.opened(leaf("gate", settings: settings), other)
+        let reloading = Task {
+            try await test.reload(leaf("gate", ["opens": "fails"], settings: settings), other)
+        }
+        while try await test.lives(name)["destroyed"] != 1 { await Task.yield() }
+        if isHost { await test.host.close() } else { try await test.host.close("gate") }
+        let reload = try await reloading.value
+        #expect(reload.isActive != isHost)
+        #expect(test.host.report["gate"]?.state == .closed)
+        await test.host.close()
+    }
+
     @Test func `an endless call survives two swaps, and the host fifty`() async throws {
         let name = TestHost.unique("endless")
         func leaf(_ round: Int) -> String {

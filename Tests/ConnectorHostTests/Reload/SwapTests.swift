@@ -78,18 +78,7 @@ import Testing
         try workspace.install()
         let host = try await workspace.host()
         let bytes = try Fixtures.bytes(workspace.image)
-        let file = try workspace.build(
-            Variant(
-                answer: 2,
-                code: """
-                    static int32_t refuse(void *instance, const connector_call *call, connector_error *error) {
-                        (void)instance; (void)call;
-                        return fixture_fail(error, CONNECTOR_FAILED, "it does not open");
-                    }
-                    """,
-                open: "refuse"
-            )
-        )
+        let file = try workspace.build(Self.refusing)
         let refused = await host.swap("gate", with: file)
         #expect(refused.phase == .open && refused.errors.first?.message.contains("it does not open") == true)
         #expect(try Fixtures.bytes(workspace.image) == bytes && files(workspace) == ["libswapped.so"])
@@ -141,6 +130,66 @@ import Testing
 
     private typealias Answer =
         @convention(c) (OperationFunction.Instance, UnsafeMutablePointer<Int64>, OperationFunction.Failure) -> Int32
+
+    /// An image whose instances do not open.
+    private static let refusing = Variant(
+        answer: 2,
+        code: """
+            static int32_t refuse(void *instance, const connector_call *call, connector_error *error) {
+                (void)instance; (void)call;
+                return fixture_fail(error, CONNECTOR_FAILED, "it does not open");
+            }
+            """,
+        open: "refuse"
+    )
+
+    @Test func `an image that is put back leaves what else keeps the file from being in use`() async throws {
+        let workspace = ImageWorkspace()
+        try workspace.install()
+        func other(_ opens: String) -> String {
+            let config = opens.isEmpty ? "{}" : #"{"opens": "\#(opens)"}"#
+            return #"{"name": "other", "plugin": "\#(Fixtures.contract("calls"))", "required": false, "heal": "off", "#
+                + #""config": \#(config)}"#
+        }
+        workspace.configure(other(""))
+        let host = try await workspace.host()
+        workspace.configure(other("fails"))
+        #expect(await host.reload().rolledBack == ["other"])
+        let file = try workspace.build(Self.refusing)
+        #expect(await host.swap("gate", with: file).phase == .open)
+        #expect(host.report.configuration?.errors.map(\.connector) == ["other"])
+        workspace.configure(other("fails"), settings: #", "required": false"#)
+        #expect(await host.reload().isActive)
+        #expect(await host.swap("gate", with: file).rolledBack == ["gate", "other"])
+        #expect(host.report.configuration?.errors.map(\.connector) == ["other"])
+        await host.close()
+    }
+
+    @Test func `a file that is edited between the check and the reload is applied by the next one`() async throws {
+        let workspace = ImageWorkspace()
+        let directory = workspace.directory.path
+        let manifest = #", "configuration": {"key": {"type": "string", "secret": true}}"#
+        let settings = #", "config": {"key": {"secret": {"exec": ["sh", "\#(directory)/key"]}}}"#
+        // Reading the secret puts the edited file in place, once it is there.
+        let script = "mv '\(directory)/edited' '\(directory)/connectors.json'; echo key"
+        workspace.directory.write(Array(script.utf8), to: "key")
+        try workspace.install(Variant(manifest: manifest))
+        workspace.configure(settings: settings)
+        let host = try await workspace.host()
+        let earlier = try Fixtures.bytes("\(directory)/connectors.json")
+        let added = #"{"name": "added", "plugin": "\#(Fixtures.contract("calls"))"}"#
+        workspace.configure(added, settings: settings)
+        try #require(unsafe rename("\(directory)/connectors.json", "\(directory)/edited") == 0)
+        workspace.directory.write(earlier, to: "connectors.json")
+        let swapped = await host.swap("gate", with: try workspace.build(Variant(answer: 2, manifest: manifest)))
+        #expect(swapped.isActive, "\(swapped.errors)")
+        #expect(try await host.answer() == 2)
+        #expect(try Fixtures.bytes("\(directory)/connectors.json") != earlier, "it was edited")
+        #expect(host.report.gates.map(\.path) == ["gate"])
+        #expect(await host.reload().isActive)
+        #expect(host.report.gates.map(\.path) == ["gate", "added"])
+        await host.close()
+    }
 
     @Test func `a composite has no image to replace`() async throws {
         let test = try await TestHost.opened(TestHost.composite("group", "all", TestHost.leaf("gate")))

@@ -56,6 +56,16 @@
             #expect(group.remove() && !Self.exists(group.path))
         }
 
+        @Test func `a group that an earlier process of the same number has left is not used again`() throws {
+            let root = try Directory()
+            let groups = try ControlGroups(root: root.path)
+            let first = try groups.make()
+            let number = try #require(first.path.split(separator: "-").last.flatMap { Int($0) })
+            let left = (1...8).map { "\(root.path)/connector-runner-\(getpid())-\(number + $0)" }
+            for path in left { #expect(Self.make(path)) }
+            #expect(!left.contains(try groups.make().path))
+        }
+
         @Test func `a directory that is no group, or bounds nothing, is refused with its name`() throws {
             let nowhere = #expect(throws: ConnectorError.self) { try ControlGroups(root: "/nowhere") }
             #expect(try #require(nowhere).message == "/nowhere is not a control group")

@@ -57,6 +57,14 @@ struct RunnerCallTests {
             $0.contains("libsibling-library.so") && $0.contains("r-xp")
         }
         #expect(mapped.count == 1 && mapped.allSatisfy { $0.contains("memfd") }, "\(mapped)")
+        // What each instance was given is closed again.
+        let given = try Directory.entries(of: "/proc/\(process)/fd").filter { entry in
+            var target = [CChar](repeating: 0, count: 256)
+            let count = unsafe readlink("/proc/\(process)/fd/\(entry.name)", &target, target.count)
+            let text = String(decoding: target.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return text.contains("libsibling-library.so")
+        }
+        #expect(given.count <= 1, "\(given.map(\.name))")
         await test.host.close()
     }
 

@@ -1,11 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorBase
 import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorPlatform
+@testable import ConnectorServices
 
 @Suite struct ContentCodingTests {
     /// `hello hello hello hello` as zlib and gzip write it, and without compression.
@@ -43,6 +45,20 @@ import Testing
         let one = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
         let decoded = try ContentCoding.gzip.decode(one + one, limit: 100)
         #expect(decoded.count == 46)
+    }
+
+    @Test(arguments: [1, 5, 6]) func `a body has at most five codings`(count: Int) throws {
+        var body = Array("hello".utf8)
+        for _ in 1...count { body = try Gzip.compress(body) }
+        let names = Array(repeating: "gzip", count: count).joined(separator: ", ")
+        let response = HTTPResponse(status: 200, headers: ["Content-Encoding": names], body: body)
+        guard count > 5 else {
+            #expect(try response.decoded(limit: 1000).body == Array("hello".utf8))
+            return
+        }
+        let failure = #expect(throws: ServiceFailure.self) { try response.decoded(limit: 1000) }
+        #expect(failure?.code == .protocolViolation)
+        #expect(failure?.message == "the response's body has more than 5 content codings")
     }
 
     @Test(arguments: [[0], [0x1F], Array("trailer".utf8), Array(repeating: 0, count: 512)])

@@ -71,7 +71,12 @@ import Testing
         #expect(whole.status == CONNECTOR_MISUSE && !whole.isDone)
     }
 
-    @Test(arguments: [(307, Int32(CONNECTOR_PROTOCOL)), (303, Int32(CONNECTOR_OK))])
+    @Test(
+        arguments: [
+            (301, Int32(CONNECTOR_PROTOCOL)), (302, Int32(CONNECTOR_PROTOCOL)), (307, Int32(CONNECTOR_PROTOCOL)),
+            (303, Int32(CONNECTOR_OK)),
+        ]
+    )
     func `a redirect that needs the body again is refused`(_ status: Int, _ expected: Int32) async throws {
         let server = LoopbackServer { request in
             request.line.contains("/old") ? .response(status, [("Location", "/new")]) : .response(200)
@@ -118,6 +123,21 @@ import Testing
         let end = try #require(await request.part())
         #expect(end.isDone && end.status == CONNECTOR_OK && end.code == first.code)
         #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
+    }
+
+    @Test func `a part that the end of the body overtakes makes room for one that is refused`() throws {
+        let rooms = CallCounter()
+        let body = BodyParts(length: nil, sending: nil) { _ in rooms.add() }
+        try body.write([1], isLast: false)
+        #expect(rooms.count == 0)
+        body.end()
+        body.end()
+        #expect(rooms.count == 1)
+        #expect(throws: ServiceFailure.self) { try body.write([2], isLast: false) }
+        let whole = BodyParts(length: nil, sending: nil) { _ in rooms.add() }
+        try whole.write([1], isLast: true)
+        whole.end()
+        #expect(rooms.count == 1)
     }
 
     @Test func `a redirect before the end of the body is followed without the rest`() async throws {

@@ -162,37 +162,42 @@ import Testing
         #expect(await plugin.request("GET", server.url("/old")).text == "old")
     }
 
+    private func request(_ name: String) throws -> OutgoingRequest {
+        try OutgoingRequest(
+            RequestTemplate(
+                flags: 0,
+                method: "GET",
+                url: "http://a.example/\(name)",
+                headers: [:],
+                body: [],
+                deadline: .max
+            ),
+            options: HTTPOptions()
+        ) { _ in nil }
+    }
+
+    private func isStored(_ name: String, in cache: inout HTTPCache) throws -> Bool {
+        if case .fresh = cache.lookup(try request(name), now: 0) { return true }
+        return false
+    }
+
+    private func store(_ name: String, _ count: Int = 1 << 10, in cache: inout HTTPCache) throws {
+        cache.store(
+            HTTPResponse(
+                status: 200,
+                headers: ["Cache-Control": "max-age=60"],
+                body: [UInt8](repeating: 0, count: count)
+            ),
+            to: try request(name),
+            now: 0,
+            wallTime: Timestamp(nanoseconds: 0)
+        )
+    }
+
     @Test func `those go first that were not used for the longest time`() {
         var cache = HTTPCache(limit: 8 << 10)
-        func request(_ name: String) throws -> OutgoingRequest {
-            try OutgoingRequest(
-                RequestTemplate(
-                    flags: 0,
-                    method: "GET",
-                    url: "http://a.example/\(name)",
-                    headers: [:],
-                    body: [],
-                    deadline: .max
-                ),
-                options: HTTPOptions()
-            ) { _ in nil }
-        }
-        func isStored(_ name: String) throws -> Bool {
-            if case .fresh = cache.lookup(try request(name), now: 0) { return true }
-            return false
-        }
-        func store(_ name: String, _ count: Int = 1 << 10) throws {
-            cache.store(
-                HTTPResponse(
-                    status: 200,
-                    headers: ["Cache-Control": "max-age=60"],
-                    body: [UInt8](repeating: 0, count: count)
-                ),
-                to: try request(name),
-                now: 0,
-                wallTime: Timestamp(nanoseconds: 0)
-            )
-        }
+        func isStored(_ name: String) throws -> Bool { try self.isStored(name, in: &cache) }
+        func store(_ name: String, _ count: Int = 1 << 10) throws { try self.store(name, count, in: &cache) }
         #expect(throws: Never.self) {
             for name in ["a", "b", "c", "d"] { try store(name) }
             #expect(try isStored("a"))
@@ -203,7 +208,19 @@ import Testing
             // Stored again, it counts once.
             for _ in 1...100 { try store("a") }
             #expect(try isStored("c") && isStored("d") && isStored("e"))
+            // However often one is used, the others keep their places.
+            for _ in 1...1000 { #expect(try isStored("e")) }
+            try store("g")
+            #expect(try !isStored("a") && isStored("c") && isStored("d") && isStored("e") && isStored("g"))
         }
+    }
+
+    /// The suite's time limit would not allow a look through the whole cache for each response.
+    @Test func `a full cache of many small responses stores more of them`() throws {
+        var cache = HTTPCache(limit: 16 << 20)
+        for number in 0..<50_000 { try store("\(number)", 0, in: &cache) }
+        let (first, last) = (try isStored("0", in: &cache), try isStored("49999", in: &cache))
+        #expect(!first && last)
     }
 
     @Test func `nothing is kept unless it is allowed`() async {

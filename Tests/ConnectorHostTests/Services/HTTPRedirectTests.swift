@@ -32,6 +32,34 @@ import Testing
         #expect(last?.fields["content-type"] == nil)
     }
 
+    @Test(arguments: [301, 302], ["PUT", "PATCH", "DELETE", "PROPFIND"])
+    func `a moved request that is no POST keeps method and body`(status: Int, method: String) async {
+        let server = LoopbackServer {
+            $0.line.contains(" /old ") ? .response(status, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        let end = await PluginSide().request(
+            method,
+            server.url("/old"),
+            fields: [("Content-Type", "text/plain")],
+            body: Array("kept".utf8)
+        )
+        #expect(end.code == 200)
+        let last = server.requests.last
+        #expect(last?.line == "\(method) /new HTTP/1.1")
+        #expect(last?.text == "kept" && last?.fields["content-type"] == "text/plain")
+    }
+
+    @Test(arguments: ["PUT", "DELETE"])
+    func `the answer to a write may be elsewhere`(method: String) async {
+        let server = LoopbackServer {
+            $0.line.contains(" /old ") ? .response(303, [("Location", "/new")]) : .response(200)
+        }
+        defer { server.stop() }
+        #expect(await PluginSide().request(method, server.url("/old"), body: [1]).code == 200)
+        #expect(server.requests.last?.line == "GET /new HTTP/1.1" && server.requests.last?.body == [])
+    }
+
     @Test func `a moved GET loses its body, too`() async {
         let server = LoopbackServer {
             $0.line.hasPrefix("GET /old") ? .response(302, [("Location", "/new")]) : .response(200)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import InMemoryTracing
 import Testing
 import Tracing
@@ -32,6 +33,7 @@ import Tracing
             #expect(attributes?.get("server.address") == "127.0.0.1")
             #expect(attributes?.get("server.port") == .int64(Int64(server.port)))
             #expect(attributes?.get("http.response.status_code") == 404)
+            #expect(attributes?.get("error.type") == "404")
             #expect(attributes?.get("connector.path") == "analytics/segment")
             #expect(server.requests.first?.line == "GET /geo?key=s3cr3t%2F%2B&also=s3cr3t%2F%2B HTTP/1.1")
             #expect(
@@ -55,6 +57,7 @@ import Tracing
             let fields = server.requests.first?.fields
             #expect(trace != nil && fields?[InMemoryTracer.traceIDKey] == trace)
             #expect(tracer.finishedSpans.map(\.operationName) == ["GET", "caller"])
+            #expect(tracer.finishedSpans.first?.attributes.get("error.type") == nil)
             #expect(Set(tracer.finishedSpans.map(\.traceID)).count == 1)
             server.stop()
         }
@@ -69,6 +72,8 @@ import Tracing
             let end = await plugin.request("POST", server.url("/{{secret:key}}"))
             #expect(end.status != CONNECTOR_OK)
             #expect(tracer.finishedSpans.map(\.status?.code) == [.error])
+            let code = ConnectorError.Code(abiStatus: end.status)?.rawValue ?? ""
+            #expect(tracer.finishedSpans.first?.attributes.get("error.type") == .string(code))
             #expect(tracer.activeSpans.isEmpty)
             #expect(!tracer.finishedSpans.contains { "\($0.attributes) \($0.errors)".contains("s3cr3t") })
             server.stop()

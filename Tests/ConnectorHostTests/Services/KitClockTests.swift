@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import Testing
 
 @testable import ConnectorKit
@@ -28,6 +29,18 @@ import Testing
         }
         while clock.timerCount == 0 { await Task.yield() }
         return task
+    }
+
+    @Test func `without clock/1 a request has the time that it is given, too`() async throws {
+        let before = SystemTime.monotonic()
+        let now = SystemClock().monotonic
+        #expect(before <= now && now <= SystemTime.monotonic())
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let side = try KitSide()
+        let url = try #require(HTTPURL(server.url()))
+        #expect(try await side.http.send(HTTPRequest(.get, url, timeout: .seconds(60))).status == 200)
+        side.connection.close()
     }
 
     @Test func `a wait ends with its timer`() async throws {

@@ -83,6 +83,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 65536])
+    func `a redirect before the end of the body is followed without the rest`(_ size: Int) async throws {
+        let lines = ScriptLine()
+        let other = LoopbackServer { _ in .response(200, [], Array("moved".utf8)) }
+        let server = LoopbackServer(readsRequests: false) { _ in
+            .written { write in
+                write(Array("HTTP/1.1 303 Elsewhere\r\nLocation: \(other.url())\r\nContent-Length: 0\r\n\r\n".utf8))
+                // Reads nothing more, so that large parts do not leave.
+                _ = lines.next()
+            }
+        }
+        defer {
+            lines.send(nil)
+            server.stop()
+            other.stop()
+        }
+        let line = try KitSide()
+        let request = HTTPRequest(.put, try #require(HTTPURL(server.url())))
+        // Without an end: only the redirect ends it.
+        let upload = HTTPUpload { () throws(PluginError) in [UInt8](repeating: 0, count: size) }
+        let stream = try await line.http.stream(request, body: upload, silence: nil)
+        #expect(String(decoding: try await stream.response(limit: 99).body, as: UTF8.self) == "moved")
+        #expect(other.requests.first?.line == "GET / HTTP/1.1")
+        line.connection.close()
+    }
+
     @Test func `a stream that is released ends its request`() async throws {
         let server = LoopbackServer { _ in .stall }
         defer { server.stop() }
@@ -92,6 +118,32 @@ import Testing
         task.cancel()
         await #expect(throws: PluginError.self) { _ = try await task.value }
         await line.plugin.gate.stopAndAwaitCallbacks()
+    }
+
+    @Test func `a stream after the end of its instance does not read the host's table`() async throws {
+        let line = try KitSide()
+        let table = UnsafeMutablePointer<connector_http>.allocate(capacity: 1)
+        defer { unsafe table.deallocate() }
+        unsafe table.initialize(to: try #require(line.plugin.http).pointee)
+        let http = unsafe HostHTTP(line.connection, UnsafePointer(table), clock: line.clock)
+        line.connection.close()
+        // Whatever is there now.
+        unsafe table.pointee.struct_size = 0
+        let error = await #expect(throws: PluginError.self) {
+            _ = try await http.stream(HTTPRequest(.get, try #require(HTTPURL("http://127.0.0.1"))))
+        }
+        #expect(error?.status == .notOpen)
+    }
+
+    @Test func `a URL with a segment that servers resolve is not sent`() async throws {
+        let server = LoopbackServer { _ in .response(200) }
+        defer { server.stop() }
+        let line = try KitSide()
+        let request = HTTPRequest(.get, try #require(HTTPURL(server.url())).appending("users", "..", "notes"))
+        let sent = await #expect(throws: PluginError.self) { _ = try await line.http.send(request) }
+        let streamed = await #expect(throws: PluginError.self) { _ = try await line.http.stream(request) }
+        #expect(sent?.status == .invalid && streamed?.status == .invalid && server.requests.isEmpty)
+        line.connection.close()
     }
 
     @Test func `a closed gate ends a stream that is waiting`() async throws {

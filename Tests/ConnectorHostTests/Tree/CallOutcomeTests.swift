@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorConfiguration
 import ConnectorHostTesting
 import ConnectorManifest
 import InMemoryLogging
@@ -230,5 +231,49 @@ import Testing
         }
         _ = try await outcomes(test)
         #expect(try test.gate("group").calls?.total == 2)
+    }
+
+    @Test func `a connector whose simulation begins or ends is counted anew`() async throws {
+        let test = try await opened(leaf("group"))
+        _ = try await outcomes(test)
+        let connectors = test.host.configuration.connectors
+        test.host.current.publish { before in
+            Tree(
+                connectors,
+                after: before,
+                metering: Metering(clock: ManualHostClock()),
+                logger: Logger(label: "test"),
+                plan: { _, gate in
+                    GatePlan(
+                        GatePlan.Members(
+                            path: gate.path,
+                            plugin: gate.plan.plugin,
+                            configuration: gate.plan.configuration,
+                            timeout: gate.plan.timeout,
+                            retry: gate.plan.retry,
+                            simulated: .vendor
+                        )
+                    )
+                },
+                makeGate: { before[$0.path]?.gate ?? before.gates[0] }
+            )
+        }
+        #expect(try test.gate("group").calls == nil)
+        _ = try await outcomes(test)
+        #expect(try test.gate("group").calls?.total == 1)
+    }
+
+    @Test func `failures whose codes are beyond the limit are counted, and logged, as those of one code`() {
+        let handler = handler
+        let logger = Logger(label: "test") { _ in handler }
+        let tally = CallTally("gate", Metering(clock: ManualHostClock()), logger: logger) {}
+        _ = tally.begin()
+        for number in 1...1000 {
+            let code = ConnectorError.Code(rawValue: "invented-\(number)")
+            tally.fail(ConnectorError(code, "it failed"), of: "answer", isHidden: true)
+        }
+        #expect(tally.counters?.failures == 1000)
+        // The first of each code, and of those beyond the limit the first, the tenth and the hundredth.
+        #expect(lines().count == ConnectorError.Code.countLimit + 3)
     }
 }

@@ -129,7 +129,7 @@ import Testing
         #expect(files.changes.values.map(\.configuration) == [[files.file]])
     }
 
-    @Test(arguments: [ENOSPC, EMFILE])
+    @Test(arguments: [ENOSPC, EMFILE, EACCES])
     func `without events the files are polled, which is said with the reason, until events are there`(_ number: Int32)
         async
     {
@@ -139,6 +139,7 @@ import Testing
         await files.clock.timer(dueAfter: FileWatcher.pollingInterval)
         let mode = files.modes.values.first
         #expect(mode?.hasEvents == false && mode?.reason?.contains("errno \(number)") == true)
+        #expect(mode?.reason?.contains("raise fs.inotify.max_user_watches") == (number != EACCES))
         files.write(Self.text("b"))
         files.clock.advance(by: FileWatcher.pollingInterval)
         await files.clock.advance(toTimerAfter: FileWatcher.quiet)

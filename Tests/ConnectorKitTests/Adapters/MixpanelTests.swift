@@ -89,6 +89,22 @@ internal import Testing
         #expect(error?.status == .unauthorized)
     }
 
+    @Test func `a group that one kind of profile rejects is retried while the other fails, in whichever order`()
+        async throws
+    {
+        let (rejected, away) = ((200, #"{"status":0,"error":"no"}"#), (503, "away"))
+        var group = AnalyticsEvent(.group, userId: "u")
+        group.groupId = "g"
+        group.traits = ["seats": 5]
+        let events = [.track("a", userId: "u"), group]
+        for (users, groups) in [(rejected, away), (away, rejected)] {
+            let answers = try await mixpanel(ScriptedHTTP(Self.imported, users, groups)).deliver(events)
+            #expect(answers.map(\.outcome) == [.accepted, .retry])
+        }
+        let answers = try await mixpanel(ScriptedHTTP(Self.imported, Self.updated, rejected)).deliver(events)
+        #expect(answers.map(\.outcome) == [.accepted, .rejected])
+    }
+
     @Test func `a profile with status 0 is rejected in Mixpanel's words`() async throws {
         let answers = try await mixpanel(ScriptedHTTP((200, #"{"status":0,"error":"no token"}"#)))
             .deliver([AnalyticsEvent(.identify, userId: "u")])

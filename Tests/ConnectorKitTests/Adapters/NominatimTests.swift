@@ -70,7 +70,7 @@ internal import Testing
         let clock = StoppedClock()
         let nominatim = try nominatim(ScriptedHTTP((200, "[]"), (200, "[]")), clock: clock)
         _ = try await nominatim.geocode(GeocodeRequest(.text("a")))
-        try await Deadline.$current.withValue(500_000_000) { () async throws in
+        try await Deadline.apply(500_000_000) { () async throws in
             let error = await #expect(throws: PluginError.self) {
                 _ = try await nominatim.geocode(GeocodeRequest(.text("b")))
             }

@@ -24,6 +24,16 @@ internal import Testing
         #expect(await failure { try await webdav.uploadPart(part, of: upload.id, at: 0) }?.status == .notFound)
     }
 
+    @Test func `too many uploads at once are refused, and one that ends makes room`() async throws {
+        let webdav = try webdav(ScriptedHTTP())
+        var ids: [String] = []
+        for number in 0..<256 { ids.append(try await webdav.createUpload(FileUploadRequest("\(number)")).id) }
+        let request = FileUploadRequest("more")
+        #expect(await failure { _ = try await webdav.createUpload(request) }?.status == .rateLimited)
+        try await webdav.abortUpload(ids[0])
+        _ = try await webdav.createUpload(request)
+    }
+
     /// Sends parts of 1 MiB, each of bytes with its number.
     private func send(_ numbers: ClosedRange<UInt8>, of upload: FileUpload, to webdav: WebDAV) async throws {
         for number in numbers {
@@ -176,14 +186,16 @@ internal import Testing
         #expect(moves(move).count == 1)
     }
 
-    @Test func `a put that fails leaves nothing behind`() async throws {
+    @Test func `a put that fails leaves nothing behind, even if the call has run out of time`() async throws {
         let http = http([(404, ""), (507, "full"), (404, "")])
         let webdav = try webdav(http)
         let upload = try await webdav.createUpload(FileUploadRequest("a"))
         try await webdav.uploadPart([1, 2, 3], of: upload.id, at: 0)
-        let error = await failure { _ = try await webdav.completeUpload(upload.id, size: 3, digest: nil) }
+        let error = await failure {
+            try await Deadline.apply(7) { _ = try await webdav.completeUpload(upload.id, size: 3, digest: nil) }
+        }
         #expect(error?.status == .unavailable && error?.isRetryable == false)
-        #expect(http.requests.map(\.method) == [.propfind, .put, .delete])
+        #expect(http.requests.map(\.method) == [.propfind, .put, .delete] && http.deadlines == [7, 7, .max])
         #expect(http.paths[1] == http.paths[2] && http.paths[1].hasPrefix("/files/.connector-uploads/"))
     }
 

@@ -97,6 +97,21 @@ final class LineInstance {
         }
     }
 
+    /// Calls an operation that ends at once, and leaves a task behind that asks after a signal.
+    func leave(_ operation: UInt64, deadline: UInt64, asking signal: OneShot<Void>) -> Int32 {
+        unsafe call(operation, deadline: deadline) { call, error in
+            unsafe Line.perform(LinePlugin.self, instance, UnsafeRawPointer(call), UnsafeMutableRawPointer(error)) {
+                { plugin in
+                    Task {
+                        await signal.wait()
+                        _ = try? await plugin.ask()
+                    }
+                    return nil
+                }
+            }
+        }
+    }
+
     /// Calls `remember`, as a generated function does.
     func remember(_ operation: UInt64, _ key: String) -> Int32 {
         unsafe call(operation) { call, error in

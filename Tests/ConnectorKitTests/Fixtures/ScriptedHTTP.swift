@@ -18,6 +18,7 @@ final class ScriptedHTTP: HTTPService {
     private struct State {
         var answers: [Answer]
         var requests: [HTTPRequest] = []
+        var deadlines: [UInt64] = []
         /// Those whose bodies come in parts, from their beginning on.
         var beginning: [HTTPRequest] = []
     }
@@ -38,6 +39,9 @@ final class ScriptedHTTP: HTTPService {
 
     /// Everything that was sent so far.
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+    /// The deadlines of the calls that sent the requests.
+    var deadlines: [UInt64] { state.withLock { $0.deadlines } }
 
     /// Every request whose body comes in parts, from its beginning on, without its body.
     var beginning: [HTTPRequest] { state.withLock { $0.beginning } }
@@ -63,6 +67,7 @@ final class ScriptedHTTP: HTTPService {
         }
         let answer = state.withLock { [request] state -> Answer? in
             state.requests.append(request)
+            state.deadlines.append(Deadline.current)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
         switch answer {

@@ -20,6 +20,9 @@ final class StoppedClock: ClockService {
 
     var monotonic: UInt64 { state.withLock { $0.nanoseconds } }
 
+    /// Reads 0 from now on, as a host's clock does once the host has closed.
+    func close() { state.withLock { $0.nanoseconds = 0 } }
+
     /// How long everybody slept.
     var sleeps: [Duration] { state.withLock { $0.sleeps } }
 

@@ -4,6 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorCapabilities
 internal import ConnectorKit
+internal import Synchronization
 internal import Testing
 
 /// Doubles for the gates that a plugin uses, and the typed values over them.
@@ -38,6 +39,9 @@ internal import Testing
         #expect(places.count == 1)
         let database = host(["id": "7", "data": ["a": 1]]).gate("it", as: UsedDatabase.self)
         #expect(try await database.get("7", in: "things").id == "7")
+        let twice = DatabaseQuery([.init("a", .less, 1), .init("a", .less, 2)])
+        let refused = await #expect(throws: PluginError.self) { try await database.query(twice, in: "things") }
+        #expect(refused?.status == .invalid)
     }
 
     @Test func `an answer that breaks the capability's rules is the used gate's fault`() async throws {
@@ -103,6 +107,50 @@ internal import Testing
         #expect(try await files.list().files.map(\.path) == ["b.txt"])
         let missing = await #expect(throws: PluginError.self) { try await files.head("a/one.txt") }
         #expect(missing?.status == .notFound)
+    }
+
+    @Test func `an upload is given up even if the call has run out of time`() async throws {
+        let deadlines = Mutex<[String: UInt64]>([:])
+        let host = Host(
+            gates: GateDoubles([
+                "it": { operation, _ throws(PluginError) in
+                    deadlines.withLock { $0[operation] = Deadline.current }
+                    guard operation == "uploadPart" else { return FileUpload(id: "u", partSize: 1).json }
+                    throw PluginError(.timedOut, "the deadline passed")
+                }
+            ])
+        )
+        let error = await #expect(throws: PluginError.self) {
+            try await Deadline.apply(7) { try await host.gate("it", as: UsedFiles.self).put("a", [1]) }
+        }
+        #expect(error?.status == .timedOut)
+        #expect(deadlines.withLock(\.self) == ["createUpload": 7, "uploadPart": 7, "abortUpload": .max])
+    }
+
+    @Test func `files that change, and parts and sizes that do not fit, are refused as by a store`() async throws {
+        let double = FilesDouble(partSize: 3)
+        let gate = Host(gates: GateDoubles(["it": double.double])).gate("it")
+        let upload: JSONValue = try await gate.call("createUpload", ["file": ["path": "a"]])["upload"] ?? .null
+        func add(_ bytes: [UInt8], at offset: Int64) async throws {
+            let content: JSONValue = ["base64": .string(Base64.encode(bytes))]
+            _ = try await gate.call("uploadPart", ["upload": upload, "offset": .integer(offset), "content": content])
+        }
+        func status(_ body: () async throws -> Void) async -> PluginStatus? {
+            await #expect(throws: PluginError.self) { try await body() }?.status
+        }
+        try await add([1, 2, 3], at: 0)
+        for offset in [Int64.min, -3, 1, 6] { #expect(await status { try await add([4], at: offset) } == .invalid) }
+        #expect(await status { try await add([], at: 3) } == .invalid)
+        for _ in 1...2 { try await add([4], at: 3) }
+        #expect(await status { try await add([5], at: 4) } == .invalid)
+        let short = await status { _ = try await gate.call("completeUpload", ["upload": upload, "size": 3]) }
+        #expect(short == .invalid && double["a"] == nil)
+        let tag = try await gate.call("completeUpload", ["upload": upload, "size": 4])["tag"] ?? .null
+        #expect(double["a"] == [1, 2, 3, 4])
+        let arguments: JSONObject = ["path": "a", "offset": 0, "count": 4, "tag": tag]
+        #expect(try await gate.call("get", arguments)["base64"] == "AQIDBA==")
+        _ = try await gate.call("copy", ["source": "a", "destination": "a"])
+        #expect(await status { _ = try await gate.call("get", arguments) } == .conflict)
     }
 
     @Test func `an optional gate is nil if nothing is bound to it`() async throws {

@@ -66,10 +66,29 @@ internal import Testing
         #expect(source.contains("Line.encode(try await plugin.`deliver`(events: Line.argument(a0, \"events\")))"))
     }
 
+    @Test func `operations that share a name and a symbol share one function`() throws {
+        let text = """
+            {"manifest":1,"id":"both","version":"1.0.0","abi":[1,1],"entry":"both_entry",
+             "capabilities":{"analytics/1":["flush"],"crash/1":["flush"]}}
+            """
+        let manifest = try Manifest(parsing: Array(text.utf8), file: "both.connector.json")
+        var generator = PluginSourceGenerator(manifest, text: Array(text.utf8), file: "both.connector.json")
+        let source = try generator.source()
+        #expect(generator.problems.isEmpty)
+        #expect(source.split(separator: "@c(both_flush)").count == 2)
+        #expect(source.split(separator: "\"both_flush\": Line.address(").count == 2)
+    }
+
     @Test(arguments: [
         (#""a-b":{"symbol":"x","signature":"()"}"#, "cannot be the name of a method"),
         (#""a":{"symbol":"x.y","signature":"()"}"#, "cannot be the name of a function"),
-        (#""a":{"symbol":"x","signature":"(s: cstring)"}"#, "cstring is for foreign libraries"),
+        (#""a":{"symbol":"x","signature":"(s: cstring)"}"#, "cstring is for foreign libraries; a plugin takes string"),
+        (#""a":{"symbol":"x","signature":"(b: bytes32)"}"#, "bytes32 is for foreign libraries; a plugin takes bytes"),
+        (#""a":{"symbol":"x","signature":"()"},"b":{"symbol":"x","signature":"()"}"#, "give mine/1 b a symbol"),
+        (
+            #""get":{"symbol":"x","signature":"(s: json)"}},"yours/1":{"get":{"symbol":"x","signature":"(s: string)"}"#,
+            "x already calls the method of mine/1 get; give yours/1 get a symbol of its own"
+        ),
         (#""a":{"symbol":"x","signature":"(h: handle) async"}"#, "takes no handle"),
     ])
     func `what Swift cannot say is reported with its place`(_ operations: String, _ expected: String) throws {

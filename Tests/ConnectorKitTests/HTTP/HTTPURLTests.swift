@@ -18,6 +18,16 @@ internal import Testing
         #expect(grown.description == "https://example.com/v1/a%2Fb/..%3Fx?q=x%26y%3Dz%20%23%C3%A9")
     }
 
+    @Test(arguments: [".", ".."])
+    func `a segment that no encoding protects is refused`(_ segment: String) throws {
+        let url = try #require(HTTPURL("https://example.com/v1"))
+        let error = #expect(throws: PluginError.self) {
+            try url.appending("users", segment).appending("notes").with("q", "x").check()
+        }
+        #expect(error?.status == .invalid)
+        try url.appending("...", ".a", "a..", "./..").check()
+    }
+
     @Test func `data that looks like a placeholder is encoded, a placeholder is not`() throws {
         let url = try #require(HTTPURL("https://example.com"))
         let grown = url.with("q", "{{secret:key}}").with("key", SecretPlaceholder(field: "key"))

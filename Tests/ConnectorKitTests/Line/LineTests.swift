@@ -72,6 +72,18 @@ internal import Testing
         #expect(host.completions == [.init(operation: 3, status: 0, result: #"{"is":"so"}"#)])
     }
 
+    @Test func `a task that a call has left behind has no deadline`() async {
+        let host = LineHost()
+        let instance = LineInstance(host)
+        let signal = OneShot<Void>()
+        #expect(instance.leave(3, deadline: 99, asking: signal) == 0)
+        #expect(host.completions.map(\.operation) == [3])
+        signal.send()
+        while host.lastRequest == nil { await Task.yield() }
+        #expect(host.lastRequest?.deadline == .max)
+        host.answer(1, status: 200, body: "1")
+    }
+
     @Test func `an answer that is not JSON breaks the protocol, with its beginning`() async {
         let host = LineHost()
         let instance = LineInstance(host)

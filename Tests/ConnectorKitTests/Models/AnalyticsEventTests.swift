@@ -39,6 +39,24 @@ internal import Testing
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
+    @Test(arguments: [
+        (#"{"All":false,"Mixpanel":true}"#, "event.integrations excludes \"All\""),
+        (#"{"All":true,"Google Analytics":false}"#, "event.integrations excludes \"Google Analytics\""),
+        ("false", "event.integrations must be an object"), (#"["Mixpanel"]"#, "event.integrations must be an object"),
+    ])
+    func `an event that may not reach every destination is refused`(_ integrations: String, _ expected: String) throws {
+        let text = #"{"type":"track","userId":"u","event":"E","integrations":\#(integrations)}"#
+        let json = try JSONValue(parsing: text)
+        let error = #expect(throws: ConnectorError.self) { try AnalyticsEvent(json: json) }
+        #expect(error?.code == .invalid && error?.message.hasPrefix(expected) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: ["{}", "null", #"{"All":true}"#, #"{"Amplitude":{"session_id":7}}"#])
+    func `an event for every destination is accepted`(_ integrations: String) throws {
+        let text = #"{"type":"track","userId":"u","event":"E","integrations":\#(integrations)}"#
+        #expect(try AnalyticsEvent(json: JSONValue(parsing: text)).json["integrations"] == nil)
+    }
+
     @Test func `an event without an identifier gets one of its own`() throws {
         let json: JSONValue = ["event": "E", "userId": "u"]
         let first = try AnalyticsEvent(json: json, as: .track)

@@ -26,6 +26,26 @@ internal import Testing
     }
 
     @Test(arguments: [
+        DatabaseQuery([.init("n", .greater, 1), .init("n", .greater, 5)]),
+        DatabaseQuery([.init("n", .equal, 1), .init("a", .equal, 2), .init("n", .equal, 1)]),
+        DatabaseQuery(sort: [.init("-n")]), DatabaseQuery(sort: [.init("-\u{301}n")]),
+    ])
+    func `a query that JSON cannot hold is refused`(_ query: DatabaseQuery) throws {
+        #expect(try DatabaseQuery(json: query.json) != query)
+        #expect(throws: ConnectorError.self) { try query.check() }
+    }
+
+    @Test(arguments: [
+        DatabaseQuery([.init("n", .greater, 1), .init("n", .less, 5), .init("a", .equal, "x")], sort: [.init("n-")]),
+        DatabaseQuery([.init("\u{e9}", .equal, 1), .init("e\u{301}", .equal, 2)]),
+        DatabaseQuery(sort: [.init("-n", descending: true), .init("\u{301}n", descending: true)]),
+    ])
+    func `any other query is in its JSON as it is`(_ query: DatabaseQuery) throws {
+        try query.check()
+        #expect(try DatabaseQuery(json: query.json) == query)
+    }
+
+    @Test(arguments: [
         (#"{"wher":{}}"#, "query has no member \"wher\""), (#"{"where":{"a":{"gr":1}}}"#, "no comparison \"gr\""),
         (#"{"where":{"a":{}}}"#, "query.where.a needs a comparison"),
         (#"{"where":{"a":[1]}}"#, "query.where.a is an array"),

@@ -280,11 +280,22 @@ internal import Testing
         #expect(uploads == [])
     }
 
+    @Test func `an upload that is created as the host closes does no harm`() async throws {
+        let folder = try await opened()
+        try await clock.sleep(for: .seconds(5))
+        var ids = [try await folder.createUpload(FileUploadRequest("a")).id]
+        clock.close()
+        ids.append(try await folder.createUpload(FileUploadRequest("b")).id)
+        for id in ids { try await folder.abortUpload(id) }
+        #expect(uploads == [])
+        await folder.close()
+    }
+
     @Test func `a call that is over when its turn comes does nothing`() async throws {
         let folder = try await opened()
         try await clock.sleep(for: .seconds(1))
         let late = await failure {
-            try await Deadline.$current.withValue(clock.monotonic) { _ = try await put("x", at: "a", folder) }
+            try await Deadline.apply(clock.monotonic) { _ = try await put("x", at: "a", folder) }
         }
         #expect(late?.status == .timedOut)
         #expect(await failure { _ = try await folder.head("a") }?.status == .notFound)

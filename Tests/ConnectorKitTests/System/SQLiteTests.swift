@@ -224,7 +224,7 @@ internal import Testing
         let other = try connection()
         try other.run("BEGIN IMMEDIATE")
         let waiting = await failure {
-            try await Deadline.$current.withValue(clock.monotonic + 4) {
+            try await Deadline.apply(clock.monotonic + 4) {
                 _ = try await sqlite.create(["a": 1], in: "c", id: "a")
             }
         }
@@ -235,7 +235,7 @@ internal import Testing
         for id in 0..<100 { _ = try await sqlite.create(record, in: "c", id: "\(id)") }
         let conditions = (0..<20).map { DatabaseQuery.Filter("none\($0)", .notEqual, 1) }
         let working = await failure {
-            try await Deadline.$current.withValue(clock.monotonic + 2) {
+            try await Deadline.apply(clock.monotonic + 2) {
                 _ = try await sqlite.query(DatabaseQuery(conditions), in: "c")
             }
         }

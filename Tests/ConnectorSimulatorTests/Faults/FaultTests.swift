@@ -25,6 +25,20 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            "segment:retry-after=1,status=503,times=2,code=busy",
+            "segment:status=503,code=busy,header=Retry-After:1,times=2"
+        ),
+        ("kinto:path=/v1,slow=1.5s,method=post", "kinto:slow=1500ms,method=POST,path=/v1"),
+        ("*:truncated", "*:truncated"),
+    ])
+    func `a fault has a text that reads as the same fault`(text: String, expected: String) throws {
+        let fault = try Fault(text, vendors: vendors)
+        #expect(fault.description == expected)
+        #expect(try Fault(expected, vendors: vendors) == fault)
+    }
+
+    @Test(arguments: [
         ("*:reset", Fault.Answer.reset), ("kinto:truncated", .truncated), ("kinto:garbage", .garbage),
         ("kinto:portal", .portal), ("*:empty", .empty),
         ("kinto:slow=250ms", .unchanged), ("kinto:code=107", .failure(status: nil, code: "107")),

@@ -101,6 +101,8 @@ import Testing
         #expect(simulator.answer(request).response.status == 200)
         request.fields["Content-Encoding"] = "br"
         #expect(simulator.answer(request).response.status == 415)
+        request.fields["Content-Encoding"] = String(repeating: "identity,", count: 6)
+        #expect(simulator.answer(request).response.status == 415)
     }
 
     @Test func `what was received can be read back without credentials, and forgotten`() throws {
@@ -181,6 +183,25 @@ import Testing
         #expect(simulator.answer(SimulatedRequest("POST", "/_faults")).response.status == 405)
         let foreign = SimulatedRequest("PUT", "/_faults", headers: ["Origin": "http://evil.example"])
         #expect(simulator.answer(foreign).response.status == 403)
+    }
+
+    @Test func `faults from the start are listed until they are used up, and HEAD is recorded as it is`() throws {
+        var options = SimulatorOptions()
+        options.vendors = ["photon", "google"]
+        options.faults = try ["photon:status=500,method=HEAD,times=1", "*:status=503,method=GET"].map {
+            try Fault($0, vendors: options.vendors)
+        }
+        let simulator = try Simulator(options)
+        func listed() -> [String?]? {
+            simulator.answer(.get("/_faults")).response.json["faults"]?.array?.map { $0["fault"]?.string }
+        }
+        #expect(listed() == ["photon:status=500,times=1,method=HEAD", "*:status=503,method=GET"])
+        let statuses = ["GET", "HEAD", "HEAD"].map {
+            simulator.answer(SimulatedRequest($0, "/photon/status")).response.status
+        }
+        #expect(statuses == [503, 500, 503])
+        #expect(listed() == ["*:status=503,method=GET"])
+        #expect(simulator.received().map(\.method) == ["GET", "HEAD", "HEAD"])
     }
 
     @Test func `given credentials are accepted instead of those of the demonstration`() throws {

@@ -45,6 +45,20 @@ import Testing
 
     private static let all: JSONObject = ["key": base64("app/"), "range_end": base64("app0")]
 
+    @Test func `a large store without changes to forget takes another request`() throws {
+        var store = EtcdStore()
+        for number: UInt8 in 0..<3 {
+            _ = try store.change { store throws(EtcdFailure) in
+                try store.put([number], [UInt8](repeating: 0, count: EtcdStore.sizeLimit / 4))
+            }
+        }
+        #expect(store.revision == 4)
+        try store.compact(to: store.revision)
+        #expect(store.events.isEmpty)
+        let none = try store.change { store throws(EtcdFailure) in try store.remove(EtcdRange(key: [9], end: nil)) }
+        #expect(none.answer.isEmpty && none.events.isEmpty && store.revision == 4)
+    }
+
     @Test func `keys are kept in order with their revisions, and read by range, limit, order and revision`() throws {
         #expect(try range(Self.all).revision == "1")
         for (key, value) in [("app/b", "2"), ("app/a", "1"), ("app/b", "3"), ("other", "4")] { try put(key, value) }

@@ -90,12 +90,27 @@ import Testing
     @Test func `thousands of points of one time are kept`() {
         var database = InfluxDatabase()
         for number in 0..<8000 {
-            let fields = ["v": InfluxPoint.Field(kind: .integer, value: .integer(Int64(number)))]
-            let point = InfluxPoint(measurement: "m", tags: ["t": "\(number)"], fields: fields, time: 1)
+            let fields = [ExactText("v"): InfluxPoint.Field(kind: .integer, value: .integer(Int64(number)))]
+            let tags = [ExactText("t"): ExactText("\(number)")]
+            let point = InfluxPoint(measurement: ExactText("m"), tags: tags, fields: fields, time: 1)
             #expect(database.insert(point) == nil)
         }
-        #expect(database.points(of: "m").count == 8000)
-        #expect(database.names == ["m"])
+        #expect(database.points(of: ExactText("m")).count == 8000)
+        #expect(database.names == [ExactText("m")])
+    }
+
+    @Test func `names that are only equivalent are kept apart`() {
+        let (short, long) = ("\u{e9}", "e\u{301}")
+        #expect(write("\(short),\(short)=a,\(long)=b \(short)=1i,\(long)=2i 1\n\(long) v=3i 1").status == 204)
+        #expect(values("SELECT v FROM \"\(long)\"") == [3])
+        #expect(values("SELECT \"\(short)\" FROM \"\(short)\"") == [1])
+        #expect(values("SELECT \"\(long)\" FROM \"\(short)\" WHERE \"\(long)\" = 'b'") == [2])
+        #expect(values("SELECT \"\(long)\" FROM \"\(short)\" WHERE \"\(long)\" = 'a'") == [])
+        let names = query("SHOW MEASUREMENTS")["series"]?[0]?["values"]
+        #expect(names == [[.string(long)], [.string(short)]])
+        _ = write("m,t=\(short) v=1i 1\nm,t=\(long) v=2i 1")
+        #expect(query("SELECT v FROM m GROUP BY t")["series"]?.array?.count == 2)
+        #expect(query("SHOW TAG VALUES FROM m WITH KEY = t")["series"]?[0]?["values"]?.array?.count == 2)
     }
 
     @Test(arguments: [

@@ -71,7 +71,9 @@ import Testing
         ("t=not.is.null", [2, 3]), ("t=not.eq.x", [3]), (#"t=in.("x","y,z")"#, [2, 3]), ("or=(n.eq.1,t.eq.x)", [1, 2]),
         (#"and=("n".gte."2",or("t".eq."x","t".is.null))"#, [2]), ("and=(not.or(n.eq.1,n.eq.2))", [3]),
         (#"and=("t".eq."y,z")"#, [3]), ("limit=1&offset=1", [2]), ("order=n.desc", [3, 2, 1]), ("order=t", [1, 2, 3]),
-        ("t=like.x", [2]), ("n=eq.x", []),
+        ("t=like.x", [2]), ("n=eq.x", []), ("and=(not.and(t.eq.x,n.gt.0))", [3]), ("and=(not.or(t.eq.x,n.eq.3))", []),
+        ("and=(not.and(t.eq.x,n.gt.1))", [1, 3]), ("or=(not.and(t.neq.x,n.gt.0),n.eq.3)", [2, 3]),
+        ("and=(not.and(t.is.null,n.eq.1))", [2, 3]),
     ])
     func `conditions and order are obeyed`(_ query: String, _ expected: [Int64]) {
         send("POST", "/things", [["n": 1], ["n": 2, "t": "x"], ["n": 3, "t": "y,z"]])

@@ -47,5 +47,11 @@ import Testing
         #expect(faults.first?.contains("the path \"x\" must begin with /") == true)
         let plugin = #expect(throws: SimulatorError.self) { try Simulator(answers: ["version": 1, "operations": []]) }
         #expect(plugin?.description.contains("ConnectorHost.testing(simulating:)") == true)
+        let event = #expect(throws: SimulatorError.self) {
+            try Simulator(answers: [
+                "version": 1, "answers": [["path": "/"]], "timeline": [["at": "1s", "event": ["name": "reading"]]],
+            ])
+        }
+        #expect(event?.description.contains("a simulator emits no events") == true)
     }
 }

@@ -3,6 +3,7 @@
  *
  * classes.cpp: checks connector/author.hpp with a host of its own. Ends with the number of checks that failed, and says which.
  */
+#include <algorithm>
 #include <connector/author.hpp>
 #include <cstring>
 #include <stdexcept>
@@ -71,8 +72,14 @@ const connector_clock clock_table = [] {
     return table;
 }();
 
+/* The services that the plugin has asked for. */
+std::vector<std::string> asked;
+bool lends = true;
+
 const void *service(void *, const char *id, uint64_t length) {
     const std::string_view name(id, length);
+    asked.emplace_back(name);
+    if (!lends) return nullptr;
     return name == "http/1" ? static_cast<const void *>(&http)
                             : name == "clock/1" ? static_cast<const void *>(&clock_table) : nullptr;
 }
@@ -175,12 +182,47 @@ int main() {
     ask(value);
     answer(503, "");
     CHECK(is_completed(CONNECTOR_UNAVAILABLE, "gate answered HTTP 503"));
+    ask(value);
+    answer(400, "<html>Please log in.</html>");
+    CHECK(is_completed(CONNECTOR_PROTOCOL, "a web page (HTTP 400) came instead of gate's answer"));
     ask([](connector::Call, connector::Response) { throw std::runtime_error("x"); });
     answer(200, "");
     CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
     refusal = CONNECTOR_DENIED;
     ask(value);
     CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_DENIED && completions[0].text == "refused");
+    refusal = CONNECTOR_OK;
+
+    /* Text of others stays within its part of the path. */
+    const auto note = [&](std::string_view name) {
+        perform([&](gate &self, connector::Call call) {
+            connector::Text url("https://x/notes/");
+            self.host.get(std::move(call), std::move(url.encode(name).query("at", "..", 2)), value);
+        });
+    };
+    for (const char *name : {"...", ".a", "../b", ""}) {
+        note(name);
+        CHECK(completions.empty());
+        answer(200, "{\"a\": 1}");
+        CHECK(is_completed(CONNECTOR_OK, "1"));
+    }
+    for (const char *name : {".", ".."}) {
+        note(name);
+        CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_INVALID);
+    }
+
+    /* A plugin that asks nobody needs no services, and asks for none; one that asks somebody is told what is missing. */
+    CHECK(std::count(asked.begin(), asked.end(), "http/1") > 0 && std::count(asked.begin(), asked.end(), "clock/1") == 0);
+    lends = false;
+    asked.clear();
+    void *alone = nullptr;
+    CHECK(plugin.create(&host, named.data(), named.size(), &alone, &error) == CONNECTOR_OK);
+    plugin.open(alone, &call, &error);
+    CHECK(asked.empty());
+    plugin.destroy(alone);
+    ask(value);
+    CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_UNSUPPORTED);
+    CHECK(completions[0].text == "the manifest must require http/1");
 
     /* A synchronous operation. */
     int32_t length = 0;

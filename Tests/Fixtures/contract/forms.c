@@ -31,12 +31,12 @@ CONNECTOR_MANIFEST({
             "texts2": {"symbol": "forms_texts2", "signature": "(a: string, b: bytes?) async -> string"},
             "texts3": {"symbol": "forms_texts3", "signature": "(a: string, b: json, c: string?) async -> string"},
             "silent": {"symbol": "forms_silent", "signature": "(a: string) async"},
-            "mixed": {"symbol": "forms_numbers2", "signature": "(a: f64, b: i64) -> f64"},
-            "optional": {"symbol": "forms_numbers1", "signature": "(a: f64?) -> f64"},
-            "unsigned": {"symbol": "forms_integers1", "signature": "(a: u64) -> u64"},
-            "pair": {"symbol": "forms_numbers1", "signature": "(a: f64) -> (b: f64, c: f64)"},
-            "immediate": {"symbol": "forms_texts1", "signature": "(a: string) -> string"},
-            "numbered": {"symbol": "forms_texts2", "signature": "(a: string, b: i64) async -> json"},
+            "mixed": {"symbol": "forms_mixed", "signature": "(a: f64, b: i64) -> f64"},
+            "optional": {"symbol": "forms_optional", "signature": "(a: f64?) -> f64"},
+            "unsigned": {"symbol": "forms_unsigned", "signature": "(a: u64) -> u64"},
+            "pair": {"symbol": "forms_pair", "signature": "(a: f64) -> (b: f64, c: f64)"},
+            "immediate": {"symbol": "forms_immediate", "signature": "(a: string) -> string"},
+            "numbered": {"symbol": "forms_numbered", "signature": "(a: string, b: i64) async -> json"},
             "calls": {"symbol": "forms_calls", "signature": "() -> i64"},
             "fail": {"symbol": "forms_fail", "signature": "(a: f64) -> f64"},
             "failLater": {"symbol": "forms_fail_later", "signature": "(a: string) async -> json"}
@@ -145,6 +145,17 @@ CONNECTOR_EXPORT int32_t forms_silent(void *instance, const connector_call *call
     (void)error;
     return complete(instance, call, "");
 }
+
+/** A function that is never called, because typed clients in Swift have no ready-made C type for it. */
+#define UNTYPED(name) \
+    CONNECTOR_EXPORT int32_t forms_##name(void) { return CONNECTOR_UNSUPPORTED; }
+
+UNTYPED(mixed)
+UNTYPED(optional)
+UNTYPED(unsigned)
+UNTYPED(pair)
+UNTYPED(immediate)
+UNTYPED(numbered)
 
 CONNECTOR_EXPORT int32_t forms_calls(void *instance, int64_t *result, connector_error *error) {
     (void)instance;

@@ -1,13 +1,13 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The structs of the ABI, as the C headers define and explain them. Authors need none of them.
+//! The structs of the ABI, as the C headers define and explain them. Authors do not need them.
 
 #![allow(missing_docs)]
 
 use std::os::raw::c_void;
 
-// For tests alone: `offset_of!` needs Rust 1.77, and plugins may be built with 1.75, the cargo of Ubuntu 24.04.
+// Only for tests: `offset_of!` needs Rust 1.77, and plugins may be built with 1.75, the cargo of Ubuntu 24.04.
 #[cfg(test)]
 mod layout;
 

@@ -28,7 +28,7 @@ struct Rates: Plugin {
     /// Asks what is left of the account's quota, which proves the key and costs nothing.
     func open() async throws -> [Evidence] {
         let usage = try await answer(to: endpoint.appending("usage.json"), Self.usage)
-        let rest = usage["data"]?["usage"]?["requests_remaining"]?.number.map { "\(Int($0))" } ?? "unknown"
+        let rest = usage["data"]?["usage"]?["requests_remaining"]?.integer.map { "\($0)" } ?? "unknown"
         return [.authenticated("requests left: \(rest)")]
     }
 

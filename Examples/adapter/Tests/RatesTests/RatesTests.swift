@@ -43,6 +43,12 @@ import Testing
         #expect(vendor.last?.url.description == url)
     }
 
+    @Test(arguments: ["1e300", "-1e300", "942.5", "\"942\"", "null"])
+    func `a number of requests left that is not whole is unknown`(_ number: String) async throws {
+        let vendor = Vendor(200, #"{"data": {"app_id": "…", "usage": {"requests_remaining": \#(number)}}}"#)
+        #expect(try await rates(vendor).open() == [.authenticated("requests left: unknown")])
+    }
+
     @Test func `a currency has a rate`() async throws {
         let vendor = Vendor(200, #"{"base": "USD", "rates": {"EUR": 0.8637}}"#)
         #expect(try await rates(vendor).rate(currency: "EUR") == 0.8637)

@@ -11,8 +11,8 @@
  *   CONNECTOR_ENTRY(rates_plugin, Rates)
  *
  * An operation is an exported function whose prototype follows from its signature (operation.h); its body is
- * connector::perform, or connector::answer if it is synchronous. No exception leaves one: it becomes an error. A class is used
- * from several threads at once unless the manifest says otherwise.
+ * connector::perform, or connector::answer if it is synchronous. No exception leaves an operation: it becomes an
+ * error. A class is used from several threads at once unless the manifest says otherwise.
  */
 #ifndef CONNECTOR_AUTHOR_HPP
 #define CONNECTOR_AUTHOR_HPP
@@ -79,13 +79,13 @@ private:
     std::variant<Value, Error> content;
 };
 
-/** One value of a JSON text, borrowed: valid as long as the text. Nothing of it throws but for want of memory. */
+/** One value of a JSON text, borrowed: valid as long as the text. Its functions throw only for want of memory. */
 class Json {
 public:
     Json() noexcept : value(connector_json_none()) {}
     explicit Json(connector_json value) noexcept : value(value) {}
 
-    /** The value of a whole text; nothing if it is not JSON, or nested deeper than CONNECTOR_JSON_DEPTH. */
+    /** The value of a whole text; nothing if connector_json_parse finds none. */
     static Json parse(std::string_view text) noexcept { return Json(connector_json_parse(text.data(), text.size())); }
 
     /** Whether there is a value. */
@@ -142,7 +142,7 @@ private:
     connector_json value;
 };
 
-/** A text that grows, for JSON and URLs. Without memory it is incomplete, which whoever takes it says. */
+/** A growing text, for JSON and URLs. Out of memory it is incomplete, which every function that takes it reports. */
 class Text {
 public:
     Text() noexcept : content{nullptr, 0, 0, 0} {}
@@ -154,20 +154,20 @@ public:
     }
     ~Text() { connector_text_free(&content); }
 
-    /** As it is. */
+    /** Appends text as it is. */
     Text &put(std::string_view part) noexcept { return connector_text_bytes(&content, part.data(), part.size()), *this; }
-    /** Percent-encoded, for a part of a URL. */
+    /** Appends text percent-encoded, for a part of a URL; see connector_text_encode. */
     Text &encode(std::string_view part) noexcept {
         return connector_text_encode(&content, part.data(), part.size()), *this;
     }
-    /** A name and its value, percent-encoded, for the query of a URL; nothing if the value is null. */
+    /** Appends a name and its value, percent-encoded, to the query of a URL; nothing if the value is null. */
     Text &query(const char *name, const char *value, uint64_t length) noexcept {
         return connector_text_query(&content, name, value, static_cast<std::size_t>(length)), *this;
     }
     Text &query(const char *name, uint64_t number) noexcept {
         return connector_text_query_number(&content, name, number), *this;
     }
-    /** JSON, with a comma before it if there is a value. */
+    /** Appends JSON, with a comma before it if it follows a value. */
     Text &open(char bracket) noexcept { return connector_text_open(&content, bracket), *this; }
     Text &close(char bracket) noexcept { return connector_text_close(&content, bracket), *this; }
     Text &key(std::string_view name) noexcept { return string(name).put(":"); }
@@ -195,6 +195,8 @@ public:
         return {reinterpret_cast<const char *>(response->body), static_cast<std::size_t>(response->body_length)};
     }
     Json json() const noexcept { return Json::parse(body()); }
+    /** Whether the body is a web page, which no vendor's API returns. */
+    bool is_page() const noexcept { return connector_is_page(response); }
     std::optional<std::string_view> header(const char *name) const noexcept {
         std::size_t length = 0;
         const char *value = connector_header(response, name, &length);
@@ -221,7 +223,7 @@ public:
     void complete() noexcept { succeed(nullptr, 0); }
     /** Completes with a string or JSON, or with bytes. */
     void complete(std::string_view result) noexcept {
-        /* A result that is empty is one all the same, so it has an address. */
+        /* An empty result is still a result, so it needs an address. */
         succeed(result.data() == nullptr ? "" : result.data(), result.size());
     }
     void complete(Text result) noexcept {
@@ -290,8 +292,9 @@ public:
     }
 
     /**
-     * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the host, if
-     * it is of HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size and deadline.
+     * Sends a request for a call, and hands the call and the response to `answered(Call, Response)`, on a thread of the
+     * host, if the response is HTTP 2xx. Any other end completes the call as failed. `request` needs no URL, size or
+     * deadline. The manifest must require http/1, and name clock/1 for a Retry-After that is a date.
      */
     template <class Answered>
     void send(Call call, connector_http_request request, Text url, Answered answered) const {
@@ -303,28 +306,20 @@ public:
         const uint64_t deadline = call.deadline();
         auto exchange = std::make_unique<Exchange>(Exchange{gate, std::move(call), std::move(answered)});
         connector_error error = connector_error_of("");
-        uint64_t identifier = 0;
-        if (url.raw()->is_incomplete) return exchange->call.fail({CONNECTOR_FAILED, "out of memory"});
-        request.struct_size = sizeof request;
-        request.url = url.view().data();
-        request.url_length = url.view().size();
-        request.deadline_ns = deadline;
         const connector_http_done done = [](void *user, int32_t status, const connector_http_response *response,
                                             const connector_error *reason) {
             const std::unique_ptr<Exchange> exchange(static_cast<Exchange *>(user));
-            const connector_clock *clock = exchange->gate->clock;
             if (status != CONNECTOR_OK) {
                 connector_error error = connector_error_of("");
                 connector_fail(&error, status, "the host answered with status %d", static_cast<int>(status));
                 exchange->call.fail(reason == nullptr ? error : *reason);
             } else if (!connector_is_success(response->status)) {
-                exchange->call.fail(connector_error_of_response(response, exchange->gate->vendor_static,
-                                                                clock->wall_ns(clock->context)));
+                exchange->call.fail(connector_gate_error(exchange->gate, response));
             } else {
                 guarded([&] { exchange->answered(std::move(exchange->call), Response(response)); }, [](const char *) {});
             }
         };
-        const int32_t status = gate->http->request(gate->http->context, &request, done, exchange.get(), &identifier, &error);
+        const int32_t status = connector_gate_send(gate, &request, url.raw(), deadline, done, exchange.get(), &error);
         if (status == CONNECTOR_OK) return (void)exchange.release();
         /* `done` never runs for a request that was refused. */
         if (error.code == CONNECTOR_OK) connector_fail(&error, status, "the host refused the request");
@@ -337,7 +332,7 @@ private:
     const connector_gate *gate;
 };
 
-/** What the host holds: the class, and what its gate has. */
+/** What the host holds: the object, and what every gate has. */
 template <class Gate> struct Instance {
     connector_gate gate = {};
     std::unique_ptr<Gate> value;
@@ -383,17 +378,18 @@ int32_t create(const char *vendor_static, const connector_host *host, const char
     guarded(
         [&] {
             auto self = std::make_unique<Instance<Gate>>();
-            if ((status = connector_gate_create(&self->gate, host, vendor_static, error)) != CONNECTOR_OK) return;
+            self->gate = {host, nullptr, nullptr, vendor_static};
             auto made = Gate::create(Host(&self->gate), Json::parse({config, static_cast<std::size_t>(length)}));
             if (!made) return (void)(status = made.error().write(error, vendor_static));
             self->value = std::move(*made);
             *instance = self.release();
+            status = CONNECTOR_OK;
         },
         [&](const char *reason) { status = connector_fail(error, CONNECTOR_FAILED, "%s", reason); });
     return status;
 }
 
-/** Defines the entry function of a plugin, whose gates are of a class; its name is the domain of errors. */
+/** Defines the entry function of a plugin whose gates are of a class; the name of the class is the domain of errors. */
 #define CONNECTOR_ENTRY(symbol, Gate)                                                                                  \
     CONNECTOR_EXPORT const connector_plugin *symbol(void) {                                                            \
         static const connector_plugin plugin = ::connector::table<Gate>(                                               \

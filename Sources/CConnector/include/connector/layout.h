@@ -1,9 +1,10 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * layout.h: the layout of every struct of the ABI on 64-bit platforms, as one table. To include it is to assert it, in C99, C11
- * and C++17, with the compiler and flags that a plugin is built with. `make layout` writes the assertions of Rust and Swift from
- * it. A field may be added at the end of a struct, which makes its size grow; an offset never changes.
+ * layout.h: the layout of every struct of the ABI on 64-bit platforms, as one table. Including it asserts the layout,
+ * in C99, C11 and C++17, with the compiler and flags that a plugin is built with. `make layout` writes the assertions
+ * for Rust and Swift from it. A field may be added at the end of a struct, which makes its size grow; an offset never
+ * changes.
  */
 #ifndef CONNECTOR_LAYOUT_H
 #define CONNECTOR_LAYOUT_H

@@ -23,11 +23,11 @@
  *   -> string, bytes, json  connector_bytes_owned *, filled in by the callee (synchronous)
  *   -> (a: T, b: U)         several results with names, in order, each as above; synchronous only
  *
- * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only one
- * result, and has no out parameters; put several values into json. An operation that declares json completes with JSON
- * text, such as `null`. Completing it without a result is misbehaviour, and so is what the host does not take for JSON: text
- * that is not UTF-8, names that occur twice in an object, escapes of half a surrogate pair, numbers beyond a double, and more
- * than 128 levels. Do not pass on what a vendor sent without looking at it.
+ * An asynchronous operation returns nothing, or one string, bytes or json. It returns no scalar, no handle and only
+ * one result, and has no out parameters; put several values into json. An operation that declares json completes with
+ * JSON text, such as `null`. Completing it without a result is misbehaviour, and so is a result that the host does not
+ * accept as JSON: text that is not UTF-8, duplicate names in an object, escapes of half a surrogate pair, numbers
+ * beyond a double, and more than 128 levels of nesting. Do not pass on unchecked what a vendor sent.
  *
  * Two types exist for libraries that were not written for connectors, and that a sidecar describes (see manifest.h):
  * `cstring`, a const char * that ends with NUL, and `bytes32`, which is bytes with a uint32_t length. Such functions
@@ -37,11 +37,11 @@
  * through connector_host.complete, from any thread, even before it returns. If it returns any other status, the call is
  * over and must not be completed.
  *
- * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and times
- * them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
+ * No operation blocks the calling thread. The host makes calls by name on threads that it can afford to lose, and
+ * times them out at their deadlines; a function that is still running then is misbehaviour. Typed calls have no such
  * protection. An operation whose manifest says `"prompt": true` has none either, and must return within microseconds:
- * calls by name run it on the caller's thread. A call of it that takes over a millisecond is misbehaviour, and later
- * calls run on other threads until a number of them in a row took less.
+ * calls by name run it on the caller's thread. A call that takes over a millisecond is misbehaviour, and later calls
+ * run on other threads until enough of them in a row have taken less.
  */
 #ifndef CONNECTOR_OPERATION_H
 #define CONNECTOR_OPERATION_H

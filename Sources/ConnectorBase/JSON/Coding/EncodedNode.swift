@@ -13,7 +13,7 @@ final class EncodedNode {
 
     /// The value written so far.
     private(set) var form = Form.nothing
-    /// Whether values of two forms were written here, which is an error.
+    /// Whether two forms of value were written here, which is an error.
     private(set) var isTorn = false
     private var nodes: [EncodedNode] = []
     private var names: [String] = []

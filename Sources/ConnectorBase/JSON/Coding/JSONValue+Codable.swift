@@ -49,7 +49,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONObject: Codable {
-    /// Reads the members, in their order if the decoder preserves it.
+    /// Reads the members, in order if the decoder preserves it.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             guard case .object(let object) = decoder.value else {
@@ -66,7 +66,7 @@ extension JSONObject: Codable {
         self.init(unique: members)
     }
 
-    /// Writes the members in their order.
+    /// Writes the members in order.
     public func encode(to encoder: any Encoder) throws {
         if encoder is JSONValueEncoder {
             try JSONValue.object(self).encode(to: encoder)

@@ -84,13 +84,13 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return JSONValueDecoder(value: value, codingPath: codingPath + [key])
     }
 
-    /// A superclass that wrote nothing reads null.
+    /// A superclass that wrote nothing is decoded from null.
     private func optionalDecoder(_ key: some CodingKey) -> JSONValueDecoder {
         JSONValueDecoder(value: value(key) ?? .null, codingPath: codingPath + [key])
     }
 }
 
-/// The elements of an array that is being decoded, in their order.
+/// The elements of an array that is being decoded, in order.
 private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let elements: [JSONValue]
     let codingPath: [any CodingKey]

@@ -3,7 +3,7 @@
 
 internal import ArgumentParser
 
-/// `connector-host outbox`: shows and changes the outbox, also while a host runs.
+/// `connector-host outbox`: shows and changes the outbox, even while a host runs.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",

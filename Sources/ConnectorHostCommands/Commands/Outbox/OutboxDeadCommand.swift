@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox dead`
+/// `connector-host outbox dead`: lists the dead letters.
 struct OutboxDeadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
@@ -36,7 +36,7 @@ struct OutboxDeadCommand: AsyncParsableCommand {
 }
 
 extension RecordCursor {
-    /// Parses an argument.
+    /// Parses a cursor.
     ///
     /// - Throws: A `ValidationError`, which ends the process with status 64.
     fileprivate static func argument(_ text: String) throws -> RecordCursor {

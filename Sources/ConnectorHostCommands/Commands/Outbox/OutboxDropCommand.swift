@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox drop`
+/// `connector-host outbox drop`: drops dead letters, or waiting events, for good.
 struct OutboxDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
@@ -26,9 +26,9 @@ struct OutboxDropCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { outbox throws(ConnectorError) in
-            let count = try await outbox.drop(selection.selectedIDs, queued: queued)
-            return CountDocument(verb: "dropped", count: count, noun: queued ? "event" : "dead letter")
+        let states: Set<OutboxRecord.State> = queued ? [.dead, .queued] : [.dead]
+        try await selection.run(options, verb: "dropped", on: states) { outbox, ids throws(ConnectorError) in
+            try await outbox.drop(ids, queued: queued)
         }
     }
 }

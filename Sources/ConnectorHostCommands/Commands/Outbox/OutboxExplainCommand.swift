@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox explain`
+/// `connector-host outbox explain`: shows every attempt to deliver an event.
 struct OutboxExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox list`
+/// `connector-host outbox list`: shows how many events wait for each connector.
 struct OutboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -6,7 +6,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import Logging
 
-/// `connector-host outbox migrate`
+/// `connector-host outbox migrate`: creates the missing streams and consumers of an outbox in NATS.
 struct OutboxMigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",

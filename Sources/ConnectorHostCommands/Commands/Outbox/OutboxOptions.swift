@@ -11,7 +11,10 @@ internal import ConnectorOutbox
 struct OutboxOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOption
 
-    @Option(help: ArgumentHelp("Only this connector and those below it.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Only this connector and those below it.", valueName: "path"),
+        completion: ConnectorCompletion.paths
+    )
     var gate: String?
 
     @Flag(help: "Use the simulated host that runs on the file: its events are in no other place.")
@@ -27,7 +30,7 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Runs a body on the outbox, and prints its document or error.
+    /// Runs a body on the outbox and prints its document or error.
     ///
     /// - Parameter body: Receives the outbox of the running host or, if none runs, the store.
     func run(_ body: (any OutboxAccess) async throws(ConnectorError) -> any Document) async throws {
@@ -50,7 +53,11 @@ struct OutboxOptions: ParsableArguments {
             let inspection = try await OutboxInspection(
                 configuration,
                 state: options.stateDirectory,
-                clock: options.clock
+                clock: options.clock,
+                onDamage: { damage in
+                    let style = TextStyle.detected(for: .error)
+                    StandardStream.error.writeLine(style.paint("warning: ", .warning) + style.shown(damage))
+                }
             )
             let store = StoredOutbox(
                 engine: inspection.engine,

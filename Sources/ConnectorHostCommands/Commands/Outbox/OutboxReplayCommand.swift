@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox replay`
+/// `connector-host outbox replay`: puts dead letters back in the queue.
 struct OutboxReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -14,13 +14,15 @@ struct OutboxReplayCommand: AsyncParsableCommand {
             Examples:
               connector-host outbox replay 01963a7e-4b5c-7d8e-9f01-23456789abcd
               connector-host outbox replay --all --gate analytics/segment
-              connector-host outbox replay --all --gate analytics/segment --to analytics/posthog
+              connector-host outbox replay --all --gate analytics/segment \\
+                --to analytics/posthog
             """
     )
 
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp("The connector that gets them. (default: the one that had each)", valueName: "path")
+        help: ArgumentHelp("The connector that gets them. (default: the one that had each)", valueName: "path"),
+        completion: ConnectorCompletion.paths
     )
     var other: String?
 
@@ -29,12 +31,8 @@ struct OutboxReplayCommand: AsyncParsableCommand {
     @OptionGroup var options: OutboxOptions
 
     func run() async throws {
-        try await options.run { outbox throws(ConnectorError) in
-            CountDocument(
-                verb: "replayed",
-                count: try await outbox.replay(selection.selectedIDs, to: other),
-                noun: "dead letter"
-            )
+        try await selection.run(options, verb: "replayed", on: [.dead]) { outbox, ids throws(ConnectorError) in
+            try await outbox.replay(ids, to: other)
         }
     }
 }

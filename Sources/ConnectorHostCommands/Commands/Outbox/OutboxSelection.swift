@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// The dead letters or events that a command acts on.
+/// The dead letters or events that an outbox command acts on.
 struct OutboxSelection: ParsableArguments {
     @Argument(help: "The ids of the events.")
     var ids: [String] = []
@@ -17,6 +17,31 @@ struct OutboxSelection: ParsableArguments {
         if ids.isEmpty != all { throw ValidationError("Specify ids or --all.") }
     }
 
-    /// The ids; nil for all.
-    var selectedIDs: [String]? { all ? nil : ids }
+    /// Acts on the selection, and shows how many events that were and which ids belong to none.
+    ///
+    /// - Parameters:
+    ///   - states: The states of the events that the command acts on.
+    ///   - act: Acts on the events with some ids, or on all for nil, and returns how many there were.
+    /// - Throws: The error of `act`; `missing` if no id belongs to any event; `ExitStatus.failed` if some do not.
+    func run(
+        _ options: OutboxOptions,
+        verb: String,
+        on states: Set<OutboxRecord.State>,
+        _ act: (any OutboxAccess, [String]?) async throws(ConnectorError) -> Int
+    ) async throws {
+        var error: ConnectorError?
+        try await options.run { outbox throws(ConnectorError) in
+            let unknown = all ? [] : try await outbox.unknown(ids, in: states)
+            let known = ids.filter { !unknown.contains($0) }
+            // Without a known id, the command fails as it does for a single one.
+            let count = try await act(outbox, all ? nil : known.isEmpty ? ids : known)
+            let noun = states.contains(.queued) ? "event" : "dead letter"
+            let document = CountDocument(verb: verb, count: count, noun: noun, unknown: unknown)
+            error = document.error
+            return document
+        }
+        guard let error else { return }
+        if !options.answer.isJSON { options.answer.report([error]) }
+        throw ExitStatus.failed
+    }
 }

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import ConnectorBase
 internal import ConnectorOutbox
 
-/// `connector-host outbox show`
+/// `connector-host outbox show`: shows the payload of an event, and its state at each connector.
 struct OutboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

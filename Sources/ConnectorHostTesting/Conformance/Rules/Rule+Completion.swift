@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How calls complete: the host of every check watches that; here it is provoked.
+/// How calls complete. The host of every check watches for that; these rules provoke it.
 extension PluginConformance.Rule {
     static let completionRules: [Self] = [
         completesOnce, completesRefused, completesOwn, destroyEnds, resultsReadable, progressPending,
@@ -40,7 +40,7 @@ extension PluginConformance.Rule {
     ) { run in
         let bench = try await run.bench()
         let (first, second) = (try await bench.make(), try await bench.make())
-        // The first may leave its call to the second one.
+        // A plugin that keeps its call in a static variable completes the call of one instance for the other.
         _ = try await bench.begin(.open, on: first)
         _ = try await bench.begin(.open, on: second)
         await bench.settle()

@@ -3,7 +3,7 @@
 
 internal import CConnector
 
-/// Failures: they are provoked by malformed configurations, by a vendor that is not there, and by hosts that are not allowed.
+/// Failures, provoked by malformed configurations, a vendor that is not there, and hosts that are not allowed.
 extension PluginConformance.Rule {
     static let errorRules: [Self] = [
         errorStatus, errorObject, errorMessage, errorUTF8, errorRetryable, errorText, errorHelp,

@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorLoading
 internal import ConnectorManifest
 
-/// Which rule a problem of a file belongs to.
+/// The rule that a problem of a file belongs to.
 enum Fault: Equatable {
     case manifest, mismatch, abi, symbols, signatures, dependencies, image
 
@@ -97,7 +97,7 @@ extension PluginConformance.Rule {
         needs: .image,
         ownsProcess: true
     ) { run in
-        // A sealed copy is a descriptor of the host's own.
+        // Load in place: a sealed copy would be a descriptor of the host's own.
         SealedImage.loadsInPlace = true
         let before = ProcessState.current
         _ = try run.plugin()

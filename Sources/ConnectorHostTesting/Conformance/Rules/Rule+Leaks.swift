@@ -39,7 +39,7 @@ extension PluginConformance.Rule {
             }
         }
         _ = try await churn()
-        // What is kept once is no leak: one that grows each time is.
+        // Memory that is kept once is no leak; memory that grows every time is.
         var growths: [Int] = []
         for _ in 0..<3 { growths.append(try await churn()) }
         try await bench.destroy(instance)
@@ -78,10 +78,10 @@ extension PluginConformance.Rule {
 
     private static let cycles = 12
 
-    /// By how much a number grew over some lives; nil if by less than one a life.
+    /// How much a number grew over `cycles` lives of instances; nil if by less than one per life.
     private static func growth(_ run: RuleRun, _ number: @Sendable (ProcessState) -> Int) async throws -> Int? {
         let bench = try await run.bench()
-        // The host's own threads and connections come first.
+        // Let the host create its own threads and connections first.
         for _ in 0..<4 { try await bench.lifeCycle() }
         let before = number(ProcessState.current)
         for _ in 0..<cycles { try await bench.lifeCycle() }

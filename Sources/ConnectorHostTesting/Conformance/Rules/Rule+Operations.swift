@@ -95,13 +95,16 @@ extension PluginConformance.Rule {
         needs: .gate
     ) { run in
         let gate = try await run.gate()
-        guard let (capability, operation) = gate.callable.first else { throw RuleStop.inapplicable(noOperations) }
+        // Prefer one that only reads: its outcome does not depend on the call before.
+        guard let (capability, operation) = gate.callable.first(where: \.operation.isSafe) ?? gate.callable.first else {
+            throw RuleStop.inapplicable(noOperations)
+        }
         let name = ConformanceGate.name(capability, operation)
         let arguments = plain(operation.signature)
         let first = await outcome(name, arguments, gate)
-        await gate.host.close()
-        let again = try await run.gate()
-        let second = await outcome(name, arguments, again)
+        try await gate.host.close("plugin")
+        try await gate.host.open("plugin")
+        let second = await outcome(name, arguments, gate)
         if first != second {
             run.report(operationsAfterReopen, "\(name) answered \(first), and after reopening \(second)")
         }
@@ -133,7 +136,7 @@ extension PluginConformance.Rule {
         if tried == 0 { throw RuleStop.inapplicable("there is no operation of a standard capability that only reads") }
     }
 
-    /// Reads something by the client of a capability, which checks the answer; false if there is nothing to read.
+    /// Reads something through the client of a capability, which checks the answer; false if there is nothing to read.
     private static func readModel(of capability: Capability, _ gate: ConformanceGate) async throws(ConnectorError)
         -> Bool
     {
@@ -259,7 +262,7 @@ extension PluginConformance.Rule {
         }
     }
 
-    /// Calls an operation, and reports what no plugin may answer.
+    /// Calls an operation, and reports an outcome that no plugin may have.
     private static func call(
         _ name: String,
         _ arguments: JSONObject,
@@ -276,7 +279,7 @@ extension PluginConformance.Rule {
             guard [.misbehaved, .crashed, .timedOut].contains(error.code) else { return }
             let what = JSONValue.object(arguments).description.excerpt
             run.report(rule, "\(name) with \(what): \(error.message) [\(error.code)]")
-            // A gate whose process is gone answers nothing more.
+            // A gate whose process is gone does not answer any more.
             if error.code == .crashed { throw RuleStop.found }
         }
     }
@@ -308,7 +311,7 @@ extension PluginConformance.Rule {
 }
 
 extension ValueGenerator {
-    /// A value of a field's type, which the host might pass.
+    /// A value of a field's type that the host might pass.
     fileprivate mutating func value(for field: ConfigurationField) -> JSONValue {
         if field.isSecret { return .string("{{secret:\(field.name)}}") }
         let value: JSONValue =

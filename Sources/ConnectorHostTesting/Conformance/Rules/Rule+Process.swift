@@ -74,7 +74,7 @@ extension PluginConformance.Rule {
 
     private static func changes(_ run: RuleRun) async throws -> [String] {
         let bench = try await run.bench()
-        // The first use of the host's services is not the plugin's doing.
+        // Only now: what the first use of the host's services changes is not the plugin's doing.
         let before = ProcessState.current
         try await bench.lifeCycle()
         return ProcessState.current.changes(since: before)

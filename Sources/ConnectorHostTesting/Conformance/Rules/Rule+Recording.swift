@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorSimulator
 
-/// A recording as a case.
+/// A recording as a test case.
 extension PluginConformance.Rule {
     static let recordedCalls: Self = Self(
         "recorded-calls",
@@ -21,7 +21,7 @@ extension PluginConformance.Rule {
         guard let answers = run.options.answers, answers["calls"]?.array?.isEmpty == false else {
             throw RuleStop.inapplicable("no recording with calls was passed")
         }
-        // Its faults are those of the vendor that the gate needs.
+        // The gate needs the vendor, and starting that reports the recording's faults.
         let gate = try await run.gate()
         let calls = (try? SimulatedWorld(parsing: answers.utf8(), file: "answers"))?.calls ?? []
         for call in calls {

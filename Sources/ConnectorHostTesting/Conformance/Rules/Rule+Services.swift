@@ -32,7 +32,7 @@ extension PluginConformance.Rule {
     ) { run in
         let manifest = try run.manifest()
         guard !manifest.optionalServices.isEmpty else { throw RuleStop.inapplicable("there are no optional services") }
-        try await run.bench().lendingOnly(manifest.requiredServices).lifeCycle()
+        try await run.bench().with(services: manifest.requiredServices).lifeCycle()
     }
 
     static let hostsDeclared: Self = Self(
@@ -50,8 +50,8 @@ extension PluginConformance.Rule {
         }
         let bench = try await run.bench(hasVendor: false)
         let declared = bench.configuration.plan?.egress ?? []
-        // Every request is denied, and the error names the host that it was for.
-        let outcome = try await bench.reaching([]).lifeCycle(probing: false)
+        // Deny every request: the error names the host that it was for.
+        let outcome = try await bench.with(hosts: []).lifeCycle(probing: false)
         guard case .failed(_, let message) = outcome, let host = deniedHost(in: message),
             let url = URLParts("http://\(host)"),
             !declared.contains(where: { $0.permits(host: url.host, port: url.port ?? 443) })
@@ -89,11 +89,9 @@ extension PluginConformance.Rule {
         var options = run.options
         options.config[field.name] = field.type == .url ? nil : .string(canary.value)
         options.answers = canary.answers
-        let inner = run.part(options)
-        defer { run.atEnd { await inner.end() } }
         let gate: ConformanceGate
         do {
-            gate = try await inner.gate(mayFail: true)
+            gate = try await run.part(options).gate(mayFail: true)
         } catch RuleStop.unchecked(let reason) {
             throw RuleStop.inapplicable(reason)
         }

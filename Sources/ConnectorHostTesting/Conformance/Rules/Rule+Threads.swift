@@ -6,7 +6,7 @@ internal import ConnectorLoading
 internal import ConnectorPlatform
 internal import ConnectorServices
 
-/// Threads: the host calls from any, and lends none for long.
+/// Threads: the host calls from any thread, and lends none for long.
 extension PluginConformance.Rule {
     static let threadRules: [Self] = [returns, anyThread, concurrentCancel]
 
@@ -33,8 +33,8 @@ extension PluginConformance.Rule {
         fix: "keep nothing in thread-local variables or thread-bound libraries"
     ) { run in
         let bench = try await run.bench()
-        let together = try await bench.on(.one(WorkerThreads(limit: 1))).lifeCycle()
-        let apart = try await bench.on(.each).lifeCycle()
+        let together = try await bench.with(threads: .one(WorkerThreads(limit: 1))).lifeCycle()
+        let apart = try await bench.with(threads: .each).lifeCycle()
         if together.isSuccess != apart.isSuccess {
             run.report(anyThread, "open \(together.summary), but with a thread for each function it \(apart.summary)")
         }
@@ -51,7 +51,7 @@ extension PluginConformance.Rule {
     ) { run in
         let bench = try await run.bench()
         guard unsafe bench.table.cancel != nil else { throw RuleStop.inapplicable("there is no cancel") }
-        let apart = bench.on(.each)
+        let apart = bench.with(threads: .each)
         for _ in 0..<8 {
             let instance = try await bench.make()
             let (operation, answer) = instance.host.begin("open")

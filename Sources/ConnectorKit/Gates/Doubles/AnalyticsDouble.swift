@@ -20,7 +20,7 @@ public final class AnalyticsDouble: Sendable {
     /// The events so far, oldest first.
     public var events: [AnalyticsEvent] { received.withLock(\.self) }
 
-    /// Answers for the gate.
+    /// The closure that answers in the gate's place.
     public var double: GateDoubles.Double {
         { [self] operation, arguments throws(PluginError) in
             guard let type = AnalyticsEvent.Kind(rawValue: operation), let event = arguments["event"] else {

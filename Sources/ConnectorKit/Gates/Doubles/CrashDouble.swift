@@ -15,7 +15,7 @@ public final class CrashDouble: Sendable {
     /// The reports so far, oldest first.
     public var reports: [CrashReport] { received.withLock(\.self) }
 
-    /// Answers for the gate.
+    /// The closure that answers in the gate's place.
     public var double: GateDoubles.Double {
         { [self] operation, arguments throws(PluginError) in
             let kinds: [String: CrashReport.Kind] = ["exception": .exception, "message": .message]

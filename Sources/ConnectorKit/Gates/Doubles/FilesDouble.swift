@@ -25,8 +25,8 @@ public final class FilesDouble: Sendable {
     /// Starts empty.
     ///
     /// - Parameters:
-    ///   - partSize: The size of the parts that uploads must have.
-    ///   - now: The time of a change.
+    ///   - partSize: The largest part of an upload, in bytes, clamped to 1 to `FileEntry.partLimit`.
+    ///   - now: Returns the time that a changed file gets.
     public init(
         partSize: Int = FileEntry.partLimit,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(nanoseconds: 0) }
@@ -38,10 +38,10 @@ public final class FilesDouble: Sendable {
     /// The content of a file; nil if there is none.
     public subscript(path: String) -> [UInt8]? { state.withLock { $0.files[path]?.content } }
 
-    /// The uploads that have neither completed nor been given up.
+    /// The number of uploads that have neither completed nor been aborted.
     public var uploads: Int { state.withLock(\.uploads.count) }
 
-    /// Answers for the gate.
+    /// The closure that answers in the gate's place.
     public var double: GateDoubles.Double {
         { [self] operation, arguments throws(PluginError) in
             func text(_ name: String) -> String { arguments[name]?.string ?? "" }
@@ -49,19 +49,18 @@ public final class FilesDouble: Sendable {
             case "head": return try file(text("path")).entry.json
             case "list": return try list(text("prefix"), text("after"), arguments["limit"]?.integer)
             case "get":
-                let content = try file(text("path")).content
-                let part = content.dropFirst(Int(clamping: arguments["offset"]?.integer ?? 0))
+                let file = try file(text("path"))
+                if let tag = arguments["tag"]?.string, tag != file.entry.tag {
+                    throw PluginError(.conflict, "\"\(text("path"))\" has changed since it had the tag")
+                }
+                let part = file.content.dropFirst(Int(clamping: arguments["offset"]?.integer ?? 0))
                     .prefix(Int(clamping: arguments["count"]?.integer ?? 0))
                 return ["base64": .string(Base64.encode(Array(part)))]
             case "createUpload": return try createUpload(arguments["file"] ?? .null)
             case "uploadPart":
-                guard let part = arguments["content"]?["base64"]?.string.flatMap(Base64.decode), part.count <= partSize
-                else { throw PluginError(.invalid, "a part has 1 to \(partSize) bytes") }
-                guard state.withLock({ $0.uploads[text("upload")]?.content.append(contentsOf: part) }) != nil else {
-                    throw PluginError(.notFound, "there is no upload \"\(text("upload"))\"")
-                }
-                return .null
-            case "completeUpload": return try complete(text("upload"))
+                let part = arguments["content"]?["base64"]?.string.flatMap(Base64.decode) ?? []
+                try add(part, to: text("upload"), at: arguments["offset"]?.integer ?? -1)
+            case "completeUpload": return try complete(text("upload"), size: arguments["size"]?.integer)
             case "abortUpload": state.withLock { $0.uploads[text("upload")] = nil }
             case "remove": state.withLock { $0.files[text("path")] = nil }
             case "copy":
@@ -104,9 +103,34 @@ public final class FilesDouble: Sendable {
         return FileUpload(id: id, partSize: partSize).json
     }
 
-    private func complete(_ id: String) throws(PluginError) -> JSONValue {
-        guard let upload = state.withLock({ $0.uploads[id] }) else {
-            throw PluginError(.notFound, "there is no upload \"\(id)\"")
+    /// Adds a part to an upload: the next one, or the last one again.
+    private func add(_ part: [UInt8], to id: String, at offset: Int64) throws(PluginError) {
+        try state.withLock { [partSize] state throws(PluginError) in
+            guard var content = state.uploads[id]?.content else { throw Self.noUpload(id) }
+            guard (1...partSize).contains(part.count), let start = Int(exactly: offset), start >= 0,
+                start.isMultiple(of: partSize), (0...partSize).contains(content.count - start)
+            else {
+                throw PluginError(
+                    .invalid,
+                    "\(part.count) bytes at byte \(offset) are no part; all but the last have \(partSize) bytes"
+                )
+            }
+            content.replaceSubrange(start..., with: part)
+            state.uploads[id]?.content = content
+        }
+    }
+
+    private static func noUpload(_ id: String) -> PluginError {
+        PluginError(.notFound, "there is no upload \"\(id)\"")
+    }
+
+    private func complete(_ id: String, size: Int64?) throws(PluginError) -> JSONValue {
+        guard let upload = state.withLock({ $0.uploads[id] }) else { throw Self.noUpload(id) }
+        guard size == Int64(upload.content.count) else {
+            throw PluginError(
+                .invalid,
+                "the upload has \(upload.content.count) bytes, not \(size.map { "\($0)" } ?? "an unknown number")"
+            )
         }
         let entry = try put(upload.content, upload.request)
         state.withLock { $0.uploads[id] = nil }

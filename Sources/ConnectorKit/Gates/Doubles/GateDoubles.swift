@@ -12,7 +12,7 @@ public import ConnectorBase
 /// let plugin = try Theme(configuration: PluginConfiguration([:]), host: Host(gates: gates))
 /// ```
 public struct GateDoubles: GateService {
-    /// Answers a call of an operation with these arguments.
+    /// Answers a call of an operation by its name and arguments.
     public typealias Double =
         @Sendable (_ operation: String, _ arguments: JSONValue) async throws(PluginError) -> JSONValue
 
@@ -41,12 +41,12 @@ public struct GateDoubles: GateService {
 }
 
 extension GateDoubles {
-    /// The error of an operation that a double does not know, or that lacks its argument.
+    /// The error for an operation that a double does not know, or for one that lacks an argument.
     static func unsupported(_ operation: String) -> PluginError {
         PluginError(.unsupported, "the double does not answer \"\(operation)\" with these arguments")
     }
 
-    /// Runs a body that reads a model; what the model refuses is `invalid`.
+    /// Runs a body that reads a model, and throws `invalid` for values that the model refuses.
     static func checked<Value>(_ body: () throws(ConnectorError) -> Value) throws(PluginError) -> Value {
         do throws(ConnectorError) {
             return try body()

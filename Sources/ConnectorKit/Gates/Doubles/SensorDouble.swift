@@ -5,11 +5,11 @@ internal import ConnectorBase
 public import ConnectorCapabilities
 internal import Synchronization
 
-/// A stand-in for a used gate of `sensor/1`, which answers with the readings that it is given.
+/// A stand-in for a used gate of `sensor/1`, which answers with the readings that the test gives it.
 public final class SensorDouble: Sendable {
     private let history: Mutex<ReadingHistory>
 
-    /// Starts with some readings, those of each sensor in the order of their times.
+    /// Starts with some readings; the readings of each sensor must be in time order.
     public init(_ readings: [SensorReading] = []) {
         var history = ReadingHistory(capacity: 10_000)
         history.append(readings)
@@ -21,7 +21,7 @@ public final class SensorDouble: Sendable {
         history.withLock { $0.append(readings) }
     }
 
-    /// Answers for the gate.
+    /// The closure that answers in the gate's place.
     public var double: GateDoubles.Double {
         { [self] operation, arguments throws(PluginError) in
             let history = history.withLock(\.self)

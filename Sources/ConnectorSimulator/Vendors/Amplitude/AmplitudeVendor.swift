@@ -6,10 +6,10 @@ internal import ConnectorHTTPServer
 
 /// Amplitude's HTTP API, version 2: `POST /2/httpapi`, and `/batch`, which differs only in its limits.
 ///
-/// The project's key is in the body; an unknown one is refused with 400, and quoted. All events of a request are taken,
-/// or none: the answer lists the places of those that lack a field, have one of a wrong type, or an id shorter than
-/// `min_id_length`, 5 unless the request's options say otherwise. Source: Amplitude's documentation of the API and its
-/// client libraries.
+/// The project's key is in the body; an unknown one is refused with 400, in a message that quotes it. The vendor takes all
+/// events of a request or none: the answer lists the indices of those that lack a field, have one of the wrong type, or have
+/// an id shorter than `min_id_length`, which is 5 unless the request's options say otherwise. Source: Amplitude's
+/// documentation of the API and its client libraries.
 package struct AmplitudeVendor: Vendor {
     package static let name = "amplitude"
     package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
@@ -57,7 +57,7 @@ package struct AmplitudeVendor: Vendor {
         ])
     }
 
-    /// The places of the events at fault, by the kind of fault and the member.
+    /// The indices of the faulty events, by the kind of fault and the member.
     private static func faults(of events: [JSONValue], minIdLength: Int64) -> JSONObject {
         var faults: [String: [String: [Int]]] = [:]
         for (index, event) in events.enumerated() {

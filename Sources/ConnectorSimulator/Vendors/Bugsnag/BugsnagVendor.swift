@@ -6,9 +6,9 @@ internal import ConnectorHTTPServer
 
 /// Bugsnag's error reporting API: `POST /` with events, and sessions at `/sessions` or `/`.
 ///
-/// The project's key comes in `Bugsnag-Api-Key` or, as older notifiers send it, in the body. A request that can be read
-/// is answered 200 and processed later. A missing or unknown key is refused with 401, an unreadable request with 400,
-/// one over 1 MB with 413. Source: Bugsnag's documentation and its notifiers.
+/// The project's key comes in `Bugsnag-Api-Key` or, from older notifiers, in the body. Valid events are answered 200, and
+/// sessions 202; the real vendor processes them later. A missing or unknown key is refused with 401, an invalid request with
+/// 400, and one over 1 MiB with 413. Source: Bugsnag's documentation and its notifiers.
 package struct BugsnagVendor: Vendor {
     package static let name = "bugsnag"
     package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]

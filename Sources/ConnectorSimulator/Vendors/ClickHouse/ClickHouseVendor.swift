@@ -5,10 +5,10 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// ClickHouse's HTTP interface: `/ping`, inserts of lines of JSON, and queries of all rows of a table.
+/// ClickHouse's HTTP interface: `/ping`, inserts of lines of JSON, and queries for all rows of a table.
 ///
-/// The tables named by the accepted credentials exist from the start, and have any columns. Of two inserts with one
-/// `insert_deduplication_token` the second is dropped. A line that is no object refuses the whole insert. Source: the
+/// The tables named by the accepted credentials exist from the start, and take any columns. Of two inserts with the same
+/// `insert_deduplication_token`, the second is dropped. One line that is not an object fails the whole insert. Source: the
 /// documentation of ClickHouse 24 and its `HTTPHandler`.
 package final class ClickHouseVendor: Vendor {
     package static let name = "clickhouse"
@@ -60,7 +60,7 @@ package final class ClickHouseVendor: Vendor {
         case "SELECT" where words.count >= 4 && words[2] == "FROM":
             response = select(from: words[3], isEmpty: words.suffix(2) == ["LIMIT", "0"])
         case "INSERT" where words.count >= 5 && words[3...4] == ["FORMAT", "JSONEachRow"]:
-            // The rows follow in the statement, in the body, or in both.
+            // The rows follow the statement, or are in the body, or both.
             let parts = query.utf8.split(maxSplits: 5, whereSeparator: \.isWhitespace)
             let body = request.query["query"] == nil ? [] : [UInt8(ascii: "\n")] + request.body
             response = insert(parts.dropFirst(5).flatMap { Array($0) } + body, request, into: words[2])
@@ -99,7 +99,7 @@ package final class ClickHouseVendor: Vendor {
         failure(status: 404, code: "60", message: "Table \(Self.path(name).joined(separator: ".")) does not exist.")
     }
 
-    /// Database and table; quotes are dropped.
+    /// The database and the table, without backquotes.
     private static func path(_ name: String) -> [String] {
         let parts = name.filter { $0 != "`" }.split(separator: ".", maxSplits: 1).map(String.init)
         return parts.count == 1 ? ["default"] + parts : parts

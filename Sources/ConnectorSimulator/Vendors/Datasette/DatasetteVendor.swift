@@ -5,17 +5,17 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// Datasette's JSON API of version 1: a database's tables, their rows, and changes by a token's owner.
+/// Datasette's JSON API, version 1: a database's tables, their rows, and changes by the owner of a token.
 ///
-/// The database has the tables that something was inserted into; they have any columns, and `id` as their key. Everybody may read, and
-/// the token's owner may write. Signed tokens that are wrong are 401, others are taken for none. Source: Datasette's documentation of
-/// the API, and version 1.0a41.
+/// The database has the tables that rows were inserted into; they take any columns, and `id` is their key. Everyone may read,
+/// and the owner of the token may write. A wrong token that looks signed, with the prefix `dstok_`, answers 401; any other wrong
+/// token counts as none. Source: Datasette's documentation of the API, and version 1.0a41.
 package final class DatasetteVendor: Vendor {
     package static let name = "datasette"
     package static let demoCredentials = ["database": "demo", "token": "dstok_demo"]
     package static let secretKeys = ["token"]
 
-    /// The most rows of a page, as Datasette's setting `max_returned_rows`.
+    /// The most rows of a page, like Datasette's setting `max_returned_rows`.
     private static let sizeLimit = 1000
 
     private let credentials: AcceptedCredentials
@@ -86,7 +86,7 @@ package final class DatasetteVendor: Vendor {
         return HTTPResponse(status: 201, json: ["ok": true, "rows": .array(made)])
     }
 
-    /// Updates a row, or removes it.
+    /// Updates a row; removes it if `update` is nil.
     private func change(
         _ id: String,
         in table: String,
@@ -133,11 +133,9 @@ package final class DatasetteVendor: Vendor {
         guard let start = next.isEmpty ? 0 : Int(next), start >= 0 else {
             return failure(status: 400, message: "_next is invalid")
         }
-        for item in query.items where !item.name.hasPrefix("_") {
-            let parts = item.name.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
-            let (column, word) =
-                item.name.contains("__")
-                ? (parts.dropLast(2).joined(separator: "_"), parts.last ?? "") : (item.name, "exact")
+        for item in query.items where !item.name.hasPrefix("_") || item.name.contains("__") {
+            let (column, word) = Self.condition(item.name)
+            guard Self.words.contains(word) else { continue }
             rows = rows.filter { Self.passes($0[column] ?? .null, word, item.value) }
         }
         if let column = query["_sort"] ?? query["_sort_desc"] {
@@ -152,7 +150,19 @@ package final class DatasetteVendor: Vendor {
         ])
     }
 
-    /// Whether a value passes a condition; null passes none but its own.
+    /// The comparisons that this server knows; like Datasette, it ignores a condition with any other.
+    private static let words: Set = ["exact", "not", "lt", "lte", "gt", "gte", "in", "isnull", "notnull"]
+
+    /// The column and the comparison in the name of a condition, divided at its last `__`.
+    private static func condition(_ name: String) -> (column: String, word: String) {
+        let parts = name.split(separator: "_", omittingEmptySubsequences: false)
+        guard let gap = parts.indices.dropFirst().dropLast().last(where: { parts[$0].isEmpty }) else {
+            return (name, "exact")
+        }
+        return (parts[..<gap].joined(separator: "_"), parts[(gap + 1)...].joined(separator: "_"))
+    }
+
+    /// Whether a value passes a condition; null passes only `isnull`.
     private static func passes(_ value: JSONValue, _ word: String, _ text: String) -> Bool {
         if word == "isnull" || word == "notnull" { return (value == .null) == (word == "isnull") }
         guard value != .null else { return false }
@@ -169,14 +179,14 @@ package final class DatasetteVendor: Vendor {
         }
     }
 
-    /// SQLite's order: null, numbers, texts.
+    /// Whether one value precedes another in SQLite's order: null, numbers, texts.
     private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
         func rank(_ value: JSONValue) -> Int { value == .null ? 0 : value.number == nil ? 2 : 1 }
         if let left = left.number, let right = right.number { return left < right }
         return rank(left) != rank(right) ? rank(left) < rank(right) : text(left) < text(right)
     }
 
-    /// A row as SQLite keeps it: truths as numbers, objects and arrays as text.
+    /// A row as SQLite keeps it: Booleans as numbers, objects and arrays as text.
     private static func stored(_ row: JSONObject) -> JSONObject {
         JSONObject(
             row.members.map { member in
@@ -191,7 +201,7 @@ package final class DatasetteVendor: Vendor {
 
     private static func text(_ value: JSONValue?) -> String { value?.string ?? value?.serialized() ?? "" }
 
-    /// A name without Datasette's coding, in which `~` and two digits stand for a byte.
+    /// A name without Datasette's tilde encoding, in which `~` and two hexadecimal digits stand for a byte.
     private static func decoded(_ name: String) -> String {
         PercentCoding.decode(name.replacing("%", with: "%25").replacing("~", with: "%"))
     }

@@ -3,12 +3,12 @@
 
 internal import ConnectorBase
 
-/// An error of etcd: gRPC's code, which the gateway translates to an HTTP status, and etcd's words.
+/// An error of etcd: its gRPC code, which the gateway maps to an HTTP status, and its message.
 struct EtcdFailure: Error {
     var code: Int64
     var words: String
 
-    /// The request is malformed, or names what cannot be.
+    /// The error for a request that is malformed or asks for something impossible.
     static func invalid(_ words: String) -> EtcdFailure { EtcdFailure(code: 3, words: words) }
 
     static let noKey = invalid("etcdserver: key is not provided")

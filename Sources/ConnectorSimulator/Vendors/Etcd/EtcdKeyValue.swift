@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// A key of etcd with its value, as of one revision (etcd's `mvccpb.KeyValue`).
+/// A key of etcd with its value at one revision (etcd's `mvccpb.KeyValue`).
 struct EtcdKeyValue: Sendable, Equatable {
     var key: [UInt8]
     var value: [UInt8]
@@ -11,10 +11,10 @@ struct EtcdKeyValue: Sendable, Equatable {
     var created: Int64
     /// The revision of the last change.
     var modified: Int64
-    /// The number of changes since the creation, from 1; 0 for a key that was deleted.
+    /// The number of puts since the key was created, from 1; 0 for a deleted key.
     var version: Int64
 
-    /// The gateway's JSON: 64-bit numbers are texts, and what is zero or empty is left out.
+    /// The gateway's JSON: 64-bit numbers are strings, and zero and empty members are left out.
     func json(hasValue: Bool = true) -> JSONValue {
         var object: JSONObject = ["key": .string(Base64.encode(key))]
         for (name, number) in [("create_revision", created), ("mod_revision", modified), ("version", version)]
@@ -29,7 +29,7 @@ struct EtcdKeyValue: Sendable, Equatable {
 /// One key, or all keys from one to another.
 struct EtcdRange: Sendable {
     var key: [UInt8]
-    /// The first key after the range; nil for one key, and a single 0 for every key from `key` on.
+    /// The first key after the range; nil for the single key, and one zero byte for every key from `key` on.
     var end: [UInt8]?
 
     func contains(_ other: [UInt8]) -> Bool {

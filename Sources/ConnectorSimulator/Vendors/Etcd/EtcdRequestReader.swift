@@ -3,7 +3,8 @@
 
 internal import ConnectorBase
 
-/// Reads the gateway's JSON (protobuf's JSON mapping): names in either case, 64-bit numbers as texts or numbers, bytes as Base64.
+/// Reads the gateway's JSON (protobuf's JSON mapping): names in snake or camel case, 64-bit numbers as strings or numbers, bytes
+/// as Base64.
 struct EtcdRequestReader {
     private let object: JSONObject
 
@@ -12,13 +13,13 @@ struct EtcdRequestReader {
         self.object = object
     }
 
-    /// A member by its name in snake case, or in camel case.
+    /// The member with a name, given in snake case; the request may spell it in camel case. Nil if absent or null.
     subscript(_ name: String) -> JSONValue? {
         let found = object[name] ?? object[Self.camelCase(name)]
         return found == .null ? nil : found
     }
 
-    /// The name of a member that is set, of several of which at most one may be.
+    /// The name of the member that is set, of several that exclude each other; nil if none is.
     func only(of names: [String]) -> String? { names.first { self[$0] != nil } }
 
     func bytes(_ name: String) throws(EtcdFailure) -> [UInt8] {
@@ -43,7 +44,7 @@ struct EtcdRequestReader {
         return flag
     }
 
-    /// The name of a value of an enumeration, also where its number is given.
+    /// The name of an enumeration's value, which the request gives by name or number.
     func choice(_ name: String, _ names: [String]) throws(EtcdFailure) -> String {
         guard let value = self[name] else { return names[0] }
         if let index = value.integer, let chosen = names.indices.contains(Int(clamping: index)) ? Int(index) : nil {

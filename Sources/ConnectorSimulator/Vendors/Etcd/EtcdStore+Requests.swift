@@ -3,11 +3,11 @@
 
 internal import ConnectorBase
 
-/// What requests do, with their answers.
+/// The effects of requests, and their answers.
 extension EtcdStore {
-    /// The most operations of a transaction, as etcd's `--max-txn-ops`.
+    /// The most operations of a transaction, like etcd's `--max-txn-ops`.
     private static let operationLimit = 128
-    /// The greatest size of a key and its value, as etcd's `--max-request-bytes`.
+    /// The largest size of a key and its value together, in bytes, like etcd's `--max-request-bytes`.
     private static let valueLimit = 1_572_864
 
     /// The header of every answer.
@@ -64,7 +64,7 @@ extension EtcdStore {
         return answer
     }
 
-    /// Answers `txn`: compares, and does one list of operations or the other.
+    /// Answers `txn`: evaluates the comparisons, then performs one list of operations or the other.
     mutating func transact(_ request: EtcdRequestReader) throws(EtcdFailure) -> JSONObject {
         let comparisons = try request.list("compare")
         let lists = (try request.list("success"), try request.list("failure"))
@@ -85,7 +85,7 @@ extension EtcdStore {
 
     private static let operations = ["request_range", "request_put", "request_delete_range"]
 
-    /// Refuses a list that writes a key twice.
+    /// Refuses a list of operations that writes a key twice.
     private static func check(_ list: [EtcdRequestReader]) throws(EtcdFailure) {
         var keys: Set<[UInt8]> = []
         var removed: [EtcdRange] = []
@@ -111,7 +111,7 @@ extension EtcdStore {
         }
     }
 
-    /// Whether a comparison holds for every key of its range; a single key that does not exist has zeros.
+    /// Whether a comparison holds for every key of its range; if none exists, zeros are compared.
     private func holds(_ comparison: EtcdRequestReader) throws(EtcdFailure) -> Bool {
         let range = try comparison.range()
         let target = try comparison.choice("target", ["VERSION", "CREATE", "MOD", "VALUE", "LEASE"])
@@ -119,7 +119,7 @@ extension EtcdStore {
         let none = EtcdKeyValue(key: range.key, value: [], created: 0, modified: 0, version: 0)
         var found = try pairs(in: range)
         if found.isEmpty {
-            // A value that does not exist equals none.
+            // No comparison of a value holds if there is no key.
             if target == "VALUE" { return false }
             found = [none]
         }

@@ -5,20 +5,20 @@ internal import ConnectorBase
 
 /// The keys of a simulated etcd, and their changes since the last compaction.
 struct EtcdStore: Sendable {
-    /// The revision of the last change; a new server is at 1.
+    /// The revision of the last change; a new server starts at 1.
     private(set) var revision: Int64 = 1
-    /// The oldest revision whose successors are known; earlier ones are compacted.
+    /// The oldest revision that can still be read; the changes after it are kept, earlier revisions are compacted.
     private(set) var compacted: Int64 = 0
     private var pairs: [[UInt8]: EtcdKeyValue] = [:]
     private(set) var events: [EtcdEvent] = []
     private var size = 0
 
-    /// The most bytes of keys and values, with those that changes replaced: more than a test needs.
+    /// The most bytes of keys and values, including those that changes replaced: more than a test needs.
     static let sizeLimit = 64 << 20
     /// The most changes that are remembered.
     static let eventLimit = 10_000
 
-    /// The keys of a range in their order, as of a revision; 0 for now.
+    /// The pairs of a range in the order of their keys, at a revision; 0 for the current one.
     func pairs(in range: EtcdRange, at revision: Int64 = 0) throws(EtcdFailure) -> [EtcdKeyValue] {
         guard revision <= self.revision else { throw .future }
         guard revision == 0 || revision >= compacted else { throw .compacted }
@@ -32,13 +32,12 @@ struct EtcdStore: Sendable {
         return found.values.filter { range.contains($0.key) }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// Makes changes, all in the next revision.
+    /// Makes changes, all in the next revision; a body that throws changes nothing.
     ///
-    /// - Returns: The answer of the body, and the changes that it made.
+    /// - Returns: The body's answer, and the changes that it made.
     mutating func change<Answer>(
         _ body: (inout EtcdStore) throws(EtcdFailure) -> Answer
     ) throws(EtcdFailure) -> (answer: Answer, events: [EtcdEvent]) {
-        // A body that fails changes nothing.
         var next = self
         next.revision += 1
         let answer = try body(&next)
@@ -51,7 +50,7 @@ struct EtcdStore: Sendable {
 
     /// Stores a value under a key, in the revision of the change.
     ///
-    /// - Returns: What was there before.
+    /// - Returns: The pair that was there before.
     mutating func put(_ key: [UInt8], _ value: [UInt8]) throws(EtcdFailure) -> EtcdKeyValue? {
         guard size + key.count + value.count <= Self.sizeLimit else { throw .noSpace }
         size += key.count + value.count
@@ -70,7 +69,7 @@ struct EtcdStore: Sendable {
 
     /// Removes the keys of a range, in the revision of the change.
     ///
-    /// - Returns: What was there before.
+    /// - Returns: The pairs that were there before.
     mutating func remove(_ range: EtcdRange) throws(EtcdFailure) -> [EtcdKeyValue] {
         let found = try pairs(in: range)
         for old in found {
@@ -91,9 +90,9 @@ struct EtcdStore: Sendable {
         size = pairs.values.reduce(0) { $0 + $1.key.count + $1.value.count }
     }
 
-    /// Compacts automatically, as etcd does when it is told to, whole revisions at a time.
+    /// Compacts whole revisions when the store grows large, as etcd's auto-compaction does.
     private mutating func forgetOldest() {
-        guard events.count > Self.eventLimit || size > Self.sizeLimit / 2 else { return }
+        guard events.count > Self.eventLimit || size > Self.sizeLimit / 2, !events.isEmpty else { return }
         let last = events[events.count / 2].pair.modified
         if last < revision { try? compact(to: last) }
     }

@@ -5,11 +5,11 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// The JSON gateway of etcd 3.5: keys with revisions, transactions, watches and users' tokens.
+/// The JSON gateway of etcd 3.5: keys with revisions, transactions, watches, and the tokens of users.
 ///
-/// Sources: etcd.io/docs/v3.5/dev-guide/api_grpc_gateway and `rpc.proto`. There are no leases, no nested transactions and no
-/// administration; a request for them is not found. A fault whose code is etcd's words about a token, such as
-/// `code=etcdserver: revision of auth store is old`, has the status that goes with them.
+/// There are no leases and no administration, whose requests answer 404, and no nested transactions, which answer 400. A fault
+/// whose code is etcd's message about a token, such as `code=etcdserver: revision of auth store is old`, gets the status that
+/// belongs to the message. Sources: etcd.io/docs/v3.5/dev-guide/api_grpc_gateway and `rpc.proto`.
 package final class EtcdVendor: Vendor {
     package static let name = "etcd"
     package static let demoCredentials = ["username": "demo", "password": "demo-password"]
@@ -25,9 +25,9 @@ package final class EtcdVendor: Vendor {
     private let credentials: AcceptedCredentials
     private let state = Mutex(State())
 
-    /// The most watches at a time, and the most messages that wait for the client of one.
+    /// The most watches at a time, and the most messages that wait for a watch's client.
     private static let watchLimit = (watches: 1000, messages: 10_000)
-    /// How often a watch that wants it is told the revision, when nothing changes.
+    /// How often a watch that asked for progress is told the revision.
     private static let progressInterval = Duration.seconds(600)
 
     package init(credentials: AcceptedCredentials) {
@@ -85,7 +85,7 @@ package final class EtcdVendor: Vendor {
 
     // MARK: Users
 
-    /// Whether requests need a token: no connector uses the server without a user.
+    /// Whether requests need a token: every accepted set of credentials has a user name.
     private var requiresUser: Bool {
         !credentials.sets.isEmpty && credentials.sets.allSatisfy { !($0["username"] ?? "").isEmpty }
     }
@@ -113,14 +113,14 @@ package final class EtcdVendor: Vendor {
 
     // MARK: Changes
 
-    /// Makes a change, and notifies everyone who follows it.
+    /// Makes a change, and tells the watchers of it.
     private func change(
         _ body: (inout EtcdStore) throws(EtcdFailure) -> JSONObject
     ) throws(EtcdFailure) -> JSONObject {
         try state.withLock { state throws(EtcdFailure) in
             var (answer, events) = try state.store.change(body)
             let header = state.store.header
-            // A change that changes nothing has no revision of its own.
+            // The header of the answer has the next revision, which a change without effect does not reach.
             answer["header"] = header
             for id in state.watchers.keys { state.watchers[id]?.tell(of: events, header: header) }
             return answer
@@ -137,7 +137,7 @@ package final class EtcdVendor: Vendor {
 
     // MARK: Watches
 
-    /// Answers with a stream of lines, which ends with the client's connection.
+    /// Answers with a stream of lines, which ends when the client disconnects or falls too far behind.
     private func watch(_ body: EtcdRequestReader) throws(EtcdFailure) -> SimulatedExchange {
         guard let create = body["create_request"] else { throw .invalid("etcdserver: a watch needs a create_request") }
         let request = try EtcdRequestReader(create)

@@ -3,17 +3,17 @@
 
 internal import ConnectorBase
 
-/// A client that follows a range.
+/// A client that watches a range.
 struct EtcdWatcher: Sendable {
     var range: EtcdRange
-    /// The first revision it has not been told of.
+    /// The first revision that the client has not been told of.
     var next: Int64
     var withPrevious: Bool
-    /// Whether it wants puts, and deletions.
+    /// Whether the client wants puts and deletions.
     var kinds: (puts: Bool, deletions: Bool)
     var lines: AsyncStream<[UInt8]>.Continuation
 
-    /// Tells of changes; ends the watch of a client that does not read.
+    /// Tells the client of changes; ends the watch if the client reads too slowly.
     mutating func tell(of events: [EtcdEvent], header: JSONValue) {
         let new = events.filter { event in
             event.pair.modified >= next && range.contains(event.pair.key)

@@ -6,8 +6,8 @@ internal import ConnectorHTTPServer
 
 /// The Measurement Protocol of Google Analytics 4: `POST /mp/collect`, and `/debug/mp/collect`, which checks requests.
 ///
-/// To events the answer is 204 without a body, whatever they are, and whatever the secret is. The validation server looks at no secret
-/// either; it answers with what is wrong in the request. Source: Google's documentation of the protocol.
+/// Events are answered 204 without a body, whatever they hold and whatever the secret is. The validation server ignores the
+/// secret, too; it answers with the problems of the request. Source: Google's documentation of the protocol.
 package struct GA4Vendor: Vendor {
     package static let name = "ga4"
     package static let demoCredentials = ["stream": "G-DEMO123456", "apiSecret": "demo-api-secret"]
@@ -89,13 +89,13 @@ package struct GA4Vendor: Vendor {
         return problems
     }
 
-    /// Whether Google takes a name: letters, digits and `_` after a letter, and none that it reserves.
+    /// Whether Google takes a name: a letter, then letters, digits and `_`, and no reserved prefix.
     private static func isName(_ name: String, limit: Int) -> Bool {
         1...limit ~= name.utf8.count && name.utf8.first?.isLetter == true && name.utf8.allSatisfy(\.isWordCharacter)
             && !reservedPrefixes.contains { name.hasPrefix($0) }
     }
 
-    /// A page in HTML, as Google's front ends answer.
+    /// An HTML page, as Google's front ends send.
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
         let status = status ?? 500
         let text = message ?? code ?? HTTPReason.text(of: status)

@@ -11,7 +11,7 @@
 
 /// Distances on the globe.
 enum Distance {
-    /// The distance between two coordinates in metres, by a planar approximation that is accurate for short distances.
+    /// The distance between two coordinates in meters, by a planar approximation that is accurate for short distances.
     static func metres(from one: (Double, Double), to other: (Double, Double)) -> Double {
         let degree = 111_195.0
         let north = (one.0 - other.0) * degree

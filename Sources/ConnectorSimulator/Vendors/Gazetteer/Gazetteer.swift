@@ -5,11 +5,11 @@
 ///
 /// Coordinates, addresses and numbers are those of OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0.
 enum Gazetteer {
-    /// Finds places by free text: each word must occur, at least one of them in the name, street or postcode.
+    /// Finds places by free text: every word must occur, and at least one of them in the name, street or postcode.
     ///
     /// - Parameters:
-    ///   - text: words in any order; case, accents and punctuation do not count.
-    ///   - isPrefix: whether the last word may be the beginning of one.
+    ///   - text: The words, in any order; case, accents and punctuation do not matter.
+    ///   - isPrefix: Whether the last word may be the beginning of a longer one.
     static func search(_ text: String, isPrefix: Bool = false) -> [GazetteerPlace] {
         let words = SearchText.words(of: text)
         guard !words.isEmpty else { return [] }
@@ -46,7 +46,7 @@ enum Gazetteer {
         return found.filter { !isCity || $0.isArea }.sorted { $0.importance > $1.importance }
     }
 
-    /// Finds the places at a coordinate, nearest first: landmarks within `radius` metres, then areas that contain it.
+    /// Finds the places at a coordinate: landmarks within `radius` meters, nearest first, then the areas that contain it.
     static func reverse(latitude: Double, longitude: Double, radius: Double, onlyAreas: Bool = false)
         -> [GazetteerPlace]
     {
@@ -62,7 +62,7 @@ enum Gazetteer {
         return near + around
     }
 
-    /// Finds a place by the first letter of its OpenStreetMap type, and its number.
+    /// Finds a place by the first letter of its OpenStreetMap type and by its number.
     static func lookup(type: Character, id: Int64) -> GazetteerPlace? {
         places.first { $0.osm.id == id && $0.osm.type.first == Character(type.lowercased()) }
     }

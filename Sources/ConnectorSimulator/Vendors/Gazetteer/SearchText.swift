@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Normalises text for searches.
+/// Normalizes text for searches.
 enum SearchText {
     /// The words of a text in lower case, without accents and punctuation.
     static func words(of text: String) -> [String] {
@@ -19,7 +19,7 @@ enum SearchText {
         return words
     }
 
-    /// Whether a word occurs; with `isPrefix`, also as the beginning of a word.
+    /// Whether a word occurs among others; with `isPrefix`, also as the beginning of one.
     static func contains(_ words: [String], _ word: String, isPrefix: Bool) -> Bool {
         words.contains { $0 == word || isPrefix && $0.hasPrefix(word) }
     }

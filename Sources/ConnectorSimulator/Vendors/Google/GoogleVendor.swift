@@ -63,7 +63,7 @@ package struct GoogleVendor: Vendor {
         return answer(matching)
     }
 
-    /// Finds places at a coordinate, whose numbers have no exponents.
+    /// Finds the places at a coordinate, whose numbers must have no exponent.
     private func reverse(_ text: String) -> HTTPResponse {
         let parts = text.split(separator: ",").map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),

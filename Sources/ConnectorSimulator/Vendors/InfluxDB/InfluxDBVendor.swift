@@ -8,7 +8,7 @@ internal import Synchronization
 /// InfluxDB 1.x: `/write` and `/api/v2/write` with the line protocol, `/query` with InfluxQL, and `/ping`.
 ///
 /// The databases named by the accepted credentials exist from the start. Credentials are required only if some are
-/// configured with a user name, like on a real server with `auth-enabled`. Written points can be queried with the most
+/// configured with a user name, as on a real server with `auth-enabled`. Written points can be queried with the most
 /// common parts of InfluxQL. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
 package final class InfluxDBVendor: Vendor {
     package static let name = "influxdb"
@@ -18,7 +18,7 @@ package final class InfluxDBVendor: Vendor {
     /// The credentials that the server accepts.
     private let credentials: AcceptedCredentials
     /// The databases by name.
-    private let databases: Mutex<[String: InfluxDatabase]>
+    private let databases: Mutex<[ExactText: InfluxDatabase]>
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
@@ -28,7 +28,7 @@ package final class InfluxDBVendor: Vendor {
 
     package func prepare(for set: [String: String]) {
         guard let name = set["database"], !name.isEmpty else { return }
-        databases.withLock { $0[name] = $0[name] ?? InfluxDatabase() }
+        databases.withLock { $0[ExactText(name)] = $0[ExactText(name)] ?? InfluxDatabase() }
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
@@ -97,7 +97,7 @@ package final class InfluxDBVendor: Vendor {
         return { query[$0] ?? form[$0] }
     }
 
-    /// Stores points as clients of version 2 write them, whose bucket is `database/policy` or a database.
+    /// Stores points that a version 2 client writes; its bucket is `database/policy` or a database.
     private func writeToBucket(_ request: SimulatedRequest) -> HTTPResponse {
         let (bucket, precision) = (request.query["bucket"] ?? "", request.query["precision"] ?? "")
         guard ["", "ns", "us", "ms", "s"].contains(precision) else {
@@ -123,7 +123,8 @@ package final class InfluxDBVendor: Vendor {
             return failure(status: 400, message: "database is required")
         }
         return databases.withLock { databases in
-            guard var database = databases[name] else {
+            let exactName = ExactText(name)
+            guard var database = databases[exactName] else {
                 return failure(status: 404, message: "database not found: \"\(name)\"")
             }
             // Only one policy exists; InfluxDB answers 500 for any other.
@@ -132,12 +133,12 @@ package final class InfluxDBVendor: Vendor {
             }
             let (points, failures) = LineProtocol.parse(request.text, precision: precision)
             var dropped: [String] = []
-            databases[name] = nil
+            databases[exactName] = nil
             for var point in points {
                 point.time = point.time ?? Int64(clamping: request.receivedAt.nanoseconds)
                 if let reason = database.insert(point) { dropped.append(reason) }
             }
-            databases[name] = database
+            databases[exactName] = database
             if !failures.isEmpty {
                 let text = failures.map(\.message).joined(separator: "\n")
                 return failure(status: 400, message: points.isEmpty ? text : "partial write: \(text) dropped=0")
@@ -163,7 +164,7 @@ package final class InfluxDBVendor: Vendor {
         do {
             let statements = try InfluxQLParser.parse(text, parameters: values, now: request.receivedAt)
             let context = InfluxQLContext(
-                database: form("db") ?? "",
+                database: ExactText(form("db") ?? ""),
                 epoch: form("epoch").flatMap { $0.isEmpty ? nil : LineProtocol.unit(of: $0) },
                 isReadOnly: request.method == "GET"
             )

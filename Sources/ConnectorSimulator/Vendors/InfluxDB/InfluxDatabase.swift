@@ -7,38 +7,39 @@ internal import ConnectorBase
 struct InfluxDatabase: Sendable {
     /// The name of its retention policy, the only one.
     static let retentionPolicy = "autogen"
-    /// The most points kept; InfluxDB also limits its memory.
+    /// The most points kept. A full database refuses every write, even one that merges, as InfluxDB does when its cache is full.
     static let capacity = 200_000
 
     /// The points of one measurement.
     private struct Measurement {
-        /// What no two points have in common.
+        /// The identity of a point, which no two points share.
         struct Key: Hashable {
             var time: Int64
             var series: ExactText
         }
 
-        /// The points as they came.
+        /// The points in order of arrival.
         var points: [InfluxPoint] = []
-        /// Where each point is.
+        /// The index of each point in ``points``.
         var places: [Key: Int] = [:]
     }
 
-    private var measurements: [String: Measurement] = [:]
+    private var measurements: [ExactText: Measurement] = [:]
     /// The type of each field of each measurement.
-    private(set) var kinds: [String: [String: InfluxPoint.FieldKind]] = [:]
+    private(set) var kinds: [ExactText: [ExactText: InfluxPoint.FieldKind]] = [:]
     /// The number of points.
     private var count = 0
 
     /// Adds a point, or merges its fields into the one of the same series and time.
     ///
-    /// - Returns: the reason that the point was dropped, in the server's words; `nil` if it was stored.
+    /// - Returns: The reason that the point was dropped, in the server's words; `nil` if it was stored.
     mutating func insert(_ point: InfluxPoint) -> String? {
         var known = kinds[point.measurement] ?? [:]
         for (name, field) in point.fields.sorted(by: { $0.key < $1.key }) {
             if let kind = known[name], kind != field.kind {
-                return "field type conflict: input field \"\(name)\" on measurement \"\(point.measurement)\" is type "
-                    + "\(field.kind.rawValue), already exists as type \(kind.rawValue)"
+                return "field type conflict: input field \"\(name.text)\" on measurement "
+                    + "\"\(point.measurement.text)\" is type \(field.kind.rawValue), already exists as type "
+                    + kind.rawValue
             }
             known[name] = field.kind
         }
@@ -57,19 +58,19 @@ struct InfluxDatabase: Sendable {
     }
 
     /// Removes a measurement.
-    mutating func drop(_ measurement: String) {
+    mutating func drop(_ measurement: ExactText) {
         count -= measurements.removeValue(forKey: measurement)?.points.count ?? 0
         kinds[measurement] = nil
     }
 
     /// The measurements' names, in order.
-    var names: [String] { measurements.keys.sorted() }
+    var names: [ExactText] { measurements.keys.sorted() }
 
-    /// The points of a measurement as they came; none of one that does not exist.
-    func points(of measurement: String) -> [InfluxPoint] { measurements[measurement]?.points ?? [] }
+    /// The points of a measurement in order of arrival; empty for an unknown one.
+    func points(of measurement: ExactText) -> [InfluxPoint] { measurements[measurement]?.points ?? [] }
 
     /// The tag keys of a measurement, in order.
-    func tagKeys(of measurement: String) -> [String] {
+    func tagKeys(of measurement: ExactText) -> [ExactText] {
         Set(points(of: measurement).flatMap { $0.tags.keys }).sorted()
     }
 }

@@ -20,23 +20,27 @@ struct InfluxPoint: Sendable {
     }
 
     /// The measurement's name.
-    let measurement: String
+    let measurement: ExactText
     /// The tags, by key.
-    let tags: [String: String]
-    /// The tags in order of their keys, so that equal series compare equal.
+    let tags: [ExactText: ExactText]
+    /// The tags in the order of their keys, so that equal series compare equal.
     let series: ExactText
     /// The fields by name, at least one.
-    var fields: [String: Field]
+    var fields: [ExactText: Field]
     /// Nanoseconds since 1970; `nil` until the time of arrival is set.
     var time: Int64?
 
     /// Creates a point.
-    init(measurement: String, tags: [String: String], fields: [String: Field], time: Int64?) {
+    init(measurement: ExactText, tags: [ExactText: ExactText], fields: [ExactText: Field], time: Int64?) {
         self.measurement = measurement
         self.tags = tags
-        let pairs = tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        series = ExactText(pairs.joined(separator: "\u{0}"))
+        series = ExactText(Self.pairs(of: tags).joined(separator: "\u{0}"))
         self.fields = fields
         self.time = time
+    }
+
+    /// The tags as `key=value`, in the order of their keys.
+    static func pairs(of tags: [ExactText: ExactText]) -> [String] {
+        tags.sorted { $0.key < $1.key }.map { "\($0.key.text)=\($0.value.text)" }
     }
 }

@@ -5,15 +5,15 @@ internal import ConnectorBase
 
 /// Runs the statements of one request on the databases.
 struct InfluxQLContext {
-    /// The database of statements that name none.
-    let database: String
+    /// The database for statements that name none.
+    let database: ExactText
     /// The unit of times in answers, in nanoseconds; `nil` for RFC 3339.
     let epoch: Int64?
     /// Whether the request is a `GET`, which should not change anything.
     let isReadOnly: Bool
 
     /// Runs the statements in order; stops after the first failure.
-    func run(_ statements: [InfluxQLStatement], on databases: inout [String: InfluxDatabase]) -> [JSONValue] {
+    func run(_ statements: [InfluxQLStatement], on databases: inout [ExactText: InfluxDatabase]) -> [JSONValue] {
         var results: [JSONValue] = []
         for (index, statement) in statements.enumerated() {
             var result: JSONObject = ["statement_id": .integer(Int64(index))]
@@ -36,10 +36,10 @@ struct InfluxQLContext {
     /// Runs one statement.
     private func run(
         _ statement: InfluxQLStatement,
-        on databases: inout [String: InfluxDatabase]
+        on databases: inout [ExactText: InfluxDatabase]
     ) throws(Refusal) -> [JSONValue] {
         switch statement {
-        case .showDatabases: return [table("databases", ["name"], databases.keys.sorted().map { [.string($0)] })]
+        case .showDatabases: return [table("databases", ["name"], databases.keys.sorted().map { [.string($0.text)] })]
         case .createDatabase(let name):
             if databases[name] == nil { databases[name] = InfluxDatabase() }
             return []
@@ -62,15 +62,15 @@ struct InfluxQLContext {
     }
 
     /// The database of the request.
-    private func known(_ databases: [String: InfluxDatabase]) throws(Refusal) -> InfluxDatabase {
-        guard !database.isEmpty else { throw Refusal(message: "database name required") }
+    private func known(_ databases: [ExactText: InfluxDatabase]) throws(Refusal) -> InfluxDatabase {
+        guard !database.text.isEmpty else { throw Refusal(message: "database name required") }
         guard let known = databases[database] else { throw missing(database) }
         return known
     }
 
     /// The server's message for an unknown database.
-    private func missing(_ name: String) -> Refusal {
-        Refusal(message: "database not found: \(name)")
+    private func missing(_ name: ExactText) -> Refusal {
+        Refusal(message: "database not found: \(name.text)")
     }
 
     /// Runs a `SHOW` statement.
@@ -78,35 +78,38 @@ struct InfluxQLContext {
         let all = database.names
         switch statement {
         case .showMeasurements:
-            return all.isEmpty ? [] : [table("measurements", ["name"], all.map { [.string($0)] })]
+            return all.isEmpty ? [] : [table("measurements", ["name"], all.map { [.string($0.text)] })]
         case .showSeries(let source):
             let points = all.filter { source == nil || $0 == source }.flatMap { database.points(of: $0) }
             let keys = Set(
                 points.map { point in
-                    ([point.measurement] + point.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
-                        .joined(separator: ",")
+                    ExactText(([point.measurement.text] + InfluxPoint.pairs(of: point.tags)).joined(separator: ","))
                 }
             )
-            return keys.isEmpty ? [] : [table(nil, ["key"], keys.sorted().map { [.string($0)] })]
+            return keys.isEmpty ? [] : [table(nil, ["key"], keys.sorted().map { [.string($0.text)] })]
         case .showTagKeys(let source):
             return all.filter { source == nil || $0 == source }.compactMap { name in
                 let keys = database.tagKeys(of: name)
-                return keys.isEmpty ? nil : table(name, ["tagKey"], keys.map { [.string($0)] })
+                return keys.isEmpty ? nil : table(name.text, ["tagKey"], keys.map { [.string($0.text)] })
             }
         case .showFieldKeys(let source):
             return all.filter { source == nil || $0 == source }.map { name in
                 let kinds = (database.kinds[name] ?? [:]).sorted { $0.key < $1.key }
                 return table(
-                    name,
+                    name.text,
                     ["fieldKey", "fieldType"],
-                    kinds.map { [.string($0.key), .string($0.value.rawValue)] }
+                    kinds.map { [.string($0.key.text), .string($0.value.rawValue)] }
                 )
             }
         case .showTagValues(let source, let key):
             return all.filter { source == nil || $0 == source }.compactMap { name in
                 let values = Set(database.points(of: name).compactMap { $0.tags[key] })
                 guard !values.isEmpty else { return nil }
-                return table(name, ["key", "value"], values.sorted().map { [.string(key), .string($0)] })
+                return table(
+                    name.text,
+                    ["key", "value"],
+                    values.sorted().map { [.string(key.text), .string($0.text)] }
+                )
             }
         default: return []
         }

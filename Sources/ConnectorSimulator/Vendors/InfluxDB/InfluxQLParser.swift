@@ -5,7 +5,7 @@ internal import ConnectorBase
 
 /// Parses statements from tokens.
 struct InfluxQLParser {
-    /// The most parentheses within each other.
+    /// The deepest nesting of parentheses.
     private static let depthLimit = 32
 
     /// The tokens of the query.
@@ -42,15 +42,15 @@ struct InfluxQLParser {
         if skip("SHOW") { return try show() }
         if skip("CREATE") {
             guard skip("DATABASE") else { return ignoreRest() }
-            let name = try name()
+            let name = try exactName()
             _ = ignoreRest()
             return .createDatabase(name)
         }
         if skip("DROP") {
-            if skip("DATABASE") { return .dropDatabase(try name()) }
-            if skip("MEASUREMENT") { return .dropMeasurement(try name()) }
+            if skip("DATABASE") { return .dropDatabase(try exactName()) }
+            if skip("MEASUREMENT") { return .dropMeasurement(try exactName()) }
             if skip("SERIES"), skip("FROM") {
-                let name = try name()
+                let name = try exactName()
                 _ = ignoreRest()
                 return .dropMeasurement(name)
             }
@@ -71,13 +71,13 @@ struct InfluxQLParser {
         case "SERIES": return finish(.showSeries(try source()))
         case "RETENTION":
             _ = skip("POLICIES")
-            return .showRetentionPolicies(skip("ON") ? try name() : nil)
+            return .showRetentionPolicies(skip("ON") ? try exactName() : nil)
         case "TAG":
             if skip("KEYS") { return finish(.showTagKeys(try source())) }
             guard skip("VALUES") else { throw unexpected("KEYS, VALUES") }
             let source = try source()
             guard skip("WITH"), skip("KEY"), skip(symbol: "=") else { throw unexpected("WITH KEY =") }
-            return finish(.showTagValues(source, key: try name()))
+            return finish(.showTagValues(source, key: try exactName()))
         case "FIELD":
             guard skip("KEYS") else { throw unexpected("KEYS") }
             return finish(.showFieldKeys(try source()))
@@ -85,10 +85,10 @@ struct InfluxQLParser {
         }
     }
 
-    /// Reads `ON database` and `FROM measurement`; the database is ignored in favour of the request's.
-    private mutating func source() throws(Refusal) -> String? {
+    /// Reads `ON database` and `FROM measurement`; the database is ignored in favor of the request's.
+    private mutating func source() throws(Refusal) -> ExactText? {
         if skip("ON") { _ = try name() }
-        return skip("FROM") ? try name() : nil
+        return skip("FROM") ? try exactName() : nil
     }
 
     /// Reads the rest of a `SELECT` statement.
@@ -103,7 +103,7 @@ struct InfluxQLParser {
         if skip("GROUP") {
             guard skip("BY") else { throw unexpected("BY") }
             repeat {
-                if skip(symbol: "*") { selection.groups = nil } else { selection.groups?.append(try name()) }
+                if skip(symbol: "*") { selection.groups = nil } else { selection.groups?.append(try exactName()) }
             } while skip(symbol: ",")
         }
         if skip("ORDER") {
@@ -141,10 +141,11 @@ struct InfluxQLParser {
     }
 
     /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`, and returns the last part.
-    private mutating func measurement() throws(Refusal) -> String {
-        var measurement = try name()
+    private mutating func measurement() throws(Refusal) -> ExactText {
+        var measurement = try exactName()
         while skip(symbol: ".") {
-            if skip(symbol: ".") { measurement = try name() } else { measurement = try name() }
+            _ = skip(symbol: ".")
+            measurement = try exactName()
         }
         return measurement
     }
@@ -167,7 +168,7 @@ struct InfluxQLParser {
         position += 1
         guard name.lowercased() == "time" else {
             let value = try value()
-            selection.conditions.append(.init(name: name, comparison: comparison, value: value))
+            selection.conditions.append(.init(name: ExactText(name), comparison: comparison, value: value))
             return
         }
         let time = try time()
@@ -209,6 +210,9 @@ extension InfluxQLParser {
         default: throw unexpected("identifier")
         }
     }
+
+    /// Reads the name of a database, a measurement, a tag or a field.
+    private mutating func exactName() throws(Refusal) -> ExactText { ExactText(try name()) }
 
     /// Reads a number of points.
     private mutating func count() throws(Refusal) -> Int {

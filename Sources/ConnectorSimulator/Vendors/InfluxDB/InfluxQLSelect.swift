@@ -13,7 +13,7 @@ struct InfluxQLSelect {
     /// A column of the answer, and the field or tag it is read from.
     private struct Output {
         var name: String
-        var source: String
+        var source: ExactText
     }
 
     /// The series of the answer, one for each group.
@@ -21,10 +21,10 @@ struct InfluxQLSelect {
         let kinds = database.kinds[selection.measurement] ?? [:]
         let tagKeys = database.tagKeys(of: selection.measurement)
         let groupKeys = (selection.groups ?? tagKeys).filter { tagKeys.contains($0) }
-        // By time, and those of one time as they came.
+        // By time; points of the same time stay in order of arrival.
         let matching = database.points(of: selection.measurement).filter { matches($0) }.enumerated()
             .sorted { ($0.element.time ?? 0, $0.offset) < ($1.element.time ?? 0, $1.offset) }.map(\.element)
-        let groups = Dictionary(grouping: matching) { point in groupKeys.map { point.tags[$0] ?? "" } }
+        let groups = Dictionary(grouping: matching) { point in groupKeys.map { point.tags[$0] ?? ExactText("") } }
         let isAggregate = selection.columns.contains { if case .aggregate = $0 { true } else { false } }
         var series: [JSONValue] = []
         for (values, members) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -33,9 +33,9 @@ struct InfluxQLSelect {
                 ? try aggregate(members, fields: kinds.keys.sorted())
                 : rows(members, outputs: outputs(fields: kinds.keys.sorted(), tags: tagKeys, groups: groupKeys))
             guard !rows.isEmpty else { continue }
-            var object: JSONObject = ["name": .string(selection.measurement)]
+            var object: JSONObject = ["name": .string(selection.measurement.text)]
             if !groupKeys.isEmpty {
-                object["tags"] = .object(JSONObject(zip(groupKeys, values).map { ($0, .string($1)) }))
+                object["tags"] = .object(JSONObject(zip(groupKeys, values).map { ($0.text, .string($1.text)) }))
             }
             object["columns"] = .array(columns.map { .string($0) })
             object["values"] = .array(rows)
@@ -49,12 +49,13 @@ struct InfluxQLSelect {
         let time = point.time ?? 0
         guard time >= selection.earliest, time <= selection.latest else { return false }
         return selection.conditions.allSatisfy { condition in
-            let value = point.tags[condition.name].map { JSONValue.string($0) } ?? point.fields[condition.name]?.value
+            let tag = point.tags[condition.name].map { JSONValue.string($0.text) }
+            let value = tag ?? point.fields[condition.name]?.value
             return Self.compare(value, condition.comparison, condition.value)
         }
     }
 
-    /// Compares like InfluxQL: an absent tag equals the empty string, values of different types never match.
+    /// Compares as InfluxQL does: an absent tag equals the empty string, and only `!=` holds between values of different types.
     private static func compare(_ value: JSONValue?, _ comparison: String, _ other: JSONValue) -> Bool {
         if let number = value?.number, let limit = other.number {
             switch comparison {
@@ -75,13 +76,13 @@ struct InfluxQLSelect {
     }
 
     /// The columns of a selection without functions.
-    private func outputs(fields: [String], tags: [String], groups: [String]) -> [Output] {
+    private func outputs(fields: [ExactText], tags: [ExactText], groups: [ExactText]) -> [Output] {
         selection.columns.flatMap { column -> [Output] in
             switch column {
             case .all:
-                (fields + tags.filter { !groups.contains($0) }).sorted().map { Output(name: $0, source: $0) }
+                (fields + tags.filter { !groups.contains($0) }).sorted().map { Output(name: $0.text, source: $0) }
             case .field("time", _): []
-            case .field(let name, let alias): [Output(name: alias ?? name, source: name)]
+            case .field(let name, let alias): [Output(name: alias ?? name, source: ExactText(name))]
             case .aggregate: []
             }
         }
@@ -94,7 +95,7 @@ struct InfluxQLSelect {
         let page = ordered.dropFirst(selection.offset).prefix(selection.limit ?? .max)
         let rows = page.map { point in
             let values = outputs.map { output in
-                point.fields[output.source]?.value ?? point.tags[output.source].map { .string($0) } ?? .null
+                point.fields[output.source]?.value ?? point.tags[output.source].map { .string($0.text) } ?? .null
             }
             return JSONValue.array([write(point.time ?? 0)] + values)
         }
@@ -104,7 +105,7 @@ struct InfluxQLSelect {
     /// One row with the result of each function.
     private func aggregate(
         _ points: [InfluxPoint],
-        fields: [String]
+        fields: [ExactText]
     ) throws(Refusal) -> (columns: [String], rows: [JSONValue]) {
         var columns = ["time"]
         var values: [JSONValue] = [write(selection.earliest == .min ? 0 : selection.earliest)]
@@ -112,8 +113,8 @@ struct InfluxQLSelect {
             guard case .aggregate(let function, let argument, let alias) = column else {
                 throw Refusal(message: "mixing aggregate and non-aggregate queries is not supported")
             }
-            for field in argument == "*" ? fields : [argument] {
-                columns.append(alias ?? (argument == "*" ? "\(function)_\(field)" : function))
+            for field in argument == "*" ? fields : [ExactText(argument)] {
+                columns.append(alias ?? (argument == "*" ? "\(function)_\(field.text)" : function))
                 values.append(Self.apply(function, to: points.compactMap { $0.fields[field]?.value }))
             }
         }
@@ -121,7 +122,7 @@ struct InfluxQLSelect {
         return (columns, hasValue ? [.array(values)] : [])
     }
 
-    /// The result of one function; `null` without a value.
+    /// The result of one function; `null` if there is no value.
     private static func apply(_ function: String, to values: [JSONValue]) -> JSONValue {
         let numbers = values.compactMap(\.number)
         switch function {
@@ -138,7 +139,7 @@ struct InfluxQLSelect {
     /// Formats a time in the unit of the request.
     private func write(_ time: Int64) -> JSONValue {
         guard let epoch else { return .string(InfluxQLTime.rfc3339(time)) }
-        // Round down, also before 1970.
+        // Round down, even before 1970.
         return .integer(time / epoch - (time % epoch < 0 ? 1 : 0))
     }
 }

@@ -17,7 +17,7 @@ enum InfluxQLStatement: Sendable {
 
     /// A comparison with a field or a tag.
     struct Condition: Sendable {
-        var name: String
+        var name: ExactText
         var comparison: String
         var value: JSONValue
     }
@@ -25,14 +25,14 @@ enum InfluxQLStatement: Sendable {
     /// A query of points.
     struct Selection: Sendable {
         var columns: [Column] = []
-        var measurement = ""
+        var measurement = ExactText("")
         var conditions: [Condition] = []
         /// The earliest time, inclusive.
         var earliest = Int64.min
         /// The latest time, inclusive.
         var latest = Int64.max
         /// The tags to group by; `nil` for all of them.
-        var groups: [String]? = []
+        var groups: [ExactText]? = []
         var isDescending = false
         var limit: Int?
         var offset = 0
@@ -41,14 +41,14 @@ enum InfluxQLStatement: Sendable {
     case select(Selection)
     case showDatabases
     case showMeasurements
-    case showSeries(String?)
-    case showTagKeys(String?)
-    case showFieldKeys(String?)
-    case showTagValues(String?, key: String)
-    case showRetentionPolicies(String?)
-    case createDatabase(String)
-    case dropDatabase(String)
-    case dropMeasurement(String)
+    case showSeries(ExactText?)
+    case showTagKeys(ExactText?)
+    case showFieldKeys(ExactText?)
+    case showTagValues(ExactText?, key: ExactText)
+    case showRetentionPolicies(ExactText?)
+    case createDatabase(ExactText)
+    case dropDatabase(ExactText)
+    case dropMeasurement(ExactText)
     /// Accepted without effect, such as statements about users.
     case ignored
 

@@ -9,7 +9,7 @@ internal import ConnectorBase
 struct LineProtocol {
     /// The line being read.
     private let line: Substring
-    /// The unread rest of the line, by code points: a mark and a combining one after it are two.
+    /// The unread rest of the line, by code point, so that a combining mark after a delimiter does not hide it.
     private var rest: Substring.UnicodeScalarView
     /// Nanoseconds in one unit of a timestamp.
     private let unit: Int64
@@ -54,7 +54,7 @@ struct LineProtocol {
         return lines.map { Substring($0.unicodeScalars.drop { $0 == " " || $0 == "\t" }) }
     }
 
-    /// Nanoseconds in one unit.
+    /// The nanoseconds in one unit of a precision.
     static func unit(of precision: String?) -> Int64 {
         switch precision {
         case "u", "us", "µ": 1000
@@ -70,7 +70,7 @@ struct LineProtocol {
     private mutating func point() throws(Refusal) -> InfluxPoint {
         let measurement = token(until: [",", " "])
         guard !measurement.isEmpty else { throw Refusal(message: "missing measurement") }
-        var tags: [String: String] = [:]
+        var tags: [ExactText: ExactText] = [:]
         while skip(",") {
             let key = token(until: ["=", ",", " "])
             guard !key.isEmpty else { throw Refusal(message: "missing tag key") }
@@ -78,25 +78,27 @@ struct LineProtocol {
             let value = token(until: [",", " ", "="])
             guard !value.isEmpty else { throw Refusal(message: "missing tag value") }
             guard rest.first != "=" else { throw Refusal(message: "invalid tag format") }
-            guard tags.updateValue(value, forKey: key) == nil else { throw Refusal(message: "duplicate tags") }
+            guard tags.updateValue(ExactText(value), forKey: ExactText(key)) == nil else {
+                throw Refusal(message: "duplicate tags")
+            }
         }
         skipBlanks()
         guard !rest.isEmpty else { throw Refusal(message: "missing fields") }
-        var fields: [String: InfluxPoint.Field] = [:]
+        var fields: [ExactText: InfluxPoint.Field] = [:]
         repeat {
             let key = token(until: ["=", ",", " "], isFieldKey: true)
             guard !key.isEmpty else { throw Refusal(message: "missing field key") }
-            // The server looks for the end of the key twice, and the second time such a backslash escapes the equals sign.
+            // The server searches for the end of the key twice; to the second search, a final backslash escapes the equals sign.
             guard rest.first != "=" || key.utf8.last != UInt8(ascii: "\\") else {
                 throw Refusal(message: "invalid value: field-key=\(key)\(String(rest.prefix { $0 != " " }))")
             }
             guard skip("=") else {
                 throw Refusal(message: fields.isEmpty ? "invalid field format" : "missing field value")
             }
-            fields[key] = try field()
+            fields[ExactText(key)] = try field()
         } while skip(",")
         skipBlanks()
-        return InfluxPoint(measurement: measurement, tags: tags, fields: fields, time: try time())
+        return InfluxPoint(measurement: ExactText(measurement), tags: tags, fields: fields, time: try time())
     }
 
     /// Reads one field's value.
@@ -150,8 +152,8 @@ struct LineProtocol {
         return time
     }
 
-    /// Reads a name up to one of `ends`; a backslash escapes a comma, a space and an equals sign. In the key of a field, it
-    /// makes any other character part of the key, too, and stays.
+    /// Reads a name up to one of `ends`; a backslash escapes a comma, a space or an equals sign. In a field's key, a backslash
+    /// before any other character stays, and that character belongs to the key whatever it is.
     private mutating func token(until ends: Set<Unicode.Scalar>, isFieldKey: Bool = false) -> String {
         var token = String.UnicodeScalarView()
         while let character = rest.first, !ends.contains(character) {
@@ -174,7 +176,7 @@ struct LineProtocol {
         return true
     }
 
-    /// Reads blanks.
+    /// Skips spaces.
     private mutating func skipBlanks() {
         rest = rest.drop { $0 == " " }
     }

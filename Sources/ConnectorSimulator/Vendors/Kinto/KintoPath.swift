@@ -19,7 +19,7 @@ struct KintoPath {
 
     /// Parses the components below `/v1`; `nil` for an unknown path.
     ///
-    /// - Parameter defaultBucket: the id that replaces `default`.
+    /// - Parameter defaultBucket: The id that replaces `default`.
     init?(_ components: [String], defaultBucket: String) {
         guard !components.isEmpty, components.count <= 6 else { return nil }
         var path = ""

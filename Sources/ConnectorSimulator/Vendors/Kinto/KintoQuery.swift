@@ -96,7 +96,7 @@ struct KintoQuery {
         objects.filter { object in filters.allSatisfy { Self.matches(object, $0) } }.sorted { precedes($0, $1) }
     }
 
-    /// One page of ordered objects, and the token of the next if there is more.
+    /// One page of ordered objects, and the token of the next page if there is one.
     func page(of objects: [JSONObject]) -> (objects: [JSONObject], token: String?) {
         var rest = objects[...]
         if let last { rest = rest.drop { !precedes(last, $0) } }
@@ -176,7 +176,7 @@ struct KintoQuery {
         return value
     }
 
-    /// Parses a value like Kinto does: as JSON if it is valid JSON, otherwise as a string.
+    /// Parses a value as Kinto does: as JSON if it is valid JSON, otherwise as a string.
     private static func native(_ text: some StringProtocol) -> JSONValue {
         (try? JSONValue(parsing: String(text))) ?? .string(String(text))
     }

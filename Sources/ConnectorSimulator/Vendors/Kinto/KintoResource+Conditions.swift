@@ -10,7 +10,7 @@ extension KintoResource {
         object.data["last_modified"]?.integer ?? 0
     }
 
-    /// The answer 304 to a conditional read, or a thrown 412; `nil` if the full answer is to be sent.
+    /// The 304 answer to a conditional read; `nil` if the full answer must be sent. Throws 412 if `If-Match` fails.
     func conditional(_ timestamp: Int64, existing: JSONObject?) throws(KintoFailure) -> HTTPResponse? {
         if let known = try condition("If-None-Match"), known == .timestamp(timestamp) {
             var response = answer([:], timestamp)
@@ -26,7 +26,7 @@ extension KintoResource {
 
     /// Throws if the precondition of a change fails.
     ///
-    /// - Parameter object: the object to change; `nil` if it does not exist, in which case the list's timestamp is
+    /// - Parameter object: The object to change; `nil` if it does not exist, in which case the list's timestamp is
     ///   compared.
     mutating func checkUnmodified(_ object: KintoStore.Stored?) throws(KintoFailure) {
         let mayNotExist = try condition("If-None-Match") == .any

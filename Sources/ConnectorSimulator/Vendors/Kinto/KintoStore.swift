@@ -14,7 +14,7 @@ struct KintoStore: Sendable {
     /// The objects of one list.
     private struct List: Sendable {
         var objects: [String: Stored] = [:]
-        /// Tombstones of deleted objects, by which clients synchronise deletions.
+        /// The tombstones of deleted objects, by which clients learn of deletions.
         var tombstones: [String: JSONObject] = [:]
         /// When the list last changed, in milliseconds since 1970; strictly increasing.
         var timestamp: Int64 = 0
@@ -30,7 +30,7 @@ struct KintoStore: Sendable {
     /// Whether the store has reached its capacity.
     var isFull: Bool { count >= Self.capacity }
 
-    /// The object of a list.
+    /// An object of a list; nil if there is none.
     func object(_ id: String, in list: String) -> Stored? { lists[list]?.objects[id] }
 
     /// The objects of a list and, if requested, the tombstones of deleted ones, in no order.
@@ -68,7 +68,7 @@ struct KintoStore: Sendable {
         return stored
     }
 
-    /// Replaces an object by a tombstone, which it returns, and removes everything below the object.
+    /// Replaces an object with a tombstone, which it returns, and removes everything below the object.
     mutating func delete(_ id: String, in list: String, now: Timestamp) -> JSONObject {
         if lists[list]?.objects.removeValue(forKey: id) != nil { count -= 1 }
         let tombstone: JSONObject = [

@@ -8,7 +8,7 @@ extension KintoVendor {
     /// The most requests in a batch.
     private static let batchLimit = 25
 
-    /// Answers several requests like separate ones, with the credentials of the batch.
+    /// Answers several requests as if sent separately, with the credentials of the batch.
     func batch(_ request: SimulatedRequest) throws(KintoFailure) -> HTTPResponse {
         guard request.method == "POST" else { throw .method(allowed: "POST, OPTIONS") }
         let body = try KintoBody.json(of: request, types: ["application/json"])

@@ -4,18 +4,19 @@
 package import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Matomo's tracking API at `/matomo.php`, one request or many, and of its reporting API the question for a site.
+/// Matomo's tracking API at `/matomo.php`, for one request or a batch, and the request of its reporting API for a site.
 ///
-/// A request is invalid if it is for another site, or if it is older than a day or has an address without a token. Of a batch the others are tracked;
-/// which ones are invalid is reported to superusers only; here the token is a superuser's. Without parameters the answer is a
-/// page. A fault with `code=1205`, MySQL's code for a lock that was not free in time, answers a batch as the tracker does then: a
-/// success of none. Source: Matomo's documentation of the API, and its tracker.
+/// A request is invalid if it is for an unknown site, lacks `rec=1`, or has an event category without an action; without a token,
+/// also if it has an IP address or is a day old. The valid requests of a batch are tracked; which ones are invalid is reported to
+/// superusers only, and the token here is a superuser's. Without parameters, the answer is a page. A fault with `code=1205`,
+/// MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing tracked.
+/// Source: Matomo's documentation of the API, and its tracker.
 package struct MatomoVendor: Vendor {
     package static let name = "matomo"
     package static let demoCredentials = ["siteId": "1", "token": "0123456789abcdef0123456789abcdef"]
     package static let secretKeys = ["token"]
 
-    /// MySQL's error of a request that waited too long for a lock.
+    /// MySQL's error code for a wait for a lock that took too long.
     private static let lockWait = "1205"
 
     /// The sites and tokens that the vendor knows.
@@ -27,7 +28,7 @@ package struct MatomoVendor: Vendor {
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
         let isForm = request.mediaType == "application/x-www-form-urlencoded"
-        // PHP takes parameters from both.
+        // PHP takes parameters from the query and from the body.
         let texts = [String(request.request.query), isForm ? request.text : ""].filter { !$0.isEmpty }
         let items = QueryItems(parsing: texts.joined(separator: "&"))
         switch request.path {
@@ -61,7 +62,7 @@ package struct MatomoVendor: Vendor {
         return HTTPResponse(json: .object(answer))
     }
 
-    /// The parameters of a request of a batch: an address with a query, or an object.
+    /// The parameters of one request of a batch, which is a URL with a query, or an object.
     private static func items(of request: JSONValue) -> QueryItems {
         guard let members = request.object?.members else {
             return QueryItems(parsing: request.string?.drop { $0 != "?" }.dropFirst() ?? "")

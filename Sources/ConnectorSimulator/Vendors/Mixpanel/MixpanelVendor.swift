@@ -4,18 +4,19 @@
 package import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Mixpanel's ingestion: `POST /import` with an array of events, `/engage` and `/groups` with profiles, `/track`, and
-/// the forms of all four that its older clients send.
+/// Mixpanel's ingestion API: `POST /import` with an array of events, `/track`, and `/engage` and `/groups` with profiles.
 ///
-/// An import needs the project's token as the user of Basic authentication. With `strict=1` it answers 400 with the
-/// places of the events that it refuses, and takes the others. The other addresses take any token, as the real ones do,
-/// and answer 1 or 0, or with `verbose=1` an object. Source: Mixpanel's documentation of the API and its clients.
+/// All four also take the form data that older clients send.
+///
+/// An import needs the project's token as the user name of Basic authentication. With `strict=1`, it answers 400 with the
+/// indices of the events that it refuses, and takes the others. The other endpoints take any token, as the real ones do,
+/// and answer 1 or 0 or, with `verbose=1`, an object. Source: Mixpanel's documentation of the API and its clients.
 package struct MixpanelVendor: Vendor {
     package static let name = "mixpanel"
     package static let demoCredentials = ["token": "0123456789abcdef0123456789abcdef"]
     package static let secretKeys = ["token"]
 
-    /// The most bytes of a request and of an event, and the most things in a request.
+    /// The most bytes of a request and of an event, and the most records in a request.
     private static let limits = (bytes: 2_097_152, event: 1_000_000, count: 2000)
 
     /// The tokens that the vendor accepts.
@@ -79,7 +80,7 @@ package struct MixpanelVendor: Vendor {
         )
     }
 
-    /// What an import refuses in an event.
+    /// Why an import refuses an event; nil if it takes the event.
     private static func fault(in event: JSONValue) -> (field: String, message: String)? {
         guard let name = event["event"]?.string, !name.isEmpty, name.utf8.count <= 255 else {
             return ("event", "'event' must be a string of 1 to 255 bytes")
@@ -102,7 +103,7 @@ package struct MixpanelVendor: Vendor {
         return event.utf8().count > limits.event ? ("event", "the event exceeds \(limits.event) bytes") : nil
     }
 
-    /// What `/track`, `/engage` and `/groups`, and a form of an import, refuse.
+    /// Why `/track`, `/engage`, `/groups` or an import with form data refuses a record; nil if it takes the record.
     private static func problem(of thing: JSONValue, in name: String) -> String? {
         switch name {
         case "import", "track":

@@ -40,7 +40,7 @@ enum NominatimFormat: String {
         }
     }
 
-    /// The members of a place in `json` and `jsonv2`, which differ in one member's name and in three more members.
+    /// The members of a place in `json` and `jsonv2`, which differ in the name of one member and in three further members.
     private func object(_ place: GazetteerPlace, details: Bool) -> JSONObject {
         var object: JSONObject = [
             "place_id": .integer(place.placeID),

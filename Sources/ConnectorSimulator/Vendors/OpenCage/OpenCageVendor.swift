@@ -6,8 +6,8 @@ internal import ConnectorHTTPServer
 
 /// OpenCage's geocoding API over the same gazetteer: `GET /geocode/v1/json`.
 ///
-/// The query is text, or a coordinate as `LAT,LNG`. Every answer repeats its HTTP status in `status`: 400 without a query, 401 for
-/// a wrong key, 402 for a quota that is used up. Source: OpenCage's documentation (opencagedata.com/api) and its client libraries.
+/// The query is text, or a coordinate as `LAT,LNG`. Every answer repeats its HTTP status in `status`: 400 without a query, 401
+/// for a wrong key, 402 for an exhausted quota. Source: OpenCage's documentation (opencagedata.com/api) and its client libraries.
 package struct OpenCageVendor: Vendor {
     package static let name = "opencage"
     package static let demoCredentials = ["key": "0cdemokey0cdemokey0cdemokey0cdem"]
@@ -44,7 +44,7 @@ package struct OpenCageVendor: Vendor {
         return answer(200, "OK", found.prefix(limit).map(Self.json))
     }
 
-    /// The coordinate that a query is, if it is one; a number with an exponent is text.
+    /// The coordinate that a query gives; nil for text, which includes numbers with exponents.
     private static func point(_ text: String) -> (latitude: Double, longitude: Double)? {
         let parts = text.split { $0 == "," || $0 == "+" || $0 == " " }.map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),
@@ -73,7 +73,9 @@ package struct OpenCageVendor: Vendor {
         ]
     }
 
-    /// - Parameter httpStatus: Nil for the same as in the document, as it is unless something in between changes it.
+    /// The answer with a status, a message and results.
+    ///
+    /// - Parameter httpStatus: The HTTP status, where a fault makes it differ from the document's; nil for the same.
     private func answer(
         _ status: Int,
         _ message: String,

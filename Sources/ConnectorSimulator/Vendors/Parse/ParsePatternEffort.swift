@@ -1,12 +1,12 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a regular expression may take, which a matcher that goes back finds out only by trying.
+/// An estimate of how long a backtracking matcher may take for a regular expression.
 ///
-/// All vendors wait for a match, so those that may take long are refused. Expressions are read as Swift's `Regex` reads them, and what is not
-/// certain counts as a repetition.
+/// A match holds up the simulator's other requests, so expressions that may take long are refused. They are read as Swift's `Regex`
+/// reads them, and whatever is uncertain counts as a repetition.
 struct ParsePatternEffort {
-    /// The most steps of a match.
+    /// The most steps that a match may take.
     private static let limit = 10_000_000
     private static let repetitions: Set<Character> = ["*", "+", "?", "{"]
 
@@ -14,12 +14,12 @@ struct ParsePatternEffort {
     private(set) var isUnbounded = false
     /// The number of repetitions, each of which may try every length.
     private var count = 0
-    /// The number of alternatives beside the first ones, each of which may double the steps.
+    /// The number of alternatives beyond the first of each choice; each may double the steps.
     private var alternatives = 0
 
     init(_ pattern: String) {
         var rest = Substring(pattern)
-        // Whether each open group has repetitions or alternatives; first, the expression itself.
+        // Whether each open group has repetitions or alternatives; the first entry is the expression itself.
         var groups = [false]
         while let character = rest.popFirst() {
             switch character {
@@ -29,7 +29,7 @@ struct ParsePatternEffort {
                 groups.append(false)
                 if rest.first == "?" {
                     rest.removeFirst()
-                    // In the extended syntax, blanks and comments may stand before what repeats a group.
+                    // In the extended syntax, blanks and comments may come between a group and its repetition mark.
                     if rest.prefix(while: { $0.isLetter || $0 == "^" }).contains("x") { isUnbounded = true }
                 }
             case ")":
@@ -44,14 +44,14 @@ struct ParsePatternEffort {
             case let mark where Self.repetitions.contains(mark):
                 groups[groups.count - 1] = true
                 count += 1
-                // Lazy or possessive.
+                // The mark makes the repetition lazy or possessive.
                 if mark != "{", let next = rest.first, next == "?" || next == "+" { rest.removeFirst() }
             default: break
             }
         }
     }
 
-    /// Whether a text of a number of bytes is matched in time.
+    /// Whether matching a text of `length` bytes stays within the limit.
     func allows(_ length: Int) -> Bool {
         guard alternatives < 20 else { return false }
         var steps = 1 << alternatives

@@ -10,8 +10,8 @@ internal import Synchronization
 /// The mount path ends before the first component that belongs to the API, so `/parse/classes/Game` and
 /// `/v1/api/classes/Game` both work. A wrong application or key is refused with 403 `{"error":"unauthorized"}`; a call
 /// that needs the master key, with 403 and a message that says so. A repeated request id is refused with code 159, as
-/// with idempotency enabled. The accepted credentials may have a `maxLimit`, which is the server's option of that name: no query
-/// returns more objects. Source: Parse Server's sources and its REST guide.
+/// with idempotency enabled. The accepted credentials may set the server's option `maxLimit`: no query returns more objects.
+/// Source: Parse Server's sources and its REST guide.
 package final class ParseVendor: Vendor {
     package static let name = "parse"
     package static let demoCredentials = [

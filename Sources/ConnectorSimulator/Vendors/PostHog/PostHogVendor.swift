@@ -7,8 +7,8 @@ internal import ConnectorPlatform
 
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
 ///
-/// The project's key is in the body. An unknown or missing key is refused with 401 and `{detail}`, like by a
-/// self-hosted PostHog. An event without a name or a person is accepted and dropped, like by PostHog. Source: PostHog's
+/// The project's key is in the body or, as `token`, in the query. An unknown or missing key is refused with 401 and `{detail}`,
+/// as by a self-hosted PostHog. An event without a name or a person is accepted and dropped, as by PostHog. Source: PostHog's
 /// capture service and its client libraries.
 package struct PostHogVendor: Vendor {
     package static let name = "posthog"
@@ -110,7 +110,7 @@ package struct PostHogVendor: Vendor {
         }
     }
 
-    /// Decodes a form or a query, Base64 and gzip.
+    /// The bytes of a body, a form or a query, decoded from Base64 and gzip.
     private func bytes(of request: SimulatedRequest) throws(InflateError) -> [UInt8] {
         var bytes = request.body
         let isForm = request.mediaType == "application/x-www-form-urlencoded"

@@ -3,18 +3,18 @@
 
 internal import ConnectorBase
 
-/// A condition of PostgREST on a row: `and("a".eq."1",or(b.gt.2,b.is.null))`, and in a query `a=eq.1`.
+/// A condition on a row in PostgREST's syntax: `and("a".eq."1",or(b.gt.2,b.is.null))`, or `a=eq.1` in a query.
 indirect enum PostgRESTCondition {
     case all([PostgRESTCondition])
     case any([PostgRESTCondition])
     case not(PostgRESTCondition)
-    /// A comparison of a column with texts: one, but for `in`.
+    /// A comparison of a column with a text or, for `in`, with several.
     case comparison(column: String, word: String, texts: [String])
 
-    /// The words of comparisons.
+    /// The names of the comparisons.
     private static let words: Set = ["eq", "neq", "lt", "lte", "gt", "gte", "in", "is", "like", "ilike"]
 
-    /// Reads the item of a query; nil if it is none of a condition.
+    /// Reads an item of a query; nil if it is not a condition.
     init?(name: String, value: String) {
         var parser = Parser(text: Array(value.unicodeScalars))
         switch name {
@@ -28,21 +28,24 @@ indirect enum PostgRESTCondition {
         guard parser.isAtEnd else { return nil }
     }
 
-    /// Whether a row passes. Null passes no comparison, nor its opposite.
-    func passes(_ row: JSONObject) -> Bool {
+    /// Whether a row passes: whether the condition is true of it.
+    func passes(_ row: JSONObject) -> Bool { truth(of: row) == true }
+
+    /// Whether the condition is true of a row, in the three-valued logic of SQL; nil for unknown, as each comparison with a null
+    /// column is except `is`.
+    private func truth(of row: JSONObject) -> Bool? {
         switch self {
-        case .all(let conditions): return conditions.allSatisfy { $0.passes(row) }
-        case .any(let conditions): return conditions.contains { $0.passes(row) }
-        case .not(.comparison(let column, "is", let texts)):
-            return !Self.comparison(column: column, word: "is", texts: texts).passes(row)
-        case .not(.comparison(let column, let word, let texts)):
-            return row[column] ?? .null != .null
-                && !Self.comparison(column: column, word: word, texts: texts).passes(row)
-        case .not(let condition): return !condition.passes(row)
+        case .all(let conditions):
+            let truths = conditions.map { $0.truth(of: row) }
+            return truths.contains(false) ? false : truths.contains(nil) ? nil : true
+        case .any(let conditions):
+            let truths = conditions.map { $0.truth(of: row) }
+            return truths.contains(true) ? true : truths.contains(nil) ? nil : false
+        case .not(let condition): return condition.truth(of: row).map { !$0 }
         case .comparison(let column, let word, let texts):
             let (value, text) = (row[column] ?? .null, texts.first ?? "")
             if word == "is" { return value.serialized() == text.lowercased() }
-            guard value != .null else { return false }
+            guard value != .null else { return nil }
             let order = Self.order(value, text)
             return switch word {
             case "eq": order == 0
@@ -58,7 +61,7 @@ indirect enum PostgRESTCondition {
         }
     }
 
-    /// Whether a text matches a pattern: `*` and `%` stand for any text, `_` for any character, and `\` takes the meaning from the next.
+    /// Whether a text matches a pattern: `*` and `%` stand for any text, `_` for any one character, and `\` escapes the next.
     private static func isLike(_ text: String, _ pattern: String) -> Bool {
         enum Element: Equatable { case any, one, scalar(Unicode.Scalar) }
         var elements: [Element] = []
@@ -73,7 +76,7 @@ indirect enum PostgRESTCondition {
         }
         let scalars = Array(text.unicodeScalars)
         var (index, place) = (0, 0)
-        // Where the text that the last wildcard stands for ends, and what follows that wildcard.
+        // Where to continue on a mismatch: the end of the text that the last wildcard covers, and the element after that wildcard.
         var retry: (index: Int, place: Int)?
         while index < scalars.count {
             let element = place < elements.count ? elements[place] : nil
@@ -92,7 +95,7 @@ indirect enum PostgRESTCondition {
         return elements[place...].allSatisfy { $0 == .any }
     }
 
-    /// Where a value stands to a text: before it (-1), at it, or after it (1); numbers by their size.
+    /// The order of a value and a text: -1 if the value comes first, 0 if they are equal, 1 otherwise; numbers compare as numbers.
     static func order(_ value: JSONValue, _ text: String) -> Int {
         if let number = value.number, let other = Double(text) { return number < other ? -1 : number > other ? 1 : 0 }
         let own = Self.text(value)
@@ -110,14 +113,14 @@ indirect enum PostgRESTCondition {
 
         var isAtEnd: Bool { index == text.count }
 
-        /// Whether the text continues with a mark, which is then read.
+        /// Reads a mark if it is next; returns whether it was.
         mutating func reads(_ mark: Unicode.Scalar) -> Bool {
             guard index < text.count, text[index] == mark else { return false }
             index += 1
             return true
         }
 
-        /// The conditions in parentheses.
+        /// Reads a list of conditions in parentheses; nil if it is malformed.
         mutating func list() -> [PostgRESTCondition]? {
             guard reads("(") else { return nil }
             var conditions: [PostgRESTCondition] = []
@@ -139,7 +142,7 @@ indirect enum PostgRESTCondition {
             return reads(".") ? comparison(of: name, isNested: true) : nil
         }
 
-        /// What follows the name of a column.
+        /// Reads what follows the name of a column; nil if it is not a comparison.
         mutating func comparison(of column: String, isNested: Bool) -> PostgRESTCondition? {
             let name = word(until: ".")
             guard reads(".") else { return nil }
@@ -155,7 +158,7 @@ indirect enum PostgRESTCondition {
             return reads(")") ? .comparison(column: column, word: name, texts: texts) : nil
         }
 
-        /// The text up to one of some marks, or in quotation marks, where `\` stands before such a mark.
+        /// Reads a word up to one of `marks`, or a word in quotation marks, in which `\` escapes the next character.
         private mutating func word(until marks: String) -> String {
             var word = String.UnicodeScalarView()
             let isQuoted = !marks.isEmpty && reads("\"")

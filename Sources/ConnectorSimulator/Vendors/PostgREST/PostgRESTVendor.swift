@@ -5,18 +5,18 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// PostgREST: tables with rows, at the root their description.
+/// PostgREST: tables with rows, and their description at the root.
 ///
-/// The database has the tables that something was inserted into; they have any columns, and `id` as their key. A token that is wrong is
-/// 401 everywhere, and so is none but for the description. Where one row is asked for, none or several are 406, and nothing is
-/// changed. Source: the documentation of PostgREST 12.
+/// The database has the tables that rows were inserted into; they take any columns, and `id` is their key. Any wrong token answers
+/// 401; so does a missing one, except for the description. A request for a single row answers 406 and changes nothing if there is
+/// no row or more than one. Source: the documentation of PostgREST 12.
 package final class PostgRESTVendor: Vendor {
     package static let name = "postgrest"
     package static let demoCredentials = ["token": "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiZGVtbyJ9.demo"]
     package static let secretKeys = ["token"]
 
     private static let singular = "application/vnd.pgrst.object"
-    /// The items of a query that are no conditions.
+    /// The items of a query that are not conditions.
     private static let others: Set = ["select", "order", "limit", "offset", "columns", "on_conflict"]
 
     private let credentials: AcceptedCredentials
@@ -77,7 +77,7 @@ package final class PostgRESTVendor: Vendor {
         }
     }
 
-    /// The answer to a change without a document.
+    /// The answer to a change whose body is not a JSON document.
     private var noJSON: HTTPResponse { failure(status: 400, code: "PGRST102", message: "Empty or invalid json") }
 
     private func insert(
@@ -109,7 +109,7 @@ package final class PostgRESTVendor: Vendor {
         return answer
     }
 
-    /// The rows of a query, in its order, from its offset to its limit.
+    /// The answer to a query: the rows in its order, from its offset, up to its limit.
     private func select(_ rows: [JSONObject], _ request: SimulatedRequest) -> HTTPResponse {
         var rows = rows
         for part in (request.query["order"] ?? "").split(separator: ",").reversed() {
@@ -145,7 +145,7 @@ package final class PostgRESTVendor: Vendor {
         return response
     }
 
-    /// The rows as the request wants to see them.
+    /// The rows in the form that the request asks for: one object, an array, or no body.
     private func represented(_ rows: [JSONObject], status: Int, _ request: SimulatedRequest) -> HTTPResponse {
         if request.fields["Accept"]?.contains(Self.singular) == true {
             guard rows.count == 1 else {

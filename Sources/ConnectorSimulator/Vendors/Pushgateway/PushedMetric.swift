@@ -3,23 +3,23 @@
 
 internal import ConnectorBase
 
-/// A metric as it is pushed in Prometheus' text format: `name{label="value"} 1`.
+/// A metric as pushed in Prometheus's text format: `name{label="value"} 1`.
 struct PushedMetric: Sendable {
     /// One line's labels and value.
     struct Sample: Sendable {
         var labels: [String: String]
-        /// The value as it was written.
+        /// The value as written.
         var value: String
     }
 
-    /// `counter`, `gauge` and so on; `untyped` if no comment says.
+    /// `counter`, `gauge` and so on; `untyped` if no `# TYPE` comment names it.
     var type: String
     var samples: [Sample]
 
     /// Parses a push.
     ///
-    /// - Parameter group: The labels of the group, which replace those of the lines.
-    /// - Throws: A ``Refusal`` in the gateway's words, with the line's number.
+    /// - Parameter group: The labels of the group, which override those of the lines.
+    /// - Throws: A ``Refusal`` in the gateway's words; a fault in a line has the line's number.
     static func parse(_ text: String, group: [String: String]) throws(Refusal) -> [String: PushedMetric] {
         var metrics: [String: PushedMetric] = [:]
         var types: [Substring: Substring] = [:]
@@ -48,7 +48,7 @@ struct PushedMetric: Sendable {
         return metrics
     }
 
-    /// Whether two samples have the same labels.
+    /// Whether any two samples have the same labels.
     private var hasSampleTwice: Bool {
         Set(samples.map { $0.labels.mapValues(ExactText.init) }).count != samples.count
     }

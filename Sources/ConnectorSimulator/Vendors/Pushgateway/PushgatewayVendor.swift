@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The Prometheus Pushgateway: pushes to `/metrics/job/…`, deletions, `/metrics`, and the API under `/api/v1`.
 ///
-/// Credentials are required only if some have a user name, like on a gateway with `basic_auth_users`. Of the text format,
-/// histograms and summaries count as lines like any other. Source: version 1.5 of the gateway.
+/// Credentials are required only if some have a user name, as on a gateway with `basic_auth_users`. The lines of histograms and
+/// summaries are treated like any others. Source: version 1.5 of the gateway.
 package final class PushgatewayVendor: Vendor {
     package static let name = "pushgateway"
     package static let demoCredentials = ["job": "demo", "username": "demo", "password": "demo-password"]
@@ -68,7 +68,7 @@ package final class PushgatewayVendor: Vendor {
         }
     }
 
-    /// The labels in a path: names and values by turns, the job first; `@base64` after a name marks an encoded value.
+    /// The labels in a path of alternating names and values, the job first; `@base64` after a name marks an encoded value.
     private static func labels(in path: [String]) throws(Refusal) -> [String: String] {
         guard path.count.isMultiple(of: 2), ["job", "job@base64"].contains(path[0]) else {
             throw Refusal(message: "odd number of components in label string \"/\(path.joined(separator: "/"))\"")
@@ -88,7 +88,7 @@ package final class PushgatewayVendor: Vendor {
         return labels
     }
 
-    /// Decodes Base64 with the alphabet of URLs, with or without padding.
+    /// Decodes Base64 in the standard or the URL alphabet, with or without padding.
     private static func decode(_ text: String) -> [UInt8]? {
         let digits = text.replacing("-", with: "+").replacing("_", with: "/").prefix { $0 != "=" }
         return Base64.decode(digits + String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4))

@@ -3,20 +3,20 @@
 
 internal import ConnectorBase
 
-/// One thing by which a request misses an answer.
+/// One way in which a request differs from what an answer asks for.
 struct AnswerDifference: Sendable {
     /// A part of a request.
     enum Part: Sendable {
         case query(String)
         case header(String)
-        /// The body, or what is at a place in its JSON.
+        /// The body, or a place in its JSON.
         case body(JSONPath?)
     }
 
     let part: Part
-    /// What the answer asks for; nil if it asks for nothing there.
+    /// What the answer asks for there; nil if nothing.
     let wanted: JSONValue?
-    /// What the request has; nil if it has nothing there.
+    /// What the request has there; nil if nothing.
     let given: JSONValue?
 
     init(_ part: Part, wanted: JSONValue?, given: JSONValue?) {
@@ -27,7 +27,7 @@ struct AnswerDifference: Sendable {
 }
 
 extension AnswerDifference: CustomStringConvertible {
-    /// Such as `query "page" is "3", not "2"`.
+    /// The difference in words, such as `query "page" is "3", not "2"`.
     var description: String {
         switch (wanted, given) {
         case (let wanted?, let given?): "\(name) is \(Self.shown(given)), not \(Self.shown(wanted))"
@@ -53,12 +53,12 @@ extension AnswerDifference: CustomStringConvertible {
 
 /// Compares JSON with what an answer asks for.
 struct JSONExpectation {
-    /// Whether objects may have no further members, and texts are patterns.
+    /// Whether objects must have no further members, and expected texts are patterns.
     let isExact: Bool
 
-    /// The first place where a value is not as expected; nil if it is.
+    /// The first difference between a value and the expected one; nil if there is none.
     ///
-    /// - Parameter expected: From a file, so of bounded depth.
+    /// - Parameter expected: The expected value, whose depth is bounded because it comes from a file.
     func difference(_ expected: JSONValue, _ value: JSONValue, at path: JSONPath) -> AnswerDifference? {
         switch (expected, value) {
         case (.object(let object), .object(let other)):
@@ -76,9 +76,9 @@ struct JSONExpectation {
                 if let difference = difference(pair.0, pair.1, at: path.appending(index)) { return difference }
             }
             return nil
-        // An f64 of 1 is the number 1.0, which a person writes as 1.
+        // An f64 of 1 is the number 1.0, but people write 1.
         case (.integer, .number), (.number, .integer): if expected.number == value.number { return nil }
-        // What stands in place of a secret stands for anything.
+        // `*` takes the place of a secret in a recording, and matches anything.
         case (.string("*"), _) where isExact: return nil
         case (.string(let text), .string(let other)) where isExact: if TextPattern(text).matches(other) { return nil }
         default: if expected == value { return nil }
@@ -88,7 +88,7 @@ struct JSONExpectation {
 }
 
 extension JSONValue {
-    /// Whether another value equals this one, apart from further members of its objects.
+    /// Whether another value equals this one, except that its objects may have further members.
     func isContained(in other: JSONValue) -> Bool {
         JSONExpectation(isExact: false).difference(self, other, at: JSONPath()) == nil
     }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// The answers that timelines put before those of vendors, until their entries end.
+/// The answers that timelines put before the vendors' own until their entries end.
 final class AnswerOverlays: Sendable {
     private struct Overlay {
         var number: Int
@@ -11,10 +11,10 @@ final class AnswerOverlays: Sendable {
         var answers: RecordedVendor
     }
 
-    /// The newest is last, and comes first.
+    /// The overlays; the newest is last, and takes precedence.
     private let overlays = Mutex<[Overlay]>([])
 
-    /// Adds answers; those of the same number end.
+    /// Adds answers; they replace those with the same number.
     func begin(_ answers: RecordedAnswers, of vendor: String, number: Int) {
         overlays.withLock { overlays in
             overlays.removeAll { $0.number == number }
@@ -27,7 +27,7 @@ final class AnswerOverlays: Sendable {
         overlays.withLock { $0.removeAll { $0.number == number } }
     }
 
-    /// The answer to a request; nil if none of these is for it.
+    /// The answer to a request; nil if no overlay has one.
     func exchange(for request: SimulatedRequest, of vendor: String) -> SimulatedExchange? {
         let found = overlays.withLock { overlays in overlays.filter { $0.vendor == vendor }.map(\.answers) }
         for answers in found.reversed() {

@@ -5,14 +5,14 @@ internal import ConnectorBase
 internal import ConnectorDigest
 internal import ConnectorHTTPServer
 
-/// A request that is compared with answers: each part is parsed once, when an answer first asks for it.
+/// A request to compare with answers: each part is parsed at most once, when it is first needed.
 final class AnsweredRequest {
     let request: SimulatedRequest
-    /// Path below the vendor's root, percent-encoded.
+    /// The path below the vendor's root, percent-encoded.
     private(set) lazy var path = request.path
     private(set) lazy var query = request.query.items
     private(set) lazy var text = request.text
-    /// The body as JSON; nil if it is none.
+    /// The body as JSON; nil if it is not JSON.
     private(set) lazy var json = try? request.json()
 
     /// The body.
@@ -23,7 +23,4 @@ final class AnsweredRequest {
     init(_ request: SimulatedRequest) {
         self.request = request
     }
-
-    /// The method as the client sent it.
-    var method: String { request.isHead ? "HEAD" : request.method }
 }

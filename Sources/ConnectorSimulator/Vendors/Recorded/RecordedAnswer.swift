@@ -14,33 +14,30 @@ struct RecordedAnswer: Sendable {
     var headers: [(name: String, value: TextPattern)] = []
     /// The query items that the request must have.
     var query: [(name: String, value: TextPattern)] = []
-    /// What the body must contain; nil for any body.
+    /// The JSON or text that the body must contain; nil for any body.
     var body: JSONValue?
-    /// What the body must be; nil for any body.
+    /// The bytes that the body must have; nil for any body.
     var bytes: [UInt8]?
     /// The SHA-256 of the body, in hexadecimal; nil for any body.
     var digest: String?
     /// How many requests get this answer; nil for all.
     var times: Int?
-    /// How long the response is delayed.
+    /// How long to delay the response.
     var delay = Duration.zero
     /// The response to send.
     var response: HTTPResponse
 
-    /// Whether a request gets this answer, if any is left.
+    /// Whether this answer matches a request, however often it has been given.
     ///
-    /// - Parameter isExact: Whether the request may have nothing else in its query and its body.
+    /// - Parameter isExact: Whether the request must have nothing else in its query and its body.
     func matches(_ request: AnsweredRequest, isExact: Bool) -> Bool {
         hasMethod(of: request) && path.matches(request.path) && differences(from: request, isExact: isExact).isEmpty
     }
 
-    /// Whether the method fits. An answer to GET is one to HEAD, too, of which only the head is sent.
-    func hasMethod(of request: AnsweredRequest) -> Bool {
-        guard let method else { return true }
-        return method == request.method || method == request.request.method
-    }
+    /// Whether the method fits.
+    func hasMethod(of request: AnsweredRequest) -> Bool { method.map(request.request.isFor(method:)) ?? true }
 
-    /// What a request with the right method and path lacks, has besides, or has otherwise; empty if it gets this answer.
+    /// What a request lacks, has in excess, or has with another value, apart from its method and path; empty if nothing.
     func differences(from request: AnsweredRequest, isExact: Bool) -> [AnswerDifference] {
         var differences: [AnswerDifference] = []
         for (name, value) in headers {
@@ -78,7 +75,7 @@ struct RecordedAnswer: Sendable {
         return differences
     }
 
-    /// A text is contained anywhere, or is the whole body; of JSON, the members are contained, or are all there are.
+    /// How the body differs from the expected text or JSON, which it must contain or, if `isExact`, equal; nil if it does not.
     private func bodyDifference(_ body: JSONValue, _ request: AnsweredRequest, isExact: Bool) -> AnswerDifference? {
         if let text = body.string {
             let isSame = isExact ? TextPattern(text).matches(request.text) : request.text.contains(text)

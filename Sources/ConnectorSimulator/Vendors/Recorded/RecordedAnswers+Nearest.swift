@@ -5,9 +5,9 @@ internal import ConnectorBase
 internal import ConnectorHTTPServer
 
 extension RecordedAnswers {
-    /// Says that nothing answers a request, and which answer comes nearest and why it does not fit.
+    /// A message that no answer fits a request, which names the nearest answer and why it does not fit.
     func refusal(of request: AnsweredRequest) -> String {
-        let asked = "no answer is recorded for \(request.method) \(request.path.excerpt)"
+        let asked = "no answer is recorded for \(request.request.sentMethod) \(request.path.excerpt)"
         let candidates = answers.enumerated().map { index, answer in
             Candidate(index, answer, answer.differences(from: request, isExact: isExact), request)
         }
@@ -20,7 +20,7 @@ extension RecordedAnswers {
         let index: Int
         let name: String
         let reason: String
-        /// First by the path, then by the method, then by what else differs; the first in the file of those that are equally near.
+        /// How far the answer is from the request: first by the path, then the method, then other differences, then file order.
         let distance: (path: Int, method: Int, others: Int, index: Int)
 
         init(_ index: Int, _ answer: RecordedAnswer, _ differences: [AnswerDifference], _ request: AnsweredRequest) {
@@ -30,7 +30,7 @@ extension RecordedAnswers {
             let hasMethod = answer.hasMethod(of: request)
             var reasons: [String] = []
             if !hasPath { reasons.append("the path differs") }
-            if !hasMethod { reasons.append("the method is \(request.method), not \(answer.method ?? "")") }
+            if !hasMethod { reasons.append("the method is \(request.request.sentMethod), not \(answer.method ?? "")") }
             reasons += differences.prefix(3).map(\.description)
             if differences.count > 3 { reasons.append("and \(differences.count - 3) more") }
             if reasons.isEmpty { reasons.append("it was given as often as \"times\" says") }
@@ -42,7 +42,7 @@ extension RecordedAnswers {
     }
 }
 
-/// How many components two paths do not share at their start and their end; at least 1.
+/// The number of components that two paths share neither at the start nor at the end; at least 1.
 private func pathDistance(_ first: String, _ second: String) -> Int {
     let (first, second) = (first.split(separator: "/"), second.split(separator: "/"))
     let shortest = min(first.count, second.count)

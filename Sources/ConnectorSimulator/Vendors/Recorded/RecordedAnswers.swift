@@ -18,15 +18,17 @@ internal import ConnectorHTTPServer
 /// }
 /// ```
 ///
-/// Every request gets the first answer that matches it and is not used up. An answer without a method matches every method; in a path or
-/// another text, each `*` stands for any text. `when` names what else the request must have: `headers`, `query`, and a `body`, which is a
-/// text that the body contains, or JSON of which the body has at least every member.
+/// Every request gets the first answer that matches it and is not used up. An answer without a method matches every method. In paths,
+/// headers and query items, each `*` stands for any text. `when` says what else the request must have: `headers`, `query`, and a
+/// `body`, which is a text that the request's body contains, or JSON whose members it has at least; or the whole body as `base64`
+/// or by its `sha256`.
 ///
-/// A recording is `exact`: the request has nothing else in its query and its body, and one without an answer fails.
+/// A recording is `exact`: a request must have nothing else in its query and its body, and fails if no answer matches; `*` then stands
+/// for any text in the body, too.
 package struct RecordedAnswers: Sendable {
     /// The answers, in file order.
     let answers: [RecordedAnswer]
-    /// Whether requests must be as recorded, and fail if none is.
+    /// Whether a request must match exactly, and fails if no answer does.
     let isExact: Bool
 
     /// Creates a set of answers.
@@ -122,7 +124,7 @@ extension JSONReader {
         return response
     }
 
-    /// Reads `error`: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN}`, in place of a response.
+    /// Reads `error`, which takes the place of a response: `{"code": CODE, "message": TEXT, "retryable": BOOLEAN}`.
     private mutating func requestFailure(in object: JSONObject, at place: JSONPath) -> RequestFailure? {
         guard let value = object["error"] else { return nil }
         let here = place.appending("error")

@@ -5,7 +5,8 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// A vendor that sends recorded answers. A request without one gets 404 or, from a recording, what makes it fail in the host.
+/// A vendor that sends recorded answers. A request that none matches gets 404 or, if they are exact, an answer that makes it fail
+/// in the host.
 package final class RecordedVendor: Vendor {
     package static let name = "recorded"
     package static let demoCredentials: [String: String] = [:]
@@ -37,12 +38,12 @@ package final class RecordedVendor: Vendor {
         )
     }
 
-    /// Gives the first answer that matches a request and is not used up; nil if there is none.
+    /// Uses the first answer that matches a request and is not used up; nil if there is none.
     func recorded(for request: SimulatedRequest) -> SimulatedExchange? {
         next(for: request).map { SimulatedExchange(response: $0.response, delay: $0.delay) }
     }
 
-    /// Takes the next answer to a request; nil if none is left.
+    /// Counts and returns the next answer to a request; nil if none is left.
     private func next(for request: SimulatedRequest) -> RecordedAnswer? {
         let asked = AnsweredRequest(request)
         let matching = answers.answers.indices.filter { answers.answers[$0].matches(asked, isExact: answers.isExact) }

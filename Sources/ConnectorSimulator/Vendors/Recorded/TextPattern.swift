@@ -5,7 +5,7 @@
 struct TextPattern: Sendable {
     /// The pattern as written.
     let text: String
-    /// What stands between the stars, in order; one element without a star.
+    /// The texts between the stars, in order; a single one if there is no star.
     private let pieces: [Substring.UTF8View]
 
     init(_ text: String) {
@@ -13,10 +13,12 @@ struct TextPattern: Sendable {
         pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
     }
 
-    /// Whether a text has all pieces in order, the first at its start and the last at its end. Takes time linear in the text for each piece.
+    /// Whether a text has all pieces in order, the first at its start and the last at its end.
+    ///
+    /// It takes time proportional at most to the length of the text times that of the pattern.
     func matches(_ other: String) -> Bool {
         guard let first = pieces.first, let last = pieces.last, pieces.count > 1 else { return other == text }
-        // By bytes: a piece may end within what text takes for one character, such as CR LF.
+        // Compare bytes: a piece may end inside what Swift takes for one character, such as CR LF.
         guard other.utf8.count >= first.count + last.count, other.utf8.starts(with: first),
             other.utf8.suffix(last.count).elementsEqual(last)
         else {

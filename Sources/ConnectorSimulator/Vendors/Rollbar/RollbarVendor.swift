@@ -6,9 +6,10 @@ internal import ConnectorHTTPServer
 
 /// Rollbar's API for items: `POST /api/1/item/`, and `GET /api/1/status/ping`.
 ///
-/// The token comes in `X-Rollbar-Access-Token` or, as older notifiers send it, in the body. It is looked at before the item: none is
-/// 401, an unknown one 403. An item without an environment or a body of one known kind is 422, one over 512 KB 413. Every answer tells
-/// what is left of the rate. Source: Rollbar's documentation of the API and its notifiers.
+/// The token comes in `X-Rollbar-Access-Token` or, from older notifiers, in the body. It is checked before the item: a missing token
+/// answers 401, an unknown one 403. An item without an environment, or without a body of exactly one known kind, answers 422; a
+/// request over 512 KiB, 413. Every answer but the ping's says what is left of the rate limit. Source: Rollbar's documentation of
+/// the API and its notifiers.
 package struct RollbarVendor: Vendor {
     package static let name = "rollbar"
     package static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]
@@ -16,7 +17,7 @@ package struct RollbarVendor: Vendor {
 
     /// The most bytes of a request.
     private static let limit = 512 << 10
-    /// What an item is about: exactly one of these in its body.
+    /// The kinds of an item's body, which has exactly one of these members.
     private static let kinds: Set = ["trace", "trace_chain", "message", "crash_report"]
     /// The levels of an item.
     private static let levels: Set = ["critical", "error", "warning", "info", "debug"]
@@ -49,7 +50,7 @@ package struct RollbarVendor: Vendor {
         return HTTPResponse(headers: Self.rate(remaining: 4999), json: result)
     }
 
-    /// What is wrong with an item.
+    /// What is wrong with an item; nil if it is valid.
     private static func problem(of data: JSONValue) -> String? {
         guard let environment = data["environment"]?.string, !environment.isEmpty, environment.utf8.count <= 255 else {
             return "Invalid format. data.environment must be a string of 1 to 255 characters"
@@ -69,7 +70,7 @@ package struct RollbarVendor: Vendor {
         return (data["uuid"]?.string?.utf8.count ?? 0) > 36 ? "Invalid format. data.uuid is too long" : nil
     }
 
-    /// The fields that tell what is left of the rate.
+    /// The header fields that say what is left of the rate limit.
     private static func rate(remaining: Int) -> HTTPFields {
         [
             "X-Rate-Limit-Limit": "5000", "X-Rate-Limit-Remaining": "\(remaining)",

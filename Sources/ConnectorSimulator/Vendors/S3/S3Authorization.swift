@@ -5,7 +5,7 @@ internal import ConnectorBase
 internal import ConnectorDigest
 internal import ConnectorHTTPServer
 
-/// The signature of a request, AWS Signature Version 4, as the server computes it again.
+/// The AWS Signature Version 4 of a request, which the server recomputes to check it.
 struct S3Authorization {
     /// The id of the access key.
     let accessKey: String
@@ -16,7 +16,7 @@ struct S3Authorization {
 
     /// Reads `Authorization: AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`.
     ///
-    /// - Throws: `AccessDenied` without the header.
+    /// - Throws: `AccessDenied` without the header; `AuthorizationHeaderMalformed` if it cannot be read.
     init(_ request: SimulatedRequest) throws(S3Failure) {
         guard let header = request.fields["Authorization"] else { throw .accessDenied }
         let parts = header.split(separator: " ", maxSplits: 1)
@@ -38,7 +38,7 @@ struct S3Authorization {
         self.request = request
     }
 
-    /// Throws unless the request was signed with a secret.
+    /// Throws unless the request is unaltered and was signed with a secret and a session token.
     func check(secretKey: String, sessionToken: String?) throws(S3Failure) {
         guard request.fields["x-amz-security-token"] == sessionToken else {
             throw S3Failure(400, "InvalidToken", "The provided token is malformed or otherwise invalid.")
@@ -72,7 +72,7 @@ struct S3Authorization {
             return "\(name):\(value.split(separator: " ").joined(separator: " "))\n"
         }
         let canonical = [
-            request.isHead ? "HEAD" : request.method, request.prefix + request.path, query.joined(separator: "&"),
+            request.sentMethod, request.prefix + request.path, query.joined(separator: "&"),
             headers.joined(), fields.joined(separator: ";"), payload,
         ].joined(separator: "\n")
         let text = [

@@ -11,7 +11,7 @@ struct S3Bucket {
         var content: [UInt8]
         /// The entity tag, with quotes.
         var tag: String
-        /// When the object was put.
+        /// When the object was stored.
         var modified: Timestamp
         /// `Content-Type` and the fields `x-amz-meta-…`.
         var fields: HTTPFields
@@ -21,7 +21,7 @@ struct S3Bucket {
     struct Upload {
         /// The object's key.
         var key: ExactText
-        /// The fields of the object.
+        /// The header fields to keep with the object.
         var fields: HTTPFields
         /// The parts by number, each with its tag.
         var parts: [Int: (content: [UInt8], tag: String)] = [:]
@@ -33,7 +33,7 @@ struct S3Bucket {
     var uploads: [String: Upload] = [:]
     private var count: UInt64 = 0
 
-    /// A tag that no other object or part has: real ones are MD5 digests, which clients may not count on.
+    /// A tag that no other object or part of the bucket has. Real tags are MD5 digests, but clients must not rely on that.
     mutating func makeTag() -> String {
         count += 1
         let digits = String(count, radix: 16)

@@ -7,7 +7,7 @@ internal import ConnectorBase
 struct S3Failure: Error {
     /// The HTTP status.
     var status: Int
-    /// S3's name of the error.
+    /// S3's name for the error.
     var code: String
     /// The message.
     var message: String
@@ -34,7 +34,7 @@ struct S3Failure: Error {
     )
     static let malformed = S3Failure(400, "MalformedXML", "The XML you provided was not well-formed")
 
-    /// What the server can, and this simulator cannot.
+    /// The error for a feature of the real server that this simulator lacks.
     static func notImplemented(_ name: String) -> S3Failure {
         S3Failure(501, "NotImplemented", "The simulator does not implement \(name) of a bucket.")
     }

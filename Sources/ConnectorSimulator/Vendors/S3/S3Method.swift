@@ -8,7 +8,7 @@ internal import ConnectorHTTPServer
 struct S3Method {
     /// The request.
     let request: SimulatedRequest
-    /// The key of the object; empty for the bucket.
+    /// The object's key; empty if the request is about the bucket.
     let key: ExactText
     /// The buckets; the request may change them.
     var buckets: [String: S3Bucket]
@@ -63,7 +63,7 @@ struct S3Method {
         return response
     }
 
-    /// The fields that an object keeps of the request that made it.
+    /// The header fields of the request that its object keeps.
     private var kept: HTTPFields {
         var kept = HTTPFields(
             request.fields.filter { $0.name.lowercased().hasPrefix("x-amz-meta-") || $0.isNamed("Content-Type") }
@@ -111,13 +111,13 @@ struct S3Method {
         return Self.document("CopyObjectResult", "<ETag>\(XMLElement.escaped(tag))</ETag>")
     }
 
-    /// The parameters of lists. Others name parts of the bucket, such as `versions` and `location`.
+    /// The parameters of lists. Others name subresources of the bucket, such as `versions` and `location`.
     private static let listParameters: Set = [
         "list-type", "prefix", "delimiter", "max-keys", "encoding-type", "fetch-owner", "start-after",
         "continuation-token", "marker",
     ]
 
-    /// A page of keys: `ListObjectsV2`, and without `list-type` its predecessor.
+    /// Answers a page of keys: `ListObjectsV2` or, without `list-type`, its predecessor.
     private func list() throws(S3Failure) -> HTTPResponse {
         for item in query.items where !Self.listParameters.contains(item.name) { throw .notImplemented(item.name) }
         guard query["delimiter"] ?? "" == "" else { throw .notImplemented("delimiter") }
@@ -151,7 +151,7 @@ struct S3Method {
         return Self.document("ListBucketResult", head + contents.joined())
     }
 
-    /// The last key of the previous page.
+    /// The last key of the previous page; nil for the first page. Throws for an invalid token.
     private var continuation: String? {
         get throws(S3Failure) {
             guard let token = query["continuation-token"] else { return nil }

@@ -5,11 +5,11 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// Amazon S3: objects, multipart uploads, lists in pages, copies, conditions, and signatures of version 4.
+/// Amazon S3: objects, multipart uploads, paged lists, copies, conditions, and signatures of version 4.
 ///
-/// The buckets named by the accepted credentials exist from the start. Where such credentials say that the host names the
-/// bucket, paths have none. Where they are for the region `auto`, which is Cloudflare R2's, a request without a signature is
-/// refused as R2 does. A request may be of any age. Source: the API reference of Amazon S3.
+/// The buckets named by the accepted credentials exist from the start. If a request's credentials say that the host names the
+/// bucket, its path does not. If any credentials are for the region `auto`, which is Cloudflare R2's, a request without a
+/// signature is refused as R2 refuses it. Requests of any age are accepted. Source: the API reference of Amazon S3.
 package final class S3Vendor: Vendor {
     package static let name = "s3"
     package static let demoCredentials = [
@@ -46,7 +46,7 @@ package final class S3Vendor: Vendor {
         }
     }
 
-    /// The bucket and the key of a path. Keys may begin and end with slashes, and have several in a row.
+    /// The bucket and the key of a path. A key may begin and end with slashes, and may have several in a row.
     ///
     /// - Parameter bucket: The bucket that the host names; nil if the path names it.
     static func place(_ path: String, ofBucket bucket: String?) -> (bucket: String, key: String) {
@@ -56,7 +56,7 @@ package final class S3Vendor: Vendor {
         return (PercentCoding.decode(Substring(name)), PercentCoding.decode(Substring(path.dropFirst(name.count + 1))))
     }
 
-    /// The credentials of a request, whose signature is theirs.
+    /// The accepted credentials that a request was signed with; throws if there are none.
     private func authenticate(_ request: SimulatedRequest) throws(S3Failure) -> [String: String] {
         if request.fields["Authorization"] == nil, credentials.accepts("region", "auto") { throw .noAuthorization }
         let authorization = try S3Authorization(request)

@@ -49,7 +49,7 @@ package struct SegmentVendor: Vendor {
         return accept(Self.kinds.contains(path[1]) ? [body] : body["batch"]?.array, isBatch: path[1] != "m")
     }
 
-    /// Accepts events after checking their size, all that the real API checks synchronously.
+    /// Accepts events after checking their size, which is all that the real API checks synchronously.
     private func accept(_ events: [JSONValue]?, isBatch: Bool) -> HTTPResponse {
         guard isBatch else { return HTTPResponse(json: ["success": true]) }
         guard let events else {

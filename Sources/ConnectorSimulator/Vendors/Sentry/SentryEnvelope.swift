@@ -7,7 +7,7 @@ internal import ConnectorBase
 struct SentryEnvelope {
     /// One item.
     struct Item {
-        /// `event`, `transaction`, `session`, `client_report`, …
+        /// The type: `event`, `transaction`, `session`, `client_report` or another.
         var type: String
         /// The payload as sent.
         var payload: ArraySlice<UInt8>

@@ -132,7 +132,7 @@ package struct SentryVendor: Vendor {
         return keys.first
     }
 
-    /// Throws for a malformed key, unless it was configured, and for a project that is not a number.
+    /// Throws for a malformed key and for a project that is not a number, unless they were configured.
     private func checkShape(of key: String, project: String) throws(SentryFailure) {
         guard Identifier.isHexadecimal(key, count: 32) || accounts.contains(where: { $0.publicKey == key }) else {
             throw .badRequest("bad sentry DSN public key")

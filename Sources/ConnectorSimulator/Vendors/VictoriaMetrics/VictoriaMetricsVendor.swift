@@ -5,17 +5,17 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// VictoriaMetrics, one server: `/api/v1/import` and `/api/v1/export` with a line of JSON for each series, and `/health`.
+/// VictoriaMetrics as a single server: `/api/v1/import` and `/api/v1/export` with a line of JSON for each series, and `/health`.
 ///
-/// Credentials are required only if some have a user name, like on a server with `-httpAuth.username`; never for
-/// `/health`. Lines that cannot be read are skipped and answered with 204, and samples more than two days ahead are
-/// ignored, as by the server. A selector is a metric's name alone. Source: version 1.79 of the server.
+/// Credentials are required only if some have a user name, as on a server with `-httpAuth.username`; never for
+/// `/health`. As on the real server, an import answers 204 even if it skips unreadable lines, and it ignores samples more
+/// than two days ahead. A selector can only be a metric's name. Source: version 1.79 of the server.
 package final class VictoriaMetricsVendor: Vendor {
     package static let name = "victoriametrics"
     package static let demoCredentials = ["username": "demo", "password": "demo-password"]
     package static let secretKeys = ["password"]
 
-    /// How far in the future a sample may be, in milliseconds.
+    /// How far ahead a sample may be, in milliseconds.
     private static let future: Int64 = 2 * 86_400_000
 
     private struct Series {
@@ -25,7 +25,7 @@ package final class VictoriaMetricsVendor: Vendor {
     }
 
     private let credentials: AcceptedCredentials
-    /// The series by their labels, serialised.
+    /// The series by their serialized labels.
     private let series = Mutex<[String: Series]>([:])
 
     package init(credentials: AcceptedCredentials) {

@@ -8,7 +8,7 @@ internal import ConnectorHTTPServer
 struct WebDAVFailure: Error {
     /// The HTTP status.
     var status: Int
-    /// The message; nil for the status's own.
+    /// The message; nil for the reason phrase of the status.
     var message: String?
 
     init(_ status: Int, _ message: String? = nil) {
@@ -113,7 +113,7 @@ struct WebDAVMethod {
         return HTTPResponse(status: found == nil ? 201 : 204)
     }
 
-    /// Throws if `If` names a tag that the destination has not (RFC 4918, section 10.4): `<URL> (["tag"])`.
+    /// Throws if the `If` field, `<URL> (["tag"])`, does not name the destination's tag (RFC 4918, section 10.4).
     private func checkDestination(_ found: WebDAVStore.Resource?) throws(WebDAVFailure) {
         guard let field = request.fields["If"] else { return }
         let tags = field.split(separator: "[").dropFirst().map { $0.prefix { $0 != "]" } }

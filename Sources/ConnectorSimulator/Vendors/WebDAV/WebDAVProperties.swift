@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// The properties of a file or a collection, as an answer has them.
+/// The properties of a file or a collection, as answers show them.
 struct WebDAVProperties {
     private let href: String
     private let properties: [XMLElement]
@@ -28,11 +28,11 @@ struct WebDAVProperties {
         self.properties = properties + resource.properties
     }
 
-    /// The element `response`.
+    /// The `response` element.
     ///
     /// - Parameters:
-    ///   - names: The properties to tell of; nil for all.
-    ///   - areSet: Whether these were changed just now, so that their values are left out.
+    ///   - names: The properties to include; nil for all.
+    ///   - areSet: Whether these properties have just been changed; their values are then left out.
     func response(_ names: [XMLElement]?, areSet: Bool = false) -> String {
         var (found, missing) = ("", "")
         for name in names ?? properties {

@@ -3,7 +3,7 @@
 
 internal import ConnectorBase
 
-/// The files and collections of a simulated WebDAV server, by the names of their paths.
+/// The files and collections of a simulated WebDAV server, by the components of their paths.
 struct WebDAVStore {
     /// A file or a collection.
     struct Resource {
@@ -13,7 +13,7 @@ struct WebDAVStore {
         var contentType: String?
         /// The entity tag, with quotes.
         var tag = ""
-        /// When the content or collection was made.
+        /// When the content was put or the collection was made.
         var modified: Timestamp
         /// The properties that clients set.
         var properties: [XMLElement] = []
@@ -25,7 +25,7 @@ struct WebDAVStore {
     private var resources: [[ExactText]: Resource]
     private var count: UInt64 = 0
 
-    /// Creates a store with nothing but its root.
+    /// Creates a store that has only its root.
     init() {
         resources = [[]: Resource(modified: .now)]
     }
@@ -50,7 +50,7 @@ struct WebDAVStore {
         resources[path] = Resource(modified: now)
     }
 
-    /// Puts a file, and keeps the properties of one that is there.
+    /// Puts a file; one that it replaces passes on its properties.
     mutating func put(_ content: [UInt8], _ contentType: String?, at path: [ExactText], now: Timestamp) -> Resource {
         count += 1
         let resource = Resource(
@@ -64,7 +64,7 @@ struct WebDAVStore {
         return resource
     }
 
-    /// Sets and removes properties of clients.
+    /// Sets and removes properties that belong to clients.
     mutating func change(_ path: [ExactText], set: [XMLElement], remove: [XMLElement]) {
         for property in set + remove {
             resources[path]?.properties.removeAll {
@@ -79,7 +79,7 @@ struct WebDAVStore {
         resources = resources.filter { !$0.key.starts(with: path) }
     }
 
-    /// Copies what is at a path, and everything below, over what is at another. A copy has tags of its own.
+    /// Copies what is at a path, and everything below, over what is at another. Copied files get new tags.
     mutating func copy(_ source: [ExactText], to destination: [ExactText]) {
         let copied = resources.filter { $0.key.starts(with: source) }
         remove(destination)

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// A WebDAV server of class 1: files and collections with properties, conditions, ranges, and basic authentication.
 ///
-/// The collections in the endpoints of the accepted credentials exist from the start. Where no credentials have a user,
-/// anybody may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4.
+/// The collections in the endpoints of the accepted credentials exist from the start, and so does `/files`. If no credentials
+/// have a user name, anyone may do anything. Source: RFC 4918, RFC 9110, and the answers of WsgiDAV 4.4.
 package final class WebDAVVendor: Vendor {
     package static let name = "webdav"
     package static let demoCredentials = ["username": "demo", "password": "demo-password"]
@@ -38,7 +38,7 @@ package final class WebDAVVendor: Vendor {
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
-        guard isAllowed(request) else {
+        guard credentials.acceptsBasic(of: request) else {
             var response = failure(status: 401)
             response.headers["WWW-Authenticate"] = "Basic realm=\"files\""
             return response
@@ -52,12 +52,6 @@ package final class WebDAVVendor: Vendor {
                 return failure(status: error.status, message: error.message)
             }
         }
-    }
-
-    private func isAllowed(_ request: SimulatedRequest) -> Bool {
-        guard credentials.requires("username") else { return true }
-        guard let given = request.basicCredentials else { return false }
-        return credentials.accepts(["username": given.username, "password": given.password])
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {

@@ -33,18 +33,18 @@ typedef struct connector_clock {
 
     /**
      * Calls `fire(user)` once, `delay_ns` from now, on a thread of the host; `fire` must not block. `*timer` identifies
-     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never fires:
-     * `destroy` cancels it to learn that it may free `user`. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once the instance
-     * is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers; CONNECTOR_TOO_LARGE if 65,536
-     * timers of the instance are pending. [any]
+     * it to `cancel_timer` and is set before `fire` can run. A timer that is pending when the instance ends never
+     * fires: cancel it in `destroy` to learn whether `user` may be freed. Returns CONNECTOR_OK; CONNECTOR_NOT_OPEN once
+     * the instance is being destroyed; CONNECTOR_UNAVAILABLE if the system cannot create a thread for timers;
+     * CONNECTOR_TOO_LARGE if 65,536 timers of the instance are pending. [any]
      */
     int32_t (*CONNECTOR_NONNULL start_timer)(void *CONNECTOR_NONNULL context, uint64_t delay_ns,
                                              void (*CONNECTOR_NONNULL fire)(void *CONNECTOR_NULLABLE user),
                                              void *CONNECTOR_NULLABLE user, uint64_t *CONNECTOR_NONNULL timer);
 
     /**
-     * Returns CONNECTOR_OK if `fire` has not run and will not; CONNECTOR_UNKNOWN_OPERATION if it has run, is running, was cancelled before, or
-     * never existed. [any]
+     * Returns CONNECTOR_OK if `fire` has not run and will not; CONNECTOR_UNKNOWN_OPERATION if it has run, is running,
+     * was cancelled before, or never existed. [any]
      */
     int32_t (*CONNECTOR_NONNULL cancel_timer)(void *CONNECTOR_NONNULL context, uint64_t timer);
 } connector_clock;

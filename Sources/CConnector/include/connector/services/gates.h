@@ -4,8 +4,9 @@
  * services/gates.h: "gates/1", calls of the gates that the plugin uses.
  *
  * A manifest names what the plugin uses: "uses": { "settings": "settings/1" }. The configuration binds each name to a
- * connector; it may leave out an optional one: { "capability": "settings/1", "optional": true }. The plugin reaches the operations of that capability and nothing else, and never learns which connector it
- * is. The service is null if the manifest has no "uses"; "services" does not name it.
+ * connector; it may leave out one that is optional: { "capability": "settings/1", "optional": true }. The plugin
+ * reaches the operations of that capability and nothing else, and never learns which connector provides them. The
+ * service is null if the manifest has no "uses"; "services" does not name it.
  *
  * The used gate has opened, or failed, before the plugin's `open`, and closes after the plugin's `close`.
  */
@@ -40,8 +41,9 @@ typedef struct connector_gates_call {
     /** When the call times out, in monotonic nanoseconds; CONNECTOR_NO_DEADLINE for that of `during`, or else 30 s. */
     uint64_t deadline_ns;
     /**
-     * The plugin's own call that this one serves: its connector_call.operation. 0 for the one that the thread runs, if
-     * any. The host cancels this call when it gives that one up, and this deadline is never later than that one's.
+     * The plugin's own call that this one serves: its connector_call.operation. 0 stands for the call that the thread
+     * is running, if any. When the host gives that call up, it cancels this one, whose deadline is never later than
+     * that call's.
      */
     uint64_t during;
 } connector_gates_call;

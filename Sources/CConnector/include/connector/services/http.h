@@ -12,14 +12,15 @@
  * host, and be issued by an authority that the system trusts or that the host is configured to trust, by default in
  * SSL_CERT_FILE.
  *
- * The host follows up to five redirects: 301, 302 and 303 as GET without the body, 307 and 308 unchanged. For another
- * scheme, host or port it drops Authorization, Cookie and every header with a secret, and never sends a body with a
- * secret. It decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets
- * Host, Content-Length and the other headers of the connection, and drops a plugin's values for them.
+ * The host follows up to five redirects. 301 and 302 turn a POST into a GET, and 303 any request but HEAD; a GET goes on
+ * without a body. 307 and 308, and 301 and 302 of other methods, repeat the request unchanged. For another scheme, host
+ * or port the host drops Authorization, Cookie and every header with a secret, and never sends a body with a secret. It
+ * decompresses responses, except those of status 206, and asks for `identity` if the request has Range. It sets Host,
+ * Content-Length and the other headers of the connection, and drops a plugin's values for them.
  *
- * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache, and
- * may answer from there, with the header Age, or ask the server only whether they still hold. A request's own
- * Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
+ * Where the connector's configuration allows it, the host keeps responses to GET as RFC 9111 permits a private cache,
+ * and may answer from the cache, with the header Age, or only ask the server whether a response is still valid. A
+ * request's own Cache-Control is honoured; one with Range or a condition (If-None-Match, …) always goes to the server.
  *
  * Secrets: wherever the URL, a header's value or the body contains {{secret:NAME}}, the host inserts the value of the
  * configuration field NAME: percent-encoded in a URL, escaped as in a JSON string if the body's content type is JSON
@@ -30,11 +31,11 @@
  *
  * Signatures: {{sha256:TEXT}} becomes the SHA-256 (FIPS 180-4) of TEXT, and {{hmac-sha256:KEY|TEXT|...}} a chain of
  * HMAC-SHA256 (RFC 2104): the code of the first TEXT under KEY is the key of the second, and so on; the last code is
- * inserted. Both are 64 hexadecimal digits in lower case. In TEXT and KEY the host first inserts secrets verbatim, and in
- * those of hmac-sha256 also the digests of {{sha256:TEXT}}. Write them without "}}", and outside of {{sha256:TEXT}}
- * without "|"; a secret's value may have both. There are 1 to 15 TEXTs: otherwise it is an error in a URL or a header, and
- * stays unchanged in a body. So {{hmac-sha256:AWS4{{secret:key}}|20130524|us-east-1|s3|aws4_request|TEXT}} is a signature of
- * version 4 of AWS.
+ * inserted. Both are 64 hexadecimal digits in lower case. In TEXT and KEY the host first inserts secrets verbatim, and
+ * in those of hmac-sha256 also the digests of {{sha256:TEXT}}. Write TEXT and KEY without "}}", and, except in
+ * {{sha256:TEXT}}, without "|"; a secret's value may contain both. Any number of TEXTs but 1 to 15 is an error in a URL or
+ * a header; in a body, the placeholder stays unchanged. So
+ * {{hmac-sha256:AWS4{{secret:key}}|20130524|us-east-1|s3|aws4_request|TEXT}} is a signature of AWS Signature Version 4.
  *
  * An adapter may forward foreign text safely: the host inserts only fields that the adapter's own manifest declares
  * secret, and sends them only to hosts that the connector may reach. An adapter that forwards foreign text still sets
@@ -84,7 +85,7 @@ typedef struct connector_http_request {
     /** The absolute URL, http or https. */
     const char *CONNECTOR_NONNULL url;
     uint64_t url_length;
-    /** At most 256; with the URL, and once their secrets are inserted, they have at most 60 KiB. */
+    /** At most 256. Together with the URL, and with their secrets inserted, they have at most 60 KiB. */
     const connector_http_header *CONNECTOR_NULLABLE headers;
     uint64_t header_count;
     const uint8_t *CONNECTOR_NULLABLE body;
@@ -111,21 +112,22 @@ typedef struct connector_http_response {
  * HTTP, or redirects too often, to another scheme than http or https, to a host that is not allowed, or with a secret in
  * the body to another origin), CONNECTOR_CANCELLED, CONNECTOR_INVALID. Runs on a thread of the host, one at a time for a
  * gate, and must not block. It never runs inside `request` on the caller's thread, but may run on another thread before
- * `request` has returned: do not hold a lock that `done` takes while you call `request`.
+ * `request` has returned: do not hold a lock that `done` takes while you call `request`. It has run before the plugin's
+ * `destroy`, and never runs after it.
  */
 typedef void (*connector_http_done)(void *CONNECTOR_NULLABLE user, int32_t status,
                                     const connector_http_response *CONNECTOR_NULLABLE response_borrowed,
                                     const connector_error *CONNECTOR_NULLABLE error_borrowed);
 
 /**
- * Receives one part of a response. The first part has the headers and no body; each other part has no headers and
- * the bytes of the body that came together, at least 1. All have the status. Runs where connector_http_done runs, and
+ * Receives one part of a response. The first part has the headers and no body; each other part has no headers and the
+ * bytes of the body that arrived together, at least 1. All have the status. Runs where connector_http_done runs, and
  * never after it.
  */
 typedef void (*connector_http_part)(void *CONNECTOR_NULLABLE user,
                                     const connector_http_response *CONNECTOR_NONNULL part_borrowed);
 
-/** Runs, where connector_http_part runs, once the host can take the next part of a body. */
+/** Runs, where connector_http_part runs, once the host can take the next part of a body, or takes no more of it. */
 typedef void (*connector_http_room)(void *CONNECTOR_NULLABLE user);
 
 /** The receiver of a response in parts, borrowed for the duration of connector_http.stream. */
@@ -138,9 +140,12 @@ typedef struct connector_http_receiver {
     connector_http_done CONNECTOR_NONNULL done;
     /** The first argument of all three. */
     void *CONNECTOR_NULLABLE user;
-    /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: any time. */
+    /** The longest wait for a part after `resume`, in nanoseconds; then the request times out. 0: no limit. */
     uint64_t silence_ns;
-    /** For a request whose body comes in parts: runs after each `write` but the last, unless the rest is not sent. */
+    /**
+     * For a request whose body comes in parts: runs after each `write` but the last, unless the request ends first. If
+     * the rest of the body is not sent, the next `write` tells.
+     */
     connector_http_room CONNECTOR_NULLABLE room;
 } connector_http_receiver;
 
@@ -169,9 +174,9 @@ typedef struct connector_http {
      * Sends a request whose response comes in parts, as the server sends it: for long downloads, server-sent events and
      * watches. Like `request`, but the body is not limited in size and not decompressed (Accept-Encoding is `identity`
      * unless the plugin sets it). The first part comes unasked, every other one after a `resume`; meanwhile the host
-     * reads at most one part ahead, so that the server waits. Without a deadline, the host's (30 s) ends once the response
-     * has begun and the body of the request is sent; until then it begins again with each part of either. An older host
-     * does not have this function: check CONNECTOR_HAS_FIELD. [any]
+     * reads at most one part ahead, so that the server waits. Without a deadline, the host's own (30 s) applies until
+     * the response has begun and the body of the request is sent, and starts again with each part of either. An older
+     * host does not have this function: check CONNECTOR_HAS_FIELD. [any]
      */
     int32_t (*CONNECTOR_NONNULL stream)(void *CONNECTOR_NONNULL context,
                                         const connector_http_request *CONNECTOR_NONNULL request_borrowed,
@@ -186,12 +191,12 @@ typedef struct connector_http {
     void (*CONNECTOR_NONNULL resume)(void *CONNECTOR_NONNULL context, uint64_t request_id);
 
     /**
-     * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies. The
-     * first may be written as soon as `stream` has returned, each other after `room`; a part before that is
-     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server may
-     * answer before the last part: the rest is not sent after a whole response, nor once one has begun that is no success
-     * (2xx). After a redirect and the end of the request: CONNECTOR_UNKNOWN_OPERATION. A redirect that would need the body
-     * again is CONNECTOR_PROTOCOL. [any]
+     * Sends the next part of a body that comes in parts, 0 to CONNECTOR_HTTP_PART_LIMIT bytes, which the host copies.
+     * The first may be written as soon as `stream` has returned, each other after `room`; a part before that is
+     * CONNECTOR_MISUSE, and so is one after the last. Secrets are not inserted, and nothing is compressed. The server
+     * may answer before the last part: the rest is not sent after a complete response, nor once a response other than
+     * success (2xx) has begun. Returns CONNECTOR_UNKNOWN_OPERATION after a redirect, and after the end of the request.
+     * A redirect that would need the body again fails with CONNECTOR_PROTOCOL. [any]
      */
     int32_t (*CONNECTOR_NONNULL write)(void *CONNECTOR_NONNULL context, uint64_t request_id,
                                        const uint8_t *CONNECTOR_NULLABLE part_borrowed, uint64_t length,

@@ -36,8 +36,8 @@ typedef struct connector_log {
 
     /**
      * Writes one line. An unknown level counts as the nearest known one. `fields_borrowed` is a JSON object of further
-     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE for text that is not UTF-8, too long (64 KiB) or not JSON: the host
-     * repairs and logs it anyway. [any]
+     * values, or null. Returns CONNECTOR_OK, or CONNECTOR_MISUSE if a text is not UTF-8 or longer than 64 KiB, or the
+     * fields are not a JSON object: the host repairs the line and logs it anyway. [any]
      */
     int32_t (*CONNECTOR_NONNULL log)(void *CONNECTOR_NONNULL context, int32_t level,
                                      const char *CONNECTOR_NONNULL message_borrowed, uint64_t message_length,
