@@ -71,13 +71,14 @@ public enum CommandLineProgram {
 
     /// Prints help or an error about the arguments, which `--json` makes an error document, and exits.
     private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
-        let status = ConnectorHostCommand.exitCode(for: error)
+        let (command, mistake) = named(arguments)
+        // The parser answers a request for help despite such a word.
+        let status = mistake == nil ? ConnectorHostCommand.exitCode(for: error) : .validationFailure
         let text = ConnectorHostCommand.fullMessage(for: error)
         guard status == .validationFailure else {
             if !text.isEmpty { (status == .success ? StandardStream.output : .error).writeLine(text) }
             end(status)
         }
-        let (command, mistake) = named(arguments)
         guard !wantsJSON(arguments) else {
             let message = mistake ?? ConnectorHostCommand.message(for: error)
             output(of: arguments).report([
@@ -85,8 +86,12 @@ public enum CommandLineProgram {
             ])
             end(status)
         }
-        let usage = "Usage: \(command) <subcommand>\n  See '\(command) --help' for more information."
-        StandardStream.error.writeLine(mistake.map { "Error: \($0)\n\(usage)" } ?? text)
+        let style = TextStyle.detected(for: .error)
+        let usage = ["Usage: \(command) <subcommand>", "  See '\(command) --help' for more information."]
+        let lines =
+            mistake.map { ["Error: \($0)"] + usage }
+            ?? text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        StandardStream.error.writeLine(lines.map(style.shown).joined(separator: "\n"))
         end(status)
     }
 
@@ -96,9 +101,9 @@ public enum CommandLineProgram {
     private static func named(_ arguments: [String]) -> (command: String, mistake: String?) {
         var path = "connector-host"
         var command: any ParsableCommand.Type = ConnectorHostCommand.self
-        for word in arguments {
+        for word in arguments.drop(while: { $0 == "help" }) {
             let subcommands = command.configuration.subcommands
-            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { break }
+            guard !subcommands.isEmpty, !word.hasPrefix("-") else { break }
             guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
                 let known = subcommands.compactMap { $0.configuration.commandName }
                 let hint = suggestion(for: word, among: known).map { "; \($0)" } ?? ""

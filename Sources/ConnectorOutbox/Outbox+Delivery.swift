@@ -147,8 +147,8 @@ extension Outbox {
             dead: left.count { outcomes[$0] == .dead },
             dropped: 0,
             bytes: left.reduce(0) { $0 + batch.entries[$1].event.payload.count },
-            // The events after the batch are at least as young as its last one.
-            oldest: left.isEmpty ? nil : batch.entries.last?.event.createdAt,
+            // The events after a batch of new ones are at least as young as its last one; those tried before tell nothing of them.
+            oldest: batch.entries.last.flatMap { $0.attempts == 0 ? $0.event.createdAt : nil },
             tried: batch.entries.map(\.event.createdAt),
             stay: stay.map { batch.entries[$0].event.createdAt },
             at: environment.clock.wallTime()

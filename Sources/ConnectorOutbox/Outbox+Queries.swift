@@ -10,11 +10,10 @@ extension Outbox {
     /// The statistics of a connector's queue; nil if it never had an event.
     package func statistics(of path: String) -> QueueStatistics? { state.withLock { $0.statistics[path] } }
 
-    /// The statistics of a connector's queue when this process opened the outbox; nil if it had had no event by then.
-    package func firstStatistics(of path: String) -> QueueStatistics? {
-        state.withLock { state in
-            ([path] + state.names(of: path)).compactMap { state.statistics.first?[$0] }.first
-        }
+    /// The paths of a connector's queue, the present one first, each with its statistics when this process opened the outbox; nil if
+    /// it had had no event by then.
+    package func firstStatistics(of path: String) -> [(path: String, statistics: QueueStatistics?)] {
+        state.withLock { state in ([path] + state.names(of: path)).map { ($0, state.statistics.first?[$0]) } }
     }
 
     /// How many events a second a connector's vendor took from this process within the last minute.

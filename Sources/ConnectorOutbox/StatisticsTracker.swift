@@ -12,6 +12,8 @@ struct StatisticsTracker {
     /// As counted. A delivery may be noted before the arrival of the events that it delivered; until then the counts
     /// are negative.
     private var statistics: [String: QueueStatistics] = [:]
+    /// Of each queue's events that wait and were never tried, none is older than this; none if there may be no such event.
+    private var fresh: [String: Timestamp] = [:]
     /// When each queue's oldest event as last read, and those tried since that still wait, were sent; oldest first, and at most
     /// ``retriedLimit``. Later batches may overtake these events.
     private var retried: [String: [Timestamp]] = [:]
@@ -31,7 +33,8 @@ struct StatisticsTracker {
         /// Events were stored.
         case appended(count: Int, bytes: Int, oldest: Timestamp?)
         /// A batch was tried, or events were dropped. Of the events that wait and were never tried, none is older than `oldest`;
-        /// nil if the last known time remains. `tried` has the times of all events of the batch, `stay` of those that still wait.
+        /// nil if the last known time remains. After a drop, `oldest` is the time of the oldest event that waits, whether it was
+        /// tried or not. `tried` has the times of all events of the batch, `stay` of those that still wait.
         case settled(
             delivered: Int,
             dead: Int,
@@ -74,7 +77,8 @@ struct StatisticsTracker {
         first = first ?? reading?.statistics
         if let reading, reading.revision > revision {
             (statistics, revision) = (reading.statistics, reading.revision)
-            retried = reading.statistics.compactMapValues { queue in queue.oldest.map { [$0] } }
+            fresh = reading.statistics.compactMapValues(\.oldest)
+            retried = fresh.mapValues { [$0] }
             for (revision, target, change) in recent where revision > self.revision { apply(change, to: target) }
         }
         if readings == 0 { recent = [] }
@@ -87,21 +91,26 @@ struct StatisticsTracker {
             queue.queued = queue.queued.saturatingAdding(count)
             queue.bytes = queue.bytes.saturatingAdding(bytes)
             queue.oldest = queue.oldest ?? oldest
+            fresh[target] = fresh[target] ?? oldest
         case .settled(let delivered, let dead, let dropped, let bytes, let oldest, let tried, let stay, let time):
             queue.queued = queue.queued.saturatingAdding(-delivered - dead - dropped)
             queue.bytes = queue.bytes.saturatingAdding(-bytes)
             queue.delivered = queue.delivered.saturatingAdding(delivered)
             queue.dead = queue.dead.saturatingAdding(dead)
             queue.dropped = queue.dropped.saturatingAdding(dropped)
-            // The times of dropped events are not known: they may be among these.
-            var overtaken = dropped > 0 ? [] : retried[target] ?? []
+            var overtaken = retried[target] ?? []
+            // The times of dropped events are not known, but none of them waits that is older than the oldest.
+            if dropped > 0 { overtaken = oldest.map { oldest in [oldest] + overtaken.filter { $0 > oldest } } ?? [] }
             for time in tried where !overtaken.isEmpty {
                 if let index = overtaken.firstIndex(of: time) { overtaken.remove(at: index) }
             }
-            if !stay.isEmpty { overtaken = Array((overtaken + stay).sorted().prefix(Self.retriedLimit)) }
-            retried[target] = overtaken
-            let known = oldest ?? queue.oldest
-            queue.oldest = queue.queued <= 0 ? nil : overtaken.first.map { min($0, known ?? $0) } ?? known
+            if !stay.isEmpty { overtaken = (overtaken + stay).sorted() }
+            if let oldest { fresh[target] = dropped > 0 ? max(oldest, fresh[target] ?? oldest) : oldest }
+            // No event waits that was never tried. The next one that is stored is the oldest of those.
+            if queue.queued <= overtaken.count { fresh[target] = nil }
+            retried[target] = Array(overtaken.prefix(Self.retriedLimit))
+            let known = [fresh[target], overtaken.first].compactMap(\.self).min() ?? queue.oldest
+            queue.oldest = queue.queued <= 0 ? nil : known
             if delivered > 0 { queue.lastDelivered = time }
         case .turnedAway(let count): queue.dropped = queue.dropped.saturatingAdding(count)
         }

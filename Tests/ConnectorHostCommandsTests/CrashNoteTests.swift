@@ -64,6 +64,28 @@ import Testing
         #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
+    @Test(arguments: [false, true])
+    func `a crash while a status opens its gates is left to the next one`(_ isSecond: Bool) async throws {
+        let program = try program("ends-the-process")
+        let workspace = try #require(program.workspace)
+        try workspace.configure([
+            ["name": "bad", "plugin": .string(FixturePlugins.misbehaving("ends-the-process")), "probe": "off"],
+            ["name": "silent", "plugin": .string(FixturePlugins.misbehaving("never-opens"))],
+        ])
+        if isSecond { _ = try await program.run("call", "bad", "abort") }
+        let status = try program.start(["status"])
+        // The mark is made once the note has been read.
+        let mark = "find '\(workspace.path)/state' -path '*.work/\(status.identifier)' | grep -q ."
+        try #require(shell("for i in $(seq 600); do \(mark) && exit 0; sleep 0.1; done; exit 1") == 0)
+        _ = try await program.run("call", "bad", "write")
+        status.signal(SIGINT)
+        let shown = try await status.finish()
+        #expect(shown.output.contains("previously, the process ended with SIGABRT") == isSecond, "\(shown)")
+        let next = try await program.run("status", "--timeout", "200ms")
+        #expect(next.output.contains("previously, the process ended with SIGSEGV"), "\(next)")
+        #expect(try await program.run("status", "--timeout", "200ms").output.contains("previously, ") == false)
+    }
+
     @Test func `a command whose reader has gone closes its gates, fails, and leaves no note`() async throws {
         let program = try program("ends-the-process")
         // The command starts once nobody can read what it writes.

@@ -45,6 +45,14 @@ import Testing
         #expect(found.status == 0 && found.output.contains("sync 1.2.0"), "\(found)")
         let unknown = try await workspace.program.run("inspect", "sink")
         #expect(unknown.status == 1 && unknown.output.contains("there is no file sink"), "\(unknown)")
+        #expect(unknown.output.contains("there is no plugin \"sink\""), "\(unknown)")
+        #expect(unknown.output.contains("did you mean \"sync\"?"), "\(unknown)")
+        shell("mkdir '\(workspace.path)/sync' '\(workspace.path)/sink'")
+        let beside = try await workspace.program.run("inspect", "sync")
+        #expect(beside.status == 0 && beside.output.contains("sync 1.2.0"), "\(beside)")
+        let folder = try await workspace.program.run("inspect", "sink")
+        #expect(folder.status == 1 && folder.output.contains("sink is a directory"), "\(folder)")
+        #expect(folder.output.contains("did you mean \"sync\"?"), "\(folder)")
     }
 
     @Test func `nothing of the plugin runs`() async throws {

@@ -214,6 +214,8 @@ import Testing
         let unknown = try await workspace.program.run("test", "brakes")
         #expect(unknown.status == 1)
         #expect(unknown.error.contains("did you mean \"breaks\"?"), "\(unknown.error)")
+        shell("mkdir '\(workspace.path)/breaks'")
+        #expect(try await verdict(workspace.program, "breaks", "--only", "open") == "kept")
     }
 
     @Test func `a plugin is checked again whenever its file changes`() async throws {

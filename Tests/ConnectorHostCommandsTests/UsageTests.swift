@@ -24,8 +24,11 @@ import Testing
         (["stauts", "--simulate"], "connector-host", "stauts", "did you mean \"status\"?"),
         (["frobnicate"], "connector-host", "frobnicate", ""),
         (["outbox", "lst", "--gate", "a"], "connector-host outbox", "lst", "did you mean \"list\"?"),
+        (["stauts", "--help"], "connector-host", "stauts", "did you mean \"status\"?"),
+        (["help", "stauts"], "connector-host", "stauts", "did you mean \"status\"?"),
+        (["help", "outbox", "lst"], "connector-host outbox", "lst", "did you mean \"list\"?"),
     ])
-    func `a word that is no command is named, even before an option`(
+    func `a word that is no command is named, even before an option and in a request for help`(
         _ arguments: [String],
         _ command: String,
         _ word: String,
@@ -39,6 +42,21 @@ import Testing
         let error = try JSONValue(parsing: json.output)["errors"]?[0]
         #expect(json.status == 64 && json.error.isEmpty)
         #expect(error?["message"] == .string(message) && error?["fix"] == .string("see \(command) --help"))
+    }
+
+    @Test(arguments: [["help", "outbox", "list"], ["help", "help"], ["help"], ["--help"], []])
+    func `a request for help without such a word succeeds`(_ arguments: [String]) async throws {
+        let result = try await Program(directory: "/").start(arguments).finish()
+        #expect(result.status == 0 && result.error.isEmpty, "\(result)")
+        #expect(result.output.contains("USAGE: connector-host"), "\(result)")
+    }
+
+    @Test(arguments: [["a\u{1B}[31m\nb"], ["status", "a\u{1B}[31mb"], ["status", "--a\u{1B}[31mb"]])
+    func `a control character in wrong usage is escaped`(_ arguments: [String]) async throws {
+        let result = try await Program(directory: "/").start(arguments).finish()
+        #expect(result.status == 64 && result.error.contains("a\\u{1b}[31m"), "\(result)")
+        #expect(!result.error.contains("\u{1B}") && result.output.isEmpty)
+        #expect(result.error.contains("\nUsage: connector-host"), "\(result.error)")
     }
 
     @Test(arguments: [

@@ -49,7 +49,8 @@ import Testing
 
     @Test func `what waits for a retry counts, and makes room last`() async throws {
         let engine = try await folder.engine()
-        _ = try await engine.append((1...10).map { .numbered($0, bytes: 100) }, to: ["a"])
+        let times = (0...10).map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + $0) }
+        _ = try await engine.append((1...10).map { .numbered($0, at: times[$0], bytes: 100) }, to: ["a"])
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(count: 8), now: OutboxEvent.start)
         let failure = DeliveryFailure(.unavailable, "away")
         try await engine.settle(
@@ -61,6 +62,7 @@ import Testing
         let events = (11...13).map { OutboxEvent.numbered($0, bytes: 100) }
         let admission = try #require(try await engine.append(events, to: ["a"], within: bound))
         #expect(admission.dropped["a"]?.ids == ["event-9", "event-10", "event-1"])
+        #expect(admission.dropped["a"]?.oldest == times[2], "the others wait for a retry")
         let records = try await engine.records(RecordSelection(states: [.queued]))
         #expect(Set(records.map(\.event.id)) == Set((2...8).map { "event-\($0)" } + (11...13).map { "event-\($0)" }))
         #expect(try await engine.statistics()["a"]?.bytes == 1000)

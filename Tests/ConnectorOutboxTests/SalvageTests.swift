@@ -43,6 +43,11 @@ import Testing
         await engine.close()
     }
 
+    /// The number of the first page of a table or index.
+    private func rootPage(of name: String) throws -> Int64? {
+        try Database(folder.file).statement("SELECT rootpage FROM sqlite_schema WHERE name = ?").integer(.text(name))
+    }
+
     @Test func `a store that closes leaves the damaged file to the next one`() async throws {
         try await store()
         folder.write([0x77], to: folder.file, at: 8192 * 3)
@@ -126,8 +131,7 @@ import Testing
         _ = try await first.append([.numbered(3)], to: ["b"])
         await first.close()
         for name in lost {
-            let select = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
-            let page = try #require(try Database(folder.file).statement(select).integer(.text(name)))
+            let page = try #require(try rootPage(of: name))
             folder.write([UInt8](repeating: 0, count: 8192), to: folder.file, at: (Int(page) - 1) * 8192)
         }
         let engine = try await engine()
@@ -139,6 +143,24 @@ import Testing
         }
         #expect(try await waiting("a").contains("event-1"))
         #expect(try await waiting("b") == ["event-3"])
+        await engine.close()
+    }
+
+    @Test func `a damaged byte in the page of the connectors leaves their counts as they were`() async throws {
+        let first = try await engine()
+        _ = try await first.countDropped(3, of: "b")
+        _ = try await first.append([.numbered(1), .numbered(2)], to: ["a"])
+        let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
+        let attempt = Attempt(at: OutboxEvent.start, failures: [nil, nil])
+        try await first.settle(batch, [.delivered, .delivered], attempt)
+        let before = try await first.statistics()
+        #expect(before["a"]?.delivered == 2 && before["b"]?.dropped == 3)
+        await first.close()
+        let page = try #require(try rootPage(of: "targets"))
+        folder.write([0x77], to: folder.file, at: (Int(page) - 1) * 8192)
+        let engine = try await engine()
+        #expect(try await engine.statistics() == before)
+        #expect(aside.all.count == 1)
         await engine.close()
     }
 

@@ -60,7 +60,7 @@ import Testing
         func change(
             delivered: Int,
             dropped: Int = 0,
-            _ oldest: Int,
+            _ oldest: Int? = nil,
             tried: [Int],
             stay: [Int] = []
         ) -> StatisticsTracker.Change {
@@ -69,7 +69,7 @@ import Testing
                 dead: 0,
                 dropped: dropped,
                 bytes: 10 * (delivered + dropped),
-                oldest: times[oldest],
+                oldest: oldest.map { times[$0] },
                 tried: tried.map { times[$0] },
                 stay: stay.map { times[$0] },
                 at: OutboxEvent.start
@@ -79,14 +79,57 @@ import Testing
         statistics.note(.appended(count: 6, bytes: 60, oldest: times[0]), of: "a", revision: 1)
         statistics.note(change(delivered: 1, 2, tried: [0, 1, 2], stay: [0, 1]), of: "a", revision: 2)
         #expect(statistics["a"]?.oldest == times[0])
-        statistics.note(change(delivered: 0, 0, tried: [0], stay: [0]), of: "a", revision: 3)
+        statistics.note(change(delivered: 0, tried: [0], stay: [0]), of: "a", revision: 3)
         #expect(statistics["a"]?.oldest == times[0])
-        statistics.note(change(delivered: 1, 0, tried: [0]), of: "a", revision: 4)
+        statistics.note(change(delivered: 1, tried: [0]), of: "a", revision: 4)
         statistics.note(change(delivered: 1, 3, tried: [3]), of: "a", revision: 5)
         #expect(statistics["a"]?.oldest == times[1])
-        statistics.note(change(delivered: 1, 1, tried: [1]), of: "a", revision: 6)
+        statistics.note(change(delivered: 1, tried: [1]), of: "a", revision: 6)
+        #expect(statistics["a"]?.oldest == times[3])
         statistics.note(change(delivered: 0, dropped: 1, 3, tried: []), of: "a", revision: 7)
         #expect(statistics["a"]?.oldest == times[3])
+    }
+
+    /// Settles the next event of connector `a`, which the outbox does not deliver itself.
+    private func settleNext(_ outcome: DeliveryOutcome, _ bench: Bench) async throws {
+        let engine = try await bench.outbox.engine()
+        let batch = try await engine.batch(for: "a", upTo: BatchLimits(count: 1), now: OutboxEvent.start)
+        let failures = [outcome == .delivered ? nil : DeliveryFailure(.unavailable, "away")]
+        let step = try await engine.settle(batch, [outcome], Attempt(at: OutboxEvent.start, failures: failures))
+        bench.outbox.settled(batch, [outcome], failures, step)
+    }
+
+    @Test func `an event whose retry succeeds is not the oldest any more, though no other is tried`() async throws {
+        let bench = Bench()
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
+        try await settleNext(.retry(at: OutboxEvent.start), bench)
+        bench.clock.advance(by: .nanoseconds(1))
+        let later = bench.clock.wallTime()
+        _ = try await bench.outbox.append(bench.events(2...2), to: ["a"])
+        #expect(bench.statistics().oldest == OutboxEvent.start)
+        try await settleNext(.delivered, bench)
+        #expect(bench.statistics().delivered == 1)
+        #expect(bench.statistics().oldest == later)
+        await bench.outbox.close()
+    }
+
+    @Test func `an event that waits for a retry remains the oldest while later ones make room`() async throws {
+        var policy = DeliveryPolicy()
+        (policy.maximumBytes, policy.whenFull) = (300, .dropOldest)
+        let bench = Bench(policy: policy)
+        _ = try await bench.outbox.append(bench.events(1...1, bytes: 100), to: ["a"])
+        try await settleNext(.retry(at: OutboxEvent.start), bench)
+        for number in 2...4 {
+            bench.clock.advance(by: .nanoseconds(1))
+            _ = try await bench.outbox.append(bench.events(number...number, bytes: 100), to: ["a"])
+        }
+        #expect(bench.statistics().dropped == 1)
+        #expect(bench.statistics().oldest == OutboxEvent.start)
+        bench.clock.advance(by: .nanoseconds(1))
+        _ = try await bench.outbox.append(bench.events(5...6, bytes: 100), to: ["a"])
+        #expect(bench.statistics().dropped == 3)
+        #expect(bench.statistics().oldest == OutboxEvent.start)
+        await bench.outbox.close()
     }
 
     @Test func `an earlier reading does not undo a later one`() {

@@ -30,8 +30,12 @@ struct PushgatewayRequests {
     init(endpoint: HTTPURL, job: String, instance: String?) throws(PluginError) {
         self.endpoint = endpoint
         group = [("job", job)] + (instance.map { [("instance", $0)] } ?? [])
-        for (name, value) in group where value.isEmpty || value.utf8.contains(UInt8(ascii: "/")) {
-            throw PluginError(.invalid, "\(name) must not be empty or contain a slash", domain: "pushgateway")
+        for (name, value) in group where ["", ".", ".."].contains(value) || value.utf8.contains(UInt8(ascii: "/")) {
+            throw PluginError(
+                .invalid,
+                "\(name) must not be empty, \".\" or \"..\", or contain a slash",
+                domain: "pushgateway"
+            )
         }
     }
 

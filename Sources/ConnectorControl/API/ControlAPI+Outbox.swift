@@ -118,7 +118,7 @@ extension ControlAPI {
                 states: input.flag("queued") ? [.dead, .queued] : [.dead]
             )
             let count = try await act(host, selection, input["to"])
-            if count == 0, ids != nil { throw OutboxDocument.unknownLetters }
+            if count == 0, let ids { throw OutboxDocument.unknown(ids, queued: input.flag("queued")) }
             return ControlResponse(OutboxDocument.count(done, count))
         }
     }

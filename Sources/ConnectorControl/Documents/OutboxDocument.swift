@@ -89,12 +89,14 @@ package enum OutboxDocument {
         )
     }
 
-    /// The error for ids none of which belongs to a dead letter.
-    package static var unknownLetters: ConnectorError {
+    /// The error for ids that belong to no dead letter.
+    ///
+    /// - Parameter queued: Whether they belong to no waiting event either.
+    package static func unknown(_ ids: some Sequence<String>, queued: Bool) -> ConnectorError {
         ConnectorError(
             .missing,
-            "none of the ids is that of a dead letter",
-            fix: "list them: connector-host outbox dead"
+            "no \(queued ? "event" : "dead letter") has the id \(ids.map(\.excerpt).joined(separator: ", "))",
+            fix: queued ? unknownEvent("").fix : "list them: connector-host outbox dead"
         )
     }
 }

@@ -26,7 +26,7 @@ extension CrashClient {
     ) async throws(ConnectorError) -> Receipt? {
         guard let note = CrashNote.note(in: file) else { return nil }
         let receipt = try await exception(CrashReport(of: note.withSymbols()), options: options)
-        CrashNote.remove(file)
+        note.remove(from: file)
         return receipt
     }
 }

@@ -42,9 +42,9 @@ extension ConnectorHost {
         var samples: [MetricSample] = []
         for (node, report) in zip(tree.nodes, outbox.report(on: tree).gates) where node.path == report.path {
             let path = (name: MetricDefinition.pathAttribute, value: node.path)
-            let past = outbox.outbox.firstStatistics(of: node.path)
+            let origins = outbox.outbox.firstStatistics(of: node.path)
             var own =
-                report.samples(path, now: now, past: past) + node.tally.samples + (node.gate?.samples(path) ?? [])
+                report.samples(path, now: now, origins: origins) + node.tally.samples + (node.gate?.samples(path) ?? [])
             if report.isSimulated {
                 for index in own.indices { own[index].attributes.append((MetricDefinition.simulatedAttribute, "true")) }
             }
@@ -63,11 +63,11 @@ extension ConnectorHost {
 extension GateReport {
     /// The gate's state and its outbox.
     ///
-    /// - Parameter past: The queue when the host opened the outbox.
+    /// - Parameter origins: The paths of the queue, each with its statistics when the host opened the outbox.
     func samples(
         _ path: (name: String, value: String),
         now: Timestamp,
-        past: QueueStatistics? = nil
+        origins: [(path: String, statistics: QueueStatistics?)] = []
     ) -> [MetricSample] {
         var samples = GateState.allCases.map { state in
             MetricSample(
@@ -88,10 +88,7 @@ extension GateReport {
             samples.append(MetricSample(.crashes, [path], .count(UInt64(crashCount))))
         }
         if let standby {
-            samples += [
-                MetricSample(.standbyReady, [path], .count(standby.state == .ready ? 1 : 0)),
-                MetricSample(.standbyTakeovers, [path], .count(standby.takeovers)),
-            ]
+            samples.append(MetricSample(.standbyReady, [path], .count(standby.state == .ready ? 1 : 0)))
         }
         if let breaker {
             samples += [
@@ -113,13 +110,13 @@ extension GateReport {
                 .delivered,
                 [path],
                 .count(UInt64(clamping: outbox.delivered)),
-                past: UInt64(clamping: past?.delivered ?? 0)
+                origins: origins.map { ($0, $1.map { UInt64(clamping: $0.delivered) }) }
             ),
             MetricSample(
                 .dropped,
                 [path],
                 .count(UInt64(clamping: outbox.dropped)),
-                past: UInt64(clamping: past?.dropped ?? 0)
+                origins: origins.map { ($0, $1.map { UInt64(clamping: $0.dropped) }) }
             ),
         ]
         return samples
@@ -127,16 +124,19 @@ extension GateReport {
 }
 
 extension Gate {
-    /// Samples of a leaf: attempts, misbehaviour, and the calls at its rundown guard.
+    /// Samples of a leaf: attempts, misbehaviour, takeovers, and the calls at its rundown guard.
     fileprivate func samples(_ path: (name: String, value: String)) -> [MetricSample] {
-        let (successes, failures, misbehaviours) = storage.withLock {
-            ($0.successCount, $0.failureCounts, $0.misbehaviourCount)
+        let (successes, failures, misbehaviours, takeovers) = storage.withLock {
+            ($0.successCount, $0.failureCounts, $0.misbehaviourCount, $0.standby.report.takeovers)
         }
+        // A gate that keeps no standby any more keeps its count: counters do not go back.
+        let countsTakeovers = keepsStandby || takeovers > 0
         return [
             MetricSample(.misbehaviours, [path], .count(UInt64(clamping: misbehaviours))),
             MetricSample(.activeCalls, [path], .count(UInt64(clamping: rundown.activeCalls))),
             MetricSample(.typedCalls, [path], .count(rundown.typedCalls)),
-        ] + (successes > 0 ? [MetricSample(.gateAttempts, [path], .count(successes))] : [])
+        ] + (countsTakeovers ? [MetricSample(.standbyTakeovers, [path], .count(takeovers))] : [])
+            + (successes > 0 ? [MetricSample(.gateAttempts, [path], .count(successes))] : [])
             + Self.samples(.gateAttempts, path, failures) + Self.samples(.typedFailures, path, rundown.typedFailures)
     }
 

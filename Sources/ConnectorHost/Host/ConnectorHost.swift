@@ -340,6 +340,7 @@ public final class ConnectorHost: Sendable {
     public func close(within grace: Duration) async {
         guard life.withLock({ $0.close() }) else { return await closed.wait() }
         watcher?.stop()
+        publisher?.stop()
         reloader.close()
         changes.notify()
         await outbox.outbox.close(within: grace)
@@ -353,7 +354,7 @@ public final class ConnectorHost: Sendable {
             await current.tree.forEachGate(.closing) { await $0.close() }
         }
         await environment.services.stop()
-        publisher?.stop()
+        publisher?.finish()
         life.withLock { $0.closed() }
         closed.send()
         changes.notify()

@@ -41,7 +41,7 @@ struct EscapingLogHandler: LogHandler {
         set { inner[metadataKey: key.displayed(isUnicode: true)] = newValue.map(Self.escaped) }
     }
 
-    /// Writes one line.
+    /// Writes one line. The host logs no errors as such: they are part of its messages and metadata.
     func log(event: LogEvent) {
         var event = event
         event.message = "\(event.message.description.displayed(isUnicode: true))"

@@ -9,8 +9,9 @@ package struct MetricSample: Sendable {
     package var attributes: [(name: String, value: String)]
     /// The value.
     package var value: Value
-    /// The part of a count from before this host, which the application's metrics system does not get.
-    package var past: UInt64
+    /// Where a count that outlasts its gate began: the paths it has had, the present one first, each with the count from before this
+    /// host, which the application's metrics system does not get; nil if there was none. Empty for any other value.
+    package var origins: [(path: String, past: UInt64?)]
 
     /// A value of a metric.
     package enum Value: Sendable, Hashable {
@@ -27,11 +28,11 @@ package struct MetricSample: Sendable {
         _ definition: MetricDefinition,
         _ attributes: [(name: String, value: String)],
         _ value: Value,
-        past: UInt64 = 0
+        origins: [(path: String, past: UInt64?)] = []
     ) {
         self.definition = definition
         self.attributes = attributes
         self.value = value
-        self.past = past
+        self.origins = origins
     }
 }

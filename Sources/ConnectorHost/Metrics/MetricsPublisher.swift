@@ -42,6 +42,33 @@ final class MetricsPublisher: Sendable {
         }
     }
 
+    /// What was published last.
+    private struct Published {
+        /// The series by metric and attributes without the mark of a simulation.
+        var series: [String: Series] = [:]
+        /// The counts that outlast their gates, by metric and path. A count stays here when its series goes, so that it carries on
+        /// with the next one.
+        var counts: [String: UInt64] = [:]
+
+        /// Takes the part of a count that was published, or is from before this host, as that of its present path.
+        mutating func takeCount(of sample: MetricSample) -> UInt64 {
+            for (path, past) in sample.origins {
+                guard let count = counts.removeValue(forKey: Self.key(sample, path)) ?? past else { continue }
+                if case .count(let present) = sample.value { return min(count, present) }
+            }
+            return 0
+        }
+
+        /// Keeps a count that outlasts its gate.
+        mutating func keepCount(of sample: MetricSample, _ count: UInt64) {
+            if let path = sample.origins.first?.path { counts[Self.key(sample, path)] = count }
+        }
+
+        private static func key(_ sample: MetricSample, _ path: String) -> String {
+            "\(sample.definition.name)\u{0}\(path)"
+        }
+    }
+
     /// The metrics system's instrument of one series.
     private enum Instrument {
         case counter(CoreMetrics.Counter)
@@ -60,9 +87,8 @@ final class MetricsPublisher: Sendable {
     private let clock: any HostClock
     private let workers: WorkerThreads
     private let state = Mutex(State())
-    /// The series that were published last, by metric and attributes without the mark of a simulation. Locked while
-    /// publishing, so that no increment is published twice.
-    private let series = Mutex<[String: Series]>([:])
+    /// Locked while publishing, so that no increment is published twice.
+    private let published = Mutex(Published())
 
     /// Creates a publisher; nil if there is no metrics system.
     ///
@@ -86,18 +112,23 @@ final class MetricsPublisher: Sendable {
         if isFirst { schedule() }
     }
 
-    /// Publishes one last time, leaves every instrument in place, and stops for good.
+    /// Stops for good. Call it before the gates close: a pass under way then leaves every instrument in place.
     func stop() {
         let timer = state.withLock { state in
             state.isStopped = true
             return state.timer.take()
         }
         if let timer { clock.cancel(timer) }
-        publish(isLast: true)
     }
 
+    /// Publishes one last time, and leaves every instrument in place. Call it after ``stop()``.
+    func finish() { publish(isLast: true) }
+
+    /// Whether it has stopped for good.
+    private var isStopped: Bool { state.withLock(\.isStopped) }
+
     private func schedule() {
-        guard !state.withLock(\.isStopped) else { return }
+        guard !isStopped else { return }
         let timer = clock.schedule(after: Self.interval.nanoseconds) { [weak self] in
             guard let self else { return }
             self.workers.run { [weak self] in
@@ -114,26 +145,32 @@ final class MetricsPublisher: Sendable {
 
     /// Publishes every series, and destroys the instruments of those that are gone: their last values would stay for ever.
     ///
-    /// - Parameter isLast: Whether the host has closed, which leaves what it measured to the metrics system.
+    /// A publisher that has stopped destroys none, which leaves what the host measured to the metrics system.
+    ///
+    /// - Parameter isLast: Whether to publish although the publisher has stopped.
     private func publish(isLast: Bool = false) {
         guard let read = state.withLock(\.read) else { return }
-        series.withLock { series in
-            var published: [String: Series] = [:]
+        published.withLock { published in
+            guard isLast || !isStopped else { return }
+            var present: [String: Series] = [:]
             // Call durations are forwarded individually.
             for sample in read() where sample.definition.kind != .histogram {
                 let lasting = sample.attributes.filter { $0.name != MetricDefinition.simulatedAttribute }
                 let key = lasting.reduce(sample.definition.name) { "\($0)\u{0}\($1.value)" }
                 let isSimulated = lasting.count < sample.attributes.count
-                var one = series.removeValue(forKey: key) ?? make(sample, isSimulated, published: sample.past)
+                var one =
+                    published.series.removeValue(forKey: key)
+                    ?? make(sample, isSimulated, published: published.takeCount(of: sample))
                 if one.isSimulated != isSimulated {
                     one.instrument.destroy()
                     one = make(sample, isSimulated, published: one.published)
                 }
                 one.publish(sample.value)
-                published[key] = one
+                published.keepCount(of: sample, one.published)
+                present[key] = one
             }
-            if !isLast { for gone in series.values { gone.instrument.destroy() } }
-            series = published
+            if !isStopped { for gone in published.series.values { gone.instrument.destroy() } }
+            published.series = present
         }
     }
 

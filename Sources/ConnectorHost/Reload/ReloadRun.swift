@@ -215,7 +215,7 @@ struct ReloadRun {
         environment.current.publish { before in
             Tree(
                 configuration.connectors,
-                after: before,
+                after: [before],
                 metering: environment.metering,
                 logger: environment.gates.logger,
                 onChange: environment.onChange,

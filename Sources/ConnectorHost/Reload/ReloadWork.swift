@@ -66,7 +66,7 @@ struct ReloadWork: Sendable {
             if let was = change.was { moves[change.path] = was }
         }
         self.leaves = leaves
-        tree = Self.tree(next, leaves, after: before, environment)
+        tree = Self.tree(next, leaves, after: [before], environment)
     }
 
     private static func step(_ change: Plan.Change?, _ gate: Gate) -> Step {
@@ -80,14 +80,14 @@ struct ReloadWork: Sendable {
     private static func tree(
         _ next: NextConfiguration,
         _ leaves: [Leaf],
-        after before: Tree,
+        after previous: [Tree],
         _ environment: Reloader.Environment
     ) -> Tree {
         let known = Dictionary(leaves.map { ($0.plan.path, $0) }) { first, _ in first }
         let onChange = environment.onChange
         return Tree(
             next.resolved.configuration.connectors,
-            after: before,
+            after: previous,
             metering: environment.metering,
             logger: environment.gates.logger,
             onChange: onChange,
@@ -99,13 +99,13 @@ struct ReloadWork: Sendable {
         )
     }
 
-    /// The tree in which some leaves keep their earlier plans.
+    /// The tree in which some leaves keep their earlier plans. Calls that were counted while gates opened stay counted.
     func tree(keeping paths: Set<String>, _ environment: Reloader.Environment) -> Tree {
         guard !paths.isEmpty else { return tree }
         let leaves = leaves.map { leaf in
             paths.contains(leaf.plan.path) ? Leaf(gate: leaf.gate, plan: leaf.gate.plan, step: .keep) : leaf
         }
-        return Self.tree(next, leaves, after: before, environment)
+        return Self.tree(next, leaves, after: [tree, before], environment)
     }
 
     /// The leaves whose gates open before the switch.

@@ -74,8 +74,8 @@ final class Canary: Sendable {
     }
 
     /// The canary of an earlier snapshot, if neither its settings nor the plugins of the second child have changed.
-    static func continuing(_ earlier: Node?, _ policy: CanaryPolicy, on children: [Node]) -> Canary? {
-        guard let earlier, let canary = earlier.canary, canary.policy == policy,
+    static func continuing(_ earlier: Node, _ policy: CanaryPolicy, on children: [Node]) -> Canary? {
+        guard let canary = earlier.canary, canary.policy == policy,
             children.count == earlier.children.count,
             let leaves = children.last?.leaves, let others = earlier.children.last?.leaves, leaves.count == others.count
         else { return nil }

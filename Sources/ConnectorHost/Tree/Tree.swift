@@ -27,7 +27,7 @@ struct Tree: Sendable {
     /// Builds the tree of a configuration.
     ///
     /// - Parameters:
-    ///   - previous: The previous snapshot, whose counters carry on, except between a vendor and its simulation.
+    ///   - previous: Earlier snapshots, the latest first, whose counters carry on, except between a vendor and its simulation.
     ///   - metering: The clock and the metrics system.
     ///   - logger: Logs calls that fail below a composite.
     ///   - onChange: Called after a logged failure or a comparison of answers.
@@ -35,7 +35,7 @@ struct Tree: Sendable {
     ///   - makeGate: Creates or finds the gate of a leaf.
     init(
         _ connectors: [Connector],
-        after previous: Tree? = nil,
+        after previous: [Tree] = [],
         metering: Metering,
         logger: Logger,
         onChange: @escaping @Sendable () -> Void = {},
@@ -54,7 +54,7 @@ struct Tree: Sendable {
             + plan.connectors.indices.filter { plan.connectors[$0].policy != nil }.reversed()
         for index in order {
             let connector = plan.connectors[index]
-            let counted = previous?[connector.path]
+            let counted = previous.compactMap { $0[connector.path] }
             let (indices, required) = plan.children(connector.children, of: connector.policy)
             let children = indices.compactMap { nodes[$0] }
             let gate = connector.policy == nil ? makeGate(connector) : nil
@@ -71,12 +71,12 @@ struct Tree: Sendable {
                 gate: gate,
                 plan: gatePlan,
                 delivery: connector.delivery,
-                comparison: counted?.comparison ?? Comparison(onChange: onChange),
+                comparison: counted.first?.comparison ?? Comparison(onChange: onChange),
                 canary: connector.policy?.canary.map { policy in
-                    Canary.continuing(counted, policy, on: children)
+                    counted.lazy.compactMap { Canary.continuing($0, policy, on: children) }.first
                         ?? Canary(policy, of: connector.path, metering.clock, logger: logger, onChange: onChange)
                 },
-                tally: counted.flatMap { $0.tally.isSimulated == isSimulated ? $0.tally : nil }
+                tally: counted.first { $0.tally.isSimulated == isSimulated }?.tally
                     ?? CallTally(
                         connector.path,
                         metering,

@@ -2,16 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import ConnectorBase
 internal import ConnectorHost
 internal import ConnectorLoading
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// `connector-host inspect`: describes a plugin's file, without running the plugin unless `--probe` is given.
 struct InspectCommand: AsyncParsableCommand {
@@ -47,11 +40,18 @@ struct InspectCommand: AsyncParsableCommand {
     @OptionGroup var answer: OutputOptions
 
     func run() async throws {
-        // A plugin that is not found is a file that does not exist: its inspection says so.
-        let isFile = unsafe access(file, F_OK) == 0
-        let isID = !isFile && !file.contains("/")
-        let file = isID ? (try? ConformanceSubject.path(ofPlugin: file)) ?? file : file
-        let inspection = PluginInspection(path: file)
+        var file = file
+        var failure: ConnectorError?
+        if ConformanceSubject.isID(file) {
+            do throws(ConnectorError) {
+                file = try ConformanceSubject.path(ofPlugin: file)
+            } catch {
+                // The word may also be meant as a file, so the inspection says that there is none.
+                failure = error
+            }
+        }
+        var inspection = PluginInspection(path: file)
+        if let failure { inspection.problems.append(failure) }
         var document = InspectionDocument(inspection: inspection)
         if probe, inspection.problems.isEmpty, let manifest = inspection.manifest {
             let interruption = Interruption()

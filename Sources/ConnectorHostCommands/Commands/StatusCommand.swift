@@ -87,7 +87,9 @@ struct StatusCommand: AsyncParsableCommand {
             )
         )
         // The note stays until somebody has seen it.
-        if StandardStream.outputFailure == nil { CrashFile.path(for: file.file).map(CrashNote.remove) }
+        if StandardStream.outputFailure == nil, let path = CrashFile.path(for: file.file) {
+            session.crashNote?.remove(from: path)
+        }
         try await session.close()
         if !report.isReady { throw ExitStatus.failed }
     }

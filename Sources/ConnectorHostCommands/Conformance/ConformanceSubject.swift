@@ -19,14 +19,18 @@ enum ConformanceSubject {
     ///
     /// - Throws: `not-found` for a file that cannot be read; `unknown-plugin` or another error for an id without a usable plugin.
     static func path(of argument: String) throws(ConnectorError) -> String {
-        let isThere = unsafe access(argument, F_OK) == 0
-        if isThere || argument.contains("/") {
-            guard unsafe access(argument, R_OK) == 0 else {
-                throw ConnectorError(.notFound, "\(argument) cannot be read", cause: SystemError().description)
-            }
-            return argument.absolutePath
+        guard !isID(argument) else { return try path(ofPlugin: argument).absolutePath }
+        guard unsafe access(argument, R_OK) == 0 else {
+            throw ConnectorError(.notFound, "\(argument) cannot be read", cause: SystemError().description)
         }
-        return try path(ofPlugin: argument).absolutePath
+        return argument.absolutePath
+    }
+
+    /// Whether an argument without a slash is the id of a plugin rather than a file here.
+    ///
+    /// A directory is not a file: the project of a plugin has the plugin's name.
+    static func isID(_ argument: String) -> Bool {
+        !argument.contains("/") && FileIdentity(path: argument).map { $0.kind == S_IFDIR } ?? true
     }
 
     /// The file of the plugin with an id, in the directories of connectors.json and those that every command searches.

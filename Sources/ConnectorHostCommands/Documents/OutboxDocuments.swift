@@ -115,9 +115,7 @@ struct CountDocument: Document {
     /// The error for the unknown ids; nil if there are none.
     var error: ConnectorError? {
         guard !unknown.isEmpty else { return nil }
-        let ids = unknown.map(\.excerpt).joined(separator: ", ")
-        let usual = noun == "event" ? OutboxDocument.unknownEvent("") : OutboxDocument.unknownLetters
-        return ConnectorError(.missing, "no \(noun) has the id \(ids)", fix: usual.fix)
+        return OutboxDocument.unknown(unknown, queued: noun == "event")
     }
 
     func lines(_ style: TextStyle) -> [String] { ["\(verb) \(count) \(noun)\(count == 1 ? "" : "s")"] }

@@ -18,6 +18,8 @@ struct HostSession: Sendable {
     let interruption: Interruption
     /// How an earlier command on the file ended, if that is still to be shown; nil otherwise.
     let lastCrash: CrashNote?
+    /// The crash note that was in the file at the start, without symbols; nil if there was none.
+    let crashNote: CrashNote?
     private let simulation: Simulation?
     private let lessons: SandboxLessons?
 
@@ -70,10 +72,11 @@ struct HostSession: Sendable {
             try file.resolve(options, simulation: request)
         }
         let crashFile = CrashFile.path(for: file.file)
-        options.lastCrash = crashFile.flatMap(CrashNote.note)
+        let crashNote = crashFile.flatMap(CrashNote.note)
+        options.lastCrash = crashNote
         let silence = WorkMark.takeAbandoned(besides: crashFile)
         if showsLastCrash {
-            options.lastCrash = options.lastCrash?.withSymbols() ?? silence
+            options.lastCrash = crashNote?.withSymbols() ?? silence
         } else if let silence {
             StandardStream.error.writeLine("connector-host: previously, \(silence) (\(silence.time))")
         }
@@ -115,6 +118,7 @@ struct HostSession: Sendable {
             resolved: opened,
             interruption: interruption,
             lastCrash: options.lastCrash,
+            crashNote: crashNote,
             simulation: simulation,
             lessons: lessons
         )
@@ -148,7 +152,7 @@ struct HostSession: Sendable {
     /// - Parameter grace: How long to wait for vendors to acknowledge batches in flight; nil for the host's default.
     /// - Throws: The exit status for the signal that ended the command, if there was one.
     func close(within grace: Duration? = nil) async throws(ExitCode) {
-        simulation?.endTimelines()
+        await simulation?.endTimelines()
         let runners = lessons == nil ? [] : host.report.runners
         let ends = lessons == nil ? [] : host.runnerEnds
         if let grace { await host.close(within: grace) } else { await host.close() }

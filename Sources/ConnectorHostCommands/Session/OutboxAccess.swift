@@ -29,6 +29,8 @@ protocol OutboxAccess: Sendable {
     /// - Throws: `missing` if none of the ids belongs to a dead letter.
     func replay(_ ids: [String]?, to path: String?) async throws(ConnectorError) -> Int
     /// Drops dead letters and, with `queued`, waiting events for good.
+    ///
+    /// - Throws: `missing` if none of the ids belongs to any of these.
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int
 }
 
@@ -97,7 +99,8 @@ struct StoredOutbox: OutboxAccess {
     }
 
     func drop(_ ids: [String]?, queued: Bool) async throws(ConnectorError) -> Int {
-        try check(try await engine?.drop(try await selection(ids, queued ? [.dead, .queued] : [.dead])) ?? 0, ids)
+        let selection = try await selection(ids, queued ? [.dead, .queued] : [.dead])
+        return try check(try await engine?.drop(selection) ?? 0, ids, queued: queued)
     }
 
     private func selection(
@@ -117,8 +120,8 @@ struct StoredOutbox: OutboxAccess {
     }
 
     /// Returns the count, and throws if ids were given and none of them is known.
-    private func check(_ count: Int, _ ids: [String]?) throws(ConnectorError) -> Int {
-        guard count > 0 || ids == nil else { throw OutboxDocument.unknownLetters }
+    private func check(_ count: Int, _ ids: [String]?, queued: Bool = false) throws(ConnectorError) -> Int {
+        if count == 0, let ids { throw OutboxDocument.unknown(ids, queued: queued) }
         return count
     }
 }

@@ -196,12 +196,14 @@ final class Simulation: Sendable {
     }
 
     /// Ends every timeline.
-    func endTimelines() {
+    func endTimelines() async {
         let (following, running) = state.withLock { state in
             defer { (state.host, state.running, state.following) = (nil, [:], nil) }
             return (state.following, state.running)
         }
         following?.cancel()
+        // It may still be starting timelines.
+        await following?.value
         for gate in running.values { gate.timeline?.stop() }
     }
 

@@ -33,7 +33,7 @@ package struct PluginInspection: Sendable {
     /// The functions that the manifest names.
     package private(set) var symbols: [DeclaredSymbol] = []
     /// The problems that prevent loading; empty if the plugin would load here.
-    package private(set) var problems: [ConnectorError] = []
+    package var problems: [ConnectorError] = []
 
     /// A needed library.
     package struct Dependency: Sendable {

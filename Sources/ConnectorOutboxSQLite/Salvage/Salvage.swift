@@ -8,8 +8,8 @@ internal import ConnectorOutbox
 /// Copies the readable data of a damaged file into a new one.
 ///
 /// Each table is read from both ends up to the damage, and then through its index. Missing rows are searched for page
-/// by page, independently of the damaged structure. Counters are recomputed. So every value in the new file has been
-/// validated.
+/// by page, independently of the damaged structure; an index that lacks some values is read last. Counters are recomputed.
+/// So every value in the new file has been validated.
 struct Salvage {
     private let path: String
     /// The new file.
@@ -55,7 +55,7 @@ struct Salvage {
     mutating func run() throws(Database.Failure) {
         try tables.database.run("CREATE TEMP TABLE listed(position INTEGER PRIMARY KEY); BEGIN IMMEDIATE")
         for table in SalvagedTable.allCases {
-            if try !read(table) { incomplete.insert(table) }
+            if try !read(table), try table.hasPartialIndex ? true : !readIndex(of: table) { incomplete.insert(table) }
             try checkOpen()
         }
         let isListed = try readIDs()
@@ -72,6 +72,9 @@ struct Salvage {
                 case .row(let table, let values): if incomplete.contains(table) { try add(values, to: table) }
                 }
             }
+            // Only for rows that no page has: the first row with a key stays.
+            damaged?.watch.begin()
+            for table in incomplete where table.hasPartialIndex { _ = try readIndex(of: table) }
         }
         try complete()
         try tables.database.run("COMMIT")
@@ -110,7 +113,7 @@ struct Salvage {
 
     // MARK: Reading
 
-    /// Reads a table.
+    /// Reads a table in the order of its rows.
     ///
     /// - Returns: Whether it was read to the end.
     private func read(_ table: SalvagedTable) throws(Database.Failure) -> Bool {
@@ -124,6 +127,13 @@ struct Salvage {
                 return true
             }
         }
+        return false
+    }
+
+    /// Reads the rows of a table that its index has.
+    ///
+    /// - Returns: Whether the index was read to the end.
+    private func readIndex(of table: SalvagedTable) throws(Database.Failure) -> Bool {
         guard let index = table.index else { return false }
         return try scan(
             table,

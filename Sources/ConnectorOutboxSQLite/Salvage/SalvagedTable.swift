@@ -50,6 +50,9 @@ enum SalvagedTable: String, CaseIterable {
         }
     }
 
+    /// Whether the index lacks values that a page of the table may still have, and that nothing else tells.
+    var hasPartialIndex: Bool { self == .routes || self == .targets }
+
     /// The row with invalid values replaced by defaults; nil if it is unusable.
     ///
     /// - Parameter row: The values of ``columns``.

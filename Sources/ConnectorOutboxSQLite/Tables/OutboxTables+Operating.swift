@@ -66,7 +66,7 @@ extension OutboxTables {
             } else {
                 let (ids, bytes) = try dropOldest(over, of: target)
                 let oldest = try self.target(target).flatMap { target throws(Database.Failure) in
-                    try oldestFresh(target)
+                    try self.oldest(target)
                 }
                 admission.dropped[target] = Admission.Dropped(ids: ids, bytes: bytes, oldest: oldest)
             }

@@ -25,22 +25,28 @@ extension OutboxTables {
         for (path, target) in numbers {
             var queue = statistics[path] ?? QueueStatistics()
             let beyond = try beyondCursors(target)
-            if queue.queued > 0 {
-                queue.oldest = try statement(
-                    "SELECT min(created) FROM retries JOIN events USING(position) WHERE target = ?"
-                ).integer(.integer(target), in: Schema.times).map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
-            }
+            queue.oldest = try oldest(target)
             queue.queued = Self.sum(queue.queued, beyond.count)
             queue.bytes = Self.sum(queue.bytes, beyond.bytes)
-            if let oldest = try oldestFresh(target) {
-                queue.oldest = min(queue.oldest ?? oldest, oldest)
-            }
             queue.dead = Int(
                 try statement("SELECT count(*) FROM dead WHERE target = ?").integer(.integer(target)) ?? 0
             )
             statistics[path] = queue
         }
         return statistics
+    }
+
+    /// When the oldest waiting event of a connector was sent; nil if none waits. Reads at most two events of each route.
+    func oldest(_ target: Int64) throws(Database.Failure) -> Timestamp? {
+        let select = """
+            SELECT min(created) FROM cursors JOIN events ON events.position = (
+                SELECT position FROM retries WHERE target = ?1 AND position > route << \(Schema.sequenceBits)
+                AND position < (route + 1) << \(Schema.sequenceBits) ORDER BY position LIMIT 1)
+            WHERE cursors.target = ?1
+            """
+        let retried = try statement(select).integer(.integer(target), in: Schema.times)
+            .map { Timestamp(nanoseconds: UInt64(clamping: $0)) }
+        return [try oldestFresh(target), retried].compactMap(\.self).min()
     }
 
     /// The number and size of a connector's waiting events that were never attempted.

@@ -127,12 +127,14 @@ public struct CrashNote: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: Nil if there is no file, or no note in it.
     public static func take(from file: String) -> CrashNote? {
         guard let note = note(in: file) else { return nil }
-        remove(file)
+        note.remove(from: file)
         return note
     }
 
-    /// Removes a note that has been handled.
-    package static func remove(_ file: String) { unsafe unlink(file) }
+    /// Removes a note that has been handled, unless another process has left a note in the file since.
+    package func remove(from file: String) {
+        if Self.note(in: file) == self { unsafe unlink(file) }
+    }
 
     /// Reads the note that an earlier process left.
     ///

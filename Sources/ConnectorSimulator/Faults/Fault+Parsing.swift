@@ -46,7 +46,7 @@ extension Fault: CustomStringConvertible {
         }
     }
 
-    /// The text form: parsing it yields an equal fault.
+    /// The text form. Parsing it yields an equal fault, if text can express it.
     public var description: String {
         var settings: [String] = []
         switch answer {

@@ -74,13 +74,14 @@ package final class SimulatedTimeline: Sendable {
         }
     }
 
-    /// Ends the timeline.
+    /// Ends the timeline, and what its entries began.
     package func stop() {
         let waiting = state.withLock { state in
             defer { state = nil }
             return state?.waiting ?? [:]
         }
         for case let timer? in waiting.values { clock.cancel(timer) }
+        for (number, entry) in entries where entry.lastsForAWhile { end(number) }
     }
 
     /// Schedules an entry for the given time; once it has happened, schedules it again if it repeats.
@@ -135,14 +136,19 @@ package final class SimulatedTimeline: Sendable {
             }
             if let answers = entry.answers { simulator.begin(answers, of: vendor, number: number) }
         }
+        // If the timeline ended meanwhile, it may not have ended this.
+        guard state.withLock({ $0 != nil }) else { return end(number) }
         guard let duration = entry.lasts else { return }
         // A repeating entry may happen again before what it began has ended: drop the earlier end.
         forget(state.withLock { $0?.ends.removeValue(forKey: number) })
-        let end = schedule(at: time.saturatingAdding(duration.nanoseconds)) { [operations, simulator] in
-            operations?.end(number)
-            simulator?.end(number)
-        }
-        state.withLock { $0?.ends[number] = end }
+        let timer = schedule(at: time.saturatingAdding(duration.nanoseconds)) { [self] in end(number) }
+        state.withLock { $0?.ends[number] = timer }
+    }
+
+    /// Ends what an entry began, if it began anything.
+    private func end(_ number: Int) {
+        operations?.end(number)
+        simulator?.end(number)
     }
 
     // MARK: Timers

@@ -70,9 +70,13 @@ import Testing
         let text = try await bench.program.run("outbox", "drop", "m2", "m8", "m9", "--queued", attachment)
         #expect(text.status == 1 && text.output == "dropped 1 event\n")
         #expect(text.error.hasPrefix("error: no event has the id m8, m9 [missing]\n"), "\(text.error)")
+        let none = try await bench.program.run("outbox", "drop", "m8", "m9", "--queued", attachment)
+        #expect(none.status == 1 && none.output.isEmpty)
+        #expect(none.error.hasPrefix("error: no event has the id m8, m9 [missing]\n"), "\(none.error)")
         // A waiting event is not a dead letter.
         let waiting = try await bench.program.run("outbox", "replay", "m3", attachment)
         #expect(waiting.status == 1 && waiting.output.isEmpty)
+        #expect(waiting.error.hasPrefix("error: no dead letter has the id m3 [missing]\n"), "\(waiting.error)")
         if let host { _ = try await end(host) }
         try await bench.sink.stop()
     }

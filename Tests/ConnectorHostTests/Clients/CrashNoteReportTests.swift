@@ -49,6 +49,20 @@ import Testing
         await test.host.close()
     }
 
+    @Test func `a note goes only from a file that still has it`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = "\(directory.path)/crash"
+        try directory.write("crash", note)
+        let earlier = try #require(CrashNote.note(in: file))
+        try directory.write("crash", #"{"version": 1, "event": "SIGABRT", "seconds": 1767225600, "process": 8}"#)
+        earlier.remove(from: file)
+        let later = try #require(CrashNote.note(in: file))
+        #expect(later.process == 8)
+        later.remove(from: file)
+        #expect(CrashNote.note(in: file) == nil)
+    }
+
     @Test func `a file that is no note is none`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

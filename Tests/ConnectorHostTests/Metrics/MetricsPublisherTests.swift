@@ -133,7 +133,7 @@ import Testing
         let before = current.tree
         func next() -> Tree {
             let connectors = ["a", "b"].map { Connector($0, plugin: Fixtures.contract("calls")) }
-            return Tree(connectors, after: before, metering: metering, logger: Logger(label: "test")) { _ in
+            return Tree(connectors, after: [before], metering: metering, logger: Logger(label: "test")) { _ in
                 before.gates[0]
             }
         }
@@ -150,6 +150,21 @@ import Testing
             current.pending = nil
         }
         #expect(metrics.timers.isEmpty)
+    }
+
+    @Test func `a connector that a reload adds keeps its calls when others stay as they were`() throws {
+        let metering = Metering(clock: ManualHostClock())
+        let before = try TestHost(TestHost.leaf("a")).host.current.tree
+        func next(after previous: [Tree]) -> Tree {
+            let connectors = ["a", "b"].map { Connector($0, plugin: Fixtures.contract("calls")) }
+            return Tree(connectors, after: previous, metering: metering, logger: Logger(label: "test")) { _ in
+                before.gates[0]
+            }
+        }
+        let pending = next(after: [before])
+        let published = next(after: [pending, before])
+        for path in ["a", "b"] { #expect(published[path]?.tally === pending[path]?.tally) }
+        #expect(published["a"]?.tally === before["a"]?.tally)
     }
 
     @Test func `what earlier hosts on the same outbox delivered is not counted again`() async throws {
@@ -181,6 +196,7 @@ import Testing
         publisher.start { [] }
         #expect(clock.timerCount == 1)
         publisher.stop()
+        publisher.finish()
         #expect(clock.timerCount == 0)
         publisher.start { [] }
         #expect(clock.timerCount == 0)
@@ -204,6 +220,7 @@ import Testing
         workers.run {
             stopping.send()
             publisher.stop()
+            publisher.finish()
             stopped.send()
         }
         await stopping.wait()
@@ -219,17 +236,80 @@ import Testing
         }
     }
 
-    /// Publishes some samples once, others in the last pass.
-    private func publish(_ first: [MetricSample], then last: [MetricSample], to metrics: TestMetrics) async throws {
+    @Test func `a pass that is under way when the host closes leaves every instrument in place`() async throws {
+        let (metrics, clock) = (TestMetrics(), ManualHostClock())
+        let metering = withMetricsFactory(metrics) { Metering(clock: clock) }
+        let publisher = try #require(MetricsPublisher(metering, WorkerThreads()))
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let mayRead = DispatchSemaphore(value: 0)
+        let path = ("connector.path", "a")
+        let passes = Mutex(0)
+        publisher.start {
+            let pass = passes.withLock { passes in
+                passes += 1
+                return passes
+            }
+            guard pass == 2 else { return pass == 1 ? [MetricSample(.breakerOpenings, [path], .count(2))] : [] }
+            begin.finish()
+            mayRead.wait()
+            return []
+        }
+        clock.advance(by: MetricsPublisher.interval)
+        await clock.timers(atLeast: 1)
+        clock.advance(by: MetricsPublisher.interval)
+        for await _ in begun {}
+        publisher.stop()
+        mayRead.signal()
+        publisher.finish()
+        #expect(passes.withLock(\.self) == 3)
+        #expect(try metrics.expectCounter("connector.breaker.openings", [path]).totalValue == 2)
+    }
+
+    /// Publishes some samples in a pass each, and others in the last pass.
+    private func publish(_ first: [MetricSample]..., then last: [MetricSample], to metrics: TestMetrics) async throws {
         let clock = ManualHostClock()
         let metering = withMetricsFactory(metrics) { Metering(clock: clock) }
         let publisher = try #require(MetricsPublisher(metering, WorkerThreads()))
-        let samples = Mutex(first)
+        let samples = Mutex<[MetricSample]>([])
         publisher.start { samples.withLock(\.self) }
-        clock.advance(by: MetricsPublisher.interval)
-        await clock.timers(atLeast: 1)
+        for pass in first {
+            samples.withLock { $0 = pass }
+            clock.advance(by: MetricsPublisher.interval)
+            await clock.timers(atLeast: 1)
+        }
         samples.withLock { $0 = last }
         publisher.stop()
+        publisher.finish()
+    }
+
+    @Test func `what a connector's outbox counted is not counted again when the connector comes back, or has moved`()
+        async throws
+    {
+        for path in ["a", "b"] {
+            let metrics = TestMetrics()
+            let origins: [(path: String, past: UInt64?)] = path == "a" ? [("a", 2)] : [("b", nil), ("a", 2)]
+            try await publish(
+                [MetricSample(.delivered, [("connector.path", "a")], .count(7), origins: [("a", 2)])],
+                [],
+                [MetricSample(.delivered, [("connector.path", path)], .count(8), origins: origins)],
+                then: [MetricSample(.delivered, [("connector.path", path)], .count(10), origins: origins)],
+                to: metrics
+            )
+            #expect(metrics.counters.count == 1)
+            #expect(try metrics.expectCounter("connector.outbox.delivered", [("connector.path", path)]).totalValue == 3)
+        }
+    }
+
+    @Test func `what a new gate counts is counted from zero when its connector comes back`() async throws {
+        let metrics = TestMetrics()
+        let path = ("connector.path", "a")
+        try await publish(
+            [MetricSample(.gateAttempts, [path], .count(2))],
+            [],
+            then: [MetricSample(.gateAttempts, [path], .count(3))],
+            to: metrics
+        )
+        #expect(try metrics.expectCounter("connector.gate.attempts", [path]).totalValue == 3)
     }
 
     @Test func `a count that goes on in another series, because a simulation begins or ends, is not published again`()
@@ -240,8 +320,8 @@ import Testing
             let metrics = TestMetrics()
             let (before, after) = isSimulated ? ([path, mark], [path]) : ([path], [path, mark])
             try await publish(
-                [MetricSample(.delivered, before, .count(7), past: 2)],
-                then: [MetricSample(.delivered, after, .count(8), past: 2)],
+                [MetricSample(.delivered, before, .count(7), origins: [("a", 2)])],
+                then: [MetricSample(.delivered, after, .count(8), origins: [("a", 2)])],
                 to: metrics
             )
             #expect(metrics.counters.count == 1)

@@ -298,6 +298,10 @@ struct StandbyTests {
         _ = try await crash(test)
         let samples = test.host.metrics.filter { $0.definition.name.hasPrefix("connector.standby") }
         #expect(samples.map(\.definition.name) == ["connector.standby.ready", "connector.standby.takeovers"])
+        try await test.reload(Self.leaf(settings: Self.settings.replacing(#""standby": true, "#, with: "")))
+        let later = test.host.metrics.filter { $0.definition.name.hasPrefix("connector.standby") }
+        #expect(later.map(\.definition) == [.standbyTakeovers], "a counter stays when the standby goes")
+        #expect(later.map(\.value) == [.count(1)])
         await test.host.close()
     }
 }

@@ -226,8 +226,12 @@ import Testing
         _ = try await outcomes(test)
         let connectors = test.host.configuration.connectors
         test.host.current.publish { before in
-            Tree(connectors, after: before, metering: Metering(clock: ManualHostClock()), logger: Logger(label: "test"))
-            { before[$0.path]?.gate ?? before.gates[0] }
+            Tree(
+                connectors,
+                after: [before],
+                metering: Metering(clock: ManualHostClock()),
+                logger: Logger(label: "test")
+            ) { before[$0.path]?.gate ?? before.gates[0] }
         }
         _ = try await outcomes(test)
         #expect(try test.gate("group").calls?.total == 2)
@@ -240,7 +244,7 @@ import Testing
         test.host.current.publish { before in
             Tree(
                 connectors,
-                after: before,
+                after: [before],
                 metering: Metering(clock: ManualHostClock()),
                 logger: Logger(label: "test"),
                 plan: { _, gate in

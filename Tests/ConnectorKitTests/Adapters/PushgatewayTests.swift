@@ -39,6 +39,14 @@ internal import Testing
         #expect(http.requests.last?.text.contains("# TYPE events_total counter\n") == true)
     }
 
+    @Test(arguments: ["job", "instance"], ["", ".", "..", "a/b"])
+    func `a label that cannot be a segment of the path is refused`(_ label: String, _ value: String) {
+        let error = #expect(throws: PluginError.self) {
+            _ = try pushgateway(ScriptedHTTP(), [label: .string(value)])
+        }
+        #expect(error?.status == .invalid && error?.message.contains(label) == true)
+    }
+
     @Test func `a push that failed is repeated with the same totals`() async throws {
         let http = ScriptedHTTP(Self.nothing, (503, ""), (200, ""))
         let gate = try pushgateway(http)

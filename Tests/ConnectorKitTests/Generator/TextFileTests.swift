@@ -8,6 +8,8 @@ internal import Testing
 
 #if canImport(Glibc)
     internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
 #else
     internal import Darwin
 #endif
@@ -25,7 +27,7 @@ internal import Testing
         func seconds() -> Int {
             var status = stat()
             unsafe fstat(descriptor, &status)
-            #if canImport(Glibc)
+            #if canImport(Glibc) || canImport(Musl)
                 return status.st_mtim.tv_sec
             #else
                 return status.st_mtimespec.tv_sec

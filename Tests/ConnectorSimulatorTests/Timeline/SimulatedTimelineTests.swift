@@ -100,6 +100,52 @@ import Testing
         #expect(status("/status") == 200)
     }
 
+    @Test(arguments: ["", #", "for": "4s""#])
+    func `a timeline that ends ends its faults, answers and errors`(_ duration: String) throws {
+        let (simulator, status) = try vendor()
+        let world = try world(
+            """
+            "operations": [{"operation": "f", "result": 1}], "answers": [{"path": "/other", "status": 200}], "timeline": [
+              {"at": "1s"\(duration), "fault": "path=/api,status=503"},
+              {"at": "1s"\(duration), "answers": [{"path": "/status", "status": 401}]},
+              {"at": "1s"\(duration), "operations": [{"operation": "f", "result": 2}]},
+              {"at": "1s"\(duration), "error": {"code": "denied", "message": "no"}}]
+            """
+        )
+        let operations = SimulatedOperations(world, clock: clock)
+        let timeline = SimulatedTimeline(
+            world,
+            clock: clock,
+            operations: operations,
+            vendor: (simulator, "photon")
+        ) { _, _ in }
+        timeline.start()
+        clock.advance(by: .seconds(2))
+        #expect(status("/api?q=Berlin") == 503)
+        #expect(status("/status") == 401)
+        #expect(throws: ConnectorError.self) { try operations.answer("f", [:]).result.get() }
+        timeline.stop()
+        #expect(status("/status") == 200)
+        #expect(status("/api?q=Berlin") == 200)
+        #expect(try operations.answer("f", [:]).result.get() == 1)
+        #expect(clock.timerCount == 0)
+    }
+
+    @Test func `an error ends in time even if nothing holds the timeline but its clock`() throws {
+        let world = try world(
+            #"""
+            "operations": [{"operation": "f", "result": 1}],
+            "timeline": [{"at": "1s", "for": "2s", "error": {"code": "denied", "message": "no"}}]
+            """#
+        )
+        let operations = SimulatedOperations(world, clock: clock)
+        SimulatedTimeline(world, clock: clock, operations: operations) { _, _ in }.start()
+        clock.advance(by: .seconds(1))
+        #expect(throws: ConnectorError.self) { try operations.answer("f", [:]).result.get() }
+        clock.advance(by: .seconds(2))
+        #expect(try operations.answer("f", [:]).result.get() == 1)
+    }
+
     @Test func `an outage that begins again before it ended is one outage, and timers do not pile up`() throws {
         let world = try world(
             #""operations": [{"operation": "f"}], "timeline": [{"every": "1ms", "for": "1h", "error": {"code": "denied", "message": "${count}"}}]"#
