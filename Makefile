@@ -5,12 +5,12 @@
 #   make test     build and run every test
 #   make help     the rest
 
-# The tests use the debug build, too. A release build optimises every dependency as a whole, which takes twice as long;
-# `make status CONFIGURATION=release` builds what is to be installed.
-CONFIGURATION ?= debug
+# The tests use the debug build, too. A release build, which `make install` and `make deb` make, optimises every dependency as a whole,
+# and takes twice as long.
+CONFIGURATION ?= $(if $(filter install deb,$(MAKECMDGOALS)),release,debug)
 BUILD := .build/$(CONFIGURATION)
 SWIFT_BUILD := scripts/build $(BUILD) --configuration $(CONFIGURATION) $(if $(filter release,$(CONFIGURATION)),$(shell scripts/release-flags))
-# The program under a short path, away from the images of the build directory.
+# The program under a short path, with the adapters beside it, as in an installation.
 PROGRAM := .build/bin/connector-host
 # Runs the tests' program itself: the package manager holds back its output, and so hides the last test if one hangs.
 ifeq ($(shell uname),Darwin)
@@ -36,7 +36,7 @@ help:
 	@echo 'make acceptance  open the adapters on servers from PyPI and Debian, and use them; see Tests/Acceptance'
 	@echo 'make api       make requests of every kind to the API of a host, from its description'
 	@echo 'make examples  build the applications in Examples/ as packages of their own, and run them'
-	@echo 'make install   install everything below PREFIX (/usr/local), with CONFIGURATION=release'
+	@echo 'make install   build a release, and install everything below PREFIX (/usr/local)'
 	@echo 'make deb       make a Debian package of it; Containerfile makes a container of that'
 	@echo 'make check-install  install to a folder, move it, and run the program from there; the package, too'
 	@echo 'make bench     measure, against C programs that do the same'
@@ -62,6 +62,9 @@ plugins: build
 	@mkdir -p $(dir $(PROGRAM))
 	@for name in connector-host connector-runner; do \
 	    ln -f $(BUILD)/$$name $(dir $(PROGRAM))$$name || cp -f $(BUILD)/$$name $(dir $(PROGRAM))$$name; \
+	done
+	@for manifest in $(wildcard Plugins/*/*.connector.json); do \
+	    folder=$${manifest%/*}; ln -sfn "$(CURDIR)/$$folder" "$(dir $(PROGRAM))$${folder##*/}"; \
 	done
 
 status: plugins
@@ -135,9 +138,12 @@ test: test-packages fixtures plugins
 
 # Calls, clients, composites and deliveries do not know where a plugin runs: these suites run once more, with every plugin in a runner.
 # The others look into the plugin's process, move its time while it works, or are about runners anyway.
-ISOLATED_SUITES := CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests|CompositeCallTests|DeliveryTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|DescribedCallTests|EvidenceTests|PrometheusTextTests|ReadinessTests|RemoteSettingsTests
-ISOLATED_SUITES := $(ISOLATED_SUITES)|SettingsClientTests|SharedGateTests
+ISOLATED_SUITES := ApplicationOutboxTests|CallErrorTests|CallOutcomeTests|CallValueTests|CanaryTests|CompletionTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|CompositeCallTests|CrashNoteReportTests|DeliveryTests|DescribedCallTests|EvidenceTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|HostMetricsTests|MetricsPublisherTests|MisbehavingPluginTests|OperationFunctionTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|OutboxBoundTests|PrometheusTextTests|ReadinessTests|ReloadEndingTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|RemoteSettingsTests|SettingsClientTests|SharedGateTests|SwapTests|TypedBreakerTests
+ISOLATED_SUITES := $(ISOLATED_SUITES)|WatchingHostTests
 ISOLATED_TESTS := CONNECTOR_TESTING_ISOLATION=process $(TESTS) --filter '^ConnectorHostTests\.($(ISOLATED_SUITES))/'
 isolated: plugins fixtures
 	scripts/swift build --build-tests
@@ -193,7 +199,6 @@ acceptance: plugins
 api: plugins fixtures
 	@Tests/Acceptance/run api
 
-# What is installed is built with CONFIGURATION=release; the debug build is enough to test an installation.
 PREFIX ?= /usr/local
 install: plugins
 	@scripts/install $(BUILD) "$(PREFIX)" "$(DESTDIR)"
@@ -201,7 +206,7 @@ install: plugins
 deb: plugins
 	@scripts/make-deb $(BUILD) .build/packages
 
-# Installs a prefix and the package into temporary folders, and runs the program from each.
+# Installs a prefix and the package into temporary folders, and runs the program from each; the debug build is enough for that.
 check-install: plugins
 	@rm -rf .build/installed .build/unpacked
 	@scripts/install $(BUILD) "$(CURDIR)/.build/installed"

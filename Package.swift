@@ -91,13 +91,12 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description: "The command connector-host; the libraries do without.",
-            enabledTraits: ["NATS", "WebConsole"]
+            enabledTraits: ["NATS"]
         ),
         .trait(name: "NATS", description: "The outbox in NATS JetStream; without it, events are kept in SQLite alone."),
         .trait(
             name: "WebConsole",
-            description:
-                "The product ConnectorConsoleWeb, the console in the browser; it needs no package of its own any more."
+            description: "Changes nothing: the console in the browser needs no package of its own."
         ),
     ],
     dependencies: [

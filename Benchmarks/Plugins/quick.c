@@ -3,7 +3,7 @@
  *
  * quick: opens within the call, and offers one operation of each kind that is measured.
  *
- * The benchmarks load up to a thousand copies of it, in each of which Programs/generate.c wrote another number over the 0000.
+ * The benchmarks load up to a thousand copies of it, in each of which Programs/generate.c has replaced the 0000 by another number.
  */
 #include <connector/connector.h>
 #include <stdlib.h>

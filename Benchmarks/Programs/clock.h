@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * clock.h: what a clock says.
+ * clock.h: reads a clock.
  */
 #ifndef BENCHMARK_CLOCK_H
 #define BENCHMARK_CLOCK_H

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * cluster FOLDER: starts three servers of NATS with JetStream on the loopback interface, below a folder that the caller makes and
- * removes, and prints their addresses, separated by commas. They end once nobody reads what it prints, and after an hour in any case.
- * Linux alone.
+ * removes, and prints their addresses, separated by commas. They end once nobody reads its output, and after an hour in any case.
+ * Linux only.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -49,7 +49,7 @@ static void start(const char *folder, const int *ports, int index) {
     pid_t parent = getpid(), child = fork();
     if (child < 0) fail("cluster: fork");
     if (child > 0) return;
-    /* It ends with this program, however that ends. */
+    /* The server ends with this program, however that ends. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     execlp("nats-server", "nats-server", "-js", "-a", "127.0.0.1", "-p", port, "-sd", store, "-n", name, "-l", log,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/** Removes the file, and what a run that was ended has left of it. */
+/** Removes the file, and what an interrupted run has left of it. */
 static inline void discard(const char *file) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char name[4096];

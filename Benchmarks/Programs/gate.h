@@ -21,7 +21,7 @@ typedef struct gate {
     void *instance;
 } gate;
 
-/** How many operations have succeeded, and what the last one answered: it is the plugin's memory, so whoever wants it copies it. */
+/** How many operations have succeeded, and the last one's answer, which is in the plugin's memory: copy it to keep it. */
 static int gate_completions;
 static uint8_t gate_answer[1024];
 
@@ -56,12 +56,12 @@ static connector_host gate_host(void) {
     return (connector_host){sizeof(connector_host), CONNECTOR_ABI_VERSION, &context, gate_no_service, gate_complete, gate_progress};
 }
 
-/** Loads a sealed copy in memory of an image, by a number that no other has; null if that fails. */
+/** Loads a sealed copy of an image in memory, under a number that no other has; null if that fails. */
 static inline void *gate_load_sealed(const char *bytes, size_t count, int number) {
     int copy = memfd_create("plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (copy < 0 || write(copy, bytes, count) != (ssize_t)count) return NULL;
     if (fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return NULL;
-    /* A path that was seen before would answer with the image that it meant then: spell the number in slashes and dots. */
+    /* A path that was loaded before would yield its earlier image, so the number is spelled in slashes and dots. */
     char place[256] = "/proc/self/fd";
     for (int rest = number; rest != 0; rest >>= 1) strcat(place, rest & 1 ? "/." : "/");
     snprintf(place + strlen(place), sizeof place - strlen(place), "/%d", copy);

@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * insert: inserts rows into a new SQLite file (WAL, synchronised at every commit), prints the nanoseconds for each and
- * those of processor time, and removes the file.
+ * insert: inserts rows into a new SQLite file (WAL, synchronized at every commit), prints the nanoseconds and the processor
+ * time for each, and removes the file.
  *
  *   insert FILE ROWS BYTES ROWS-IN-A-TRANSACTION
  */

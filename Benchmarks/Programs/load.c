@@ -4,8 +4,8 @@
  * load FOLDER COUNT [seal]: opens a gate with each generated plugin, as directly as C can: dlopen, dlsym, and the calls that
  * open it. With `seal` it loads a sealed copy in memory of each file, as the host does, so that nobody can change what runs.
  *
- * Prints the nanoseconds that it took. What else the host does it does not: it reads no configuration and no manifest,
- * checks nothing, and remembers only what it must.
+ * Prints the nanoseconds that it took. It does nothing else that the host does: it reads no configuration and no manifest,
+ * checks nothing, and keeps only what it must.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

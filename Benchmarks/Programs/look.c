@@ -1,11 +1,11 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * look PORT TOKEN COUNT: looks at as many live pages of a console as so many browsers: one half at /gates, each of the others at a gate of
- * its own. Prints `live` as soon as each has its page.
+ * look PORT TOKEN COUNT: follows live pages of a console like as many browsers: half of them /gates, each of the others a gate of its own.
+ * Prints `live` as soon as each has its page.
  *
  * It reads what comes and draws nothing, so that the console's work is measured and not a browser's. It ends when its standard output
- * is closed: well if no connection has ended, and /gates has changed since for everybody.
+ * is closed; its status is 0 if no connection has ended, and /gates has changed for every reader since.
  */
 #include <arpa/inet.h>
 #include <poll.h>

@@ -4,8 +4,8 @@
  * measure PROGRAM [ARGUMENT...]: runs a program, and prints the nanoseconds from before it was started to after its end,
  * its peak memory in kilobytes, and its exit status.
  *
- * A program of its own, for Linux counts the memory of the one that started a process as that process's peak, and this one
- * has next to none. What the program writes on standard output is thrown away.
+ * This is a separate program because Linux counts the memory of whoever starts a process towards that process's peak, and this
+ * one has next to none. The program's standard output is discarded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

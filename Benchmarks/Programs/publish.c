@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * publish: publishes messages to a stream of JetStream, each with an id and one header more, as the outbox does; prints the nanoseconds
- * for each until its acknowledgement, and those of processor time.
+ * publish: publishes messages to a stream of JetStream, each with an id and one more header, as the outbox does; prints the nanoseconds
+ * for each until its acknowledgement, and the processor time.
  *
  *   publish URL SUBJECT FIRST MESSAGES BYTES AT-ONCE
  */

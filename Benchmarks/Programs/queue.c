@@ -1,13 +1,13 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * queue: does with a new SQLite file what an outbox asks of SQLite at least, prints the nanoseconds for each row and those of
- * processor time, and removes the file.
+ * queue: does with a new SQLite file the least that an outbox asks of SQLite, prints the nanoseconds and the processor time
+ * for each row, and removes the file.
  *
  *   queue FILE ROWS BYTES ROWS-IN-A-TRANSACTION
  *
- * A row has an id that is unique. What a synchronised transaction has inserted is read back in batches of a hundred, each of which
- * moves a cursor, unsynchronised. Ten thousand rows stay behind the cursor; a thousand older ones are deleted at once.
+ * A row has a unique id. The rows of a synchronized transaction are read back in batches of a hundred, each of which moves a
+ * cursor, unsynchronized. Ten thousand rows stay behind the cursor; older ones are deleted a thousand at a time.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sqlite3.h>

@@ -1,11 +1,11 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * relay PORT FOLDER FIRST COUNT BYTES: sends events, one a line, through syslog-ng to the sink at a port, in requests of a hundred;
+ * relay PORT FOLDER FIRST COUNT BYTES: sends events, one per line, through syslog-ng to the sink at a port, in requests of a hundred;
  * prints the nanoseconds for each event until the sink has counted it, and the nanoseconds of processor time that syslog-ng took for it.
  *
  * syslog-ng keeps the events in its reliable disk buffer, below a folder that the caller makes and removes. The sink has counted FIRST
- * events before, and the ids go on from there. Linux alone.
+ * events before, and the ids continue from there. Linux only.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -49,7 +49,7 @@ static void start(const char *folder, const char *port) {
     snprintf(file, sizeof file, "%s/conf", folder);
     snprintf(persist, sizeof persist, "%s/persist", folder);
     snprintf(control, sizeof control, "%s/control", folder);
-    /* A relative path would lie below its own state. */
+    /* A relative path would be resolved below its own state. */
     if (realpath(folder, whole) == NULL) fail(folder);
     snprintf(pid, sizeof pid, "%s/pid", whole);
     FILE *stream = fopen(file, "w");
@@ -57,7 +57,7 @@ static void start(const char *folder, const char *port) {
     child = fork();
     if (child < 0) fail("relay: fork");
     if (child > 0) return;
-    /* It ends with this program, however that ends. */
+    /* syslog-ng ends with this program, however that ends. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execlp("syslog-ng", "syslog-ng", "-F", "--no-caps", "-f", file, "-R", persist, "-c", control, "-p", pid, (char *)NULL);
     perror("syslog-ng");
@@ -85,7 +85,7 @@ static void write_whole(int connection, const char *bytes, size_t count) {
     }
 }
 
-/* Sends events of a size, some lines at once. */
+/* Sends events of a size, several lines at a time. */
 static void send_events(int connection, long first, long count, int bytes) {
     static char lines[1 << 16];
     size_t length = 0;
@@ -105,7 +105,7 @@ static void send_events(int connection, long first, long count, int bytes) {
     write_whole(connection, lines, length);
 }
 
-/* Waits until the sink has counted as many different events. */
+/* Waits until the sink has counted this many different events. */
 static void await_count(const char *port, long count) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     address.sin_port = htons((uint16_t)atoi(port));

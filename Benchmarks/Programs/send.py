@@ -3,7 +3,7 @@
 """send.py PORT FIRST COUNT BYTES: sends events with Segment's own client for Python (segment-analytics-python) to the sink at a
 port, in requests of a hundred; prints the nanoseconds for each event until the sink has counted it, and those of processor time.
 
-The client keeps its queue in memory. The sink has counted FIRST events before, and the ids go on from there."""
+The client keeps its queue in memory. The sink has counted FIRST events before, and the ids continue from there."""
 import sys
 import time
 import urllib.request

@@ -3,8 +3,8 @@
  *
  * serve: answers every HTTP request with the same small document, and prints the port at which it listens on the loopback interface.
  *
- * As little as a client can be measured against: a thread for each connection, and of a request nothing is read but its end. It ends
- * when every connection that it had is closed, and after ten minutes in any case.
+ * The least that a client can be measured against: it has a thread for each connection, and looks only for the end of a request. It
+ * ends when every connection that it had is closed, and after ten minutes in any case.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

@@ -3,11 +3,11 @@
  *
  * sink: takes batches of events as Segment does, counts each id, and prints the port at which it listens on the loopback interface.
  *
- * With a number of milliseconds as its argument, it answers each batch so much later, as a vendor far away does.
+ * With a number of milliseconds as its argument, it delays each answer by that much, as a vendor far away does.
  *
  * An id is "bench-" and a number below 16 million. GET /count/N waits until N different ids have come, a minute at most, and answers
- * how many different ones came, how many in all, and in how many requests. It takes a thread for each connection. It ends once nobody reads what it prints,
- * so with whoever started it, and after an hour in any case.
+ * how many different ones came, how many in all, and in how many requests. It has a thread for each connection. It ends once nobody
+ * reads its output, and so with whoever started it, and after an hour in any case.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

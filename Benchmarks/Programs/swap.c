@@ -1,9 +1,9 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * swap FILE: loads a sealed copy in memory of an image two hundred times, each with another mark behind its end, opens a gate with it, and
+ * swap FILE: loads a sealed copy of an image in memory two hundred times, each with another mark at its end, opens a gate with it, and
  * destroys the one before, as the host does when an image is swapped. Prints by how many kilobytes the process has grown in the second
- * hundred: what the system, the dynamic linker and the image itself take, and no program that swaps images can do without.
+ * hundred: what the system, the dynamic linker and the image itself take, which no program that swaps images can avoid.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static long memory(void) {
     return sum;
 }
 
-/** Loads the image with a mark behind its end, for which there is room, and swaps the gate. */
+/** Loads the image with a mark at its end, for which there is room, and swaps the gate. */
 static void load(char *bytes, size_t count, int number) {
     static const char config[] = "{\"endpoint\":\"https://api.example.com/v1\",\"key\":\"{{secret:key}}\"}";
     static gate open;

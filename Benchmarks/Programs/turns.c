@@ -1,11 +1,11 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * turns: what a message to another process and its answer take, in nanoseconds, as little as C can do.
+ * turns: the time of a message to another process and its answer, in nanoseconds, done as directly as C can.
  *
- * Usage: turns shared COUNT    both processes look at one word of shared memory all the time
- *        turns socket COUNT    both sleep in a pair of sockets, and so long before each turn that they really do
- *        turns copy COUNT      copies a megabyte within one process, for nobody
+ * Usage: turns shared COUNT    both processes poll one word of shared memory
+ *        turns socket COUNT    both sleep in a pair of sockets, long enough before each turn that they really sleep
+ *        turns copy COUNT      copies a megabyte within one process
  *        turns ring COUNT      copies a megabyte through a ring of 64 KiB into the memory of another process, which answers with a word
  */
 #define _GNU_SOURCE
@@ -91,7 +91,7 @@ static double copy(long count) {
 
 enum { SIZE = 1 << 20, CAPACITY = 64 << 10, PIECE = 16 << 10 };
 
-/** A ring: how many bytes were ever written, read, and answered, each in a cache line of its own, and the bytes. */
+/** A ring: how many bytes were ever written, read and answered, each count in a cache line of its own, and the bytes. */
 typedef struct ring {
     _Alignas(128) _Atomic uint64_t tail;
     _Alignas(128) _Atomic uint64_t head;
@@ -115,7 +115,7 @@ static void put(ring *ring, const char *from, uint64_t position) {
     }
 }
 
-/** Keeps the process on one of the first two processors, where it has both: a scheduler may leave the two sides on one. */
+/** Keeps the process on one of the first two processors, if it may use both: a scheduler may leave both sides on one. */
 static void stay(int processor) {
 #ifdef __linux__
     cpu_set_t set;

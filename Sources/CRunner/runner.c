@@ -52,30 +52,7 @@ static int await_bytes(int end, int milliseconds) {
     }
 }
 
-/**
- * Awaits whether a child hands over to a successor, which is this process's child, too. Returns the number of the successor, or
- * that of the first child if there is none; after the time it kills both, and returns -ETIMEDOUT.
- */
-static pid_t await_successor(pid_t child, int end, int milliseconds) {
-    int32_t number = 0;
-    if (!await_bytes(end, milliseconds)) {
-        /* Both are in the first child's process group. */
-        kill(-child, SIGKILL);
-        while (waitpid(-child, NULL, 0) > 0 || errno == EINTR) {}
-        return -ETIMEDOUT;
-    }
-    ssize_t count;
-    do {
-        count = read(end, &number, sizeof number);
-    } while (count < 0 && errno == EINTR);
-    if (count != (ssize_t)sizeof number || number <= 0) return child;
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
-    return number;
-}
-
-int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t milliseconds, int32_t *pidfd
-) {
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t signals;
@@ -118,19 +95,45 @@ int32_t runner_spawn(
     if (end >= 0) close(end);
     if (lines >= 0) close(lines);
     if (successor >= 0) close(successor);
-    if (error == 0) child = await_successor(child, ends[0], milliseconds);
-    if (child < 0 && error == 0) error = -child;
-    if (ends[0] >= 0) close(ends[0]);
-    if (error != 0) return -error;
-    /* The child is not reaped yet, so its number cannot have been reused. */
-    *pidfd = (int32_t)syscall(SYS_pidfd_open, child, 0);
-    if (*pidfd < 0) {
-        error = errno;
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
+    if (error != 0) {
+        if (ends[0] >= 0) close(ends[0]);
         return -error;
     }
+    *handover = ends[0];
     return child;
+}
+
+int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *pidfd) {
+    int32_t number = 0;
+    ssize_t count;
+    if (!await_bytes(handover, milliseconds)) {
+        runner_abandon(child, handover);
+        return -ETIMEDOUT;
+    }
+    do {
+        count = read(handover, &number, sizeof number);
+    } while (count < 0 && errno == EINTR);
+    if (count == (ssize_t)sizeof number && number > 0) {
+        /* The first process has exited, or is about to. */
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    } else {
+        number = child;
+    }
+    close(handover);
+    /* The process is not reaped yet, so its number cannot have been reused. */
+    *pidfd = (int32_t)syscall(SYS_pidfd_open, number, 0);
+    if (*pidfd >= 0) return number;
+    const int error = errno;
+    kill(number, SIGKILL);
+    waitpid(number, NULL, 0);
+    return -error;
+}
+
+void runner_abandon(int32_t child, int32_t handover) {
+    close(handover);
+    /* A successor is in the child's process group, too. */
+    kill(-child, SIGKILL);
+    while (waitpid(-child, NULL, 0) > 0 || errno == EINTR) {}
 }
 
 int32_t runner_die_with(int32_t parent) {
@@ -286,12 +289,13 @@ int32_t runner_await(int32_t watch) {
 #else
 #include <stddef.h>
 
-int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t milliseconds, int32_t *pidfd
-) {
-    (void)program, (void)socket, (void)output, (void)given, (void)milliseconds, (void)pidfd;
-    return -ENOSYS;
+int32_t runner_spawn(int32_t program, int32_t socket, int32_t output, const char *const *given, int32_t *handover) {
+    return (void)program, (void)socket, (void)output, (void)given, (void)handover, -ENOSYS;
 }
+int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *pidfd) {
+    return (void)child, (void)handover, (void)milliseconds, (void)pidfd, -ENOSYS;
+}
+void runner_abandon(int32_t child, int32_t handover) { (void)child, (void)handover; }
 int32_t runner_die_with(int32_t parent) { return (void)parent, -ENOSYS; }
 void runner_set_name(const char *name) { (void)name; }
 int32_t runner_socket_pair(int32_t *first, int32_t *second) { return (void)first, (void)second, -ENOSYS; }

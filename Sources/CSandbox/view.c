@@ -105,13 +105,13 @@ static int show_processes(const view *view) {
     return mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0 ? 0 : errno;
 }
 
-/** Mounts an empty file system over an existing directory. */
+/** Mounts an empty file system over an existing directory. By its name, plugins know that it is no disk. */
 static int make_base(view *view) {
     static const char *const candidates[] = {"/tmp", "/run", "/mnt", "/var", "/"};
     int error = ENOENT;
     for (size_t index = 0; index < sizeof candidates / sizeof *candidates; index++) {
         view->base = candidates[index];
-        if (mount("tmpfs", view->base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") == 0) return 0;
+        if (mount("connector-sandbox", view->base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755") == 0) return 0;
         error = errno;
     }
     return error;

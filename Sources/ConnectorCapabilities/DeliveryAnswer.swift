@@ -9,7 +9,8 @@ public struct DeliveryAnswer: Sendable, Hashable {
     public var outcome: Outcome
     /// The reason for a refusal, in the vendor's own words where it gave any.
     public var reason: String?
-    /// How long to wait before the next attempt, if the vendor said so.
+    /// How long to wait before the next attempt, if the vendor said so. Zero is for an element that was not sent yet, to send it at once,
+    /// and needs the code `timed-out`: with any other code, an answer made with zero has nil.
     public var retryAfter: Duration?
     /// The kind of failure; nil if accepted.
     public var code: ConnectorError.Code?
@@ -36,7 +37,7 @@ public struct DeliveryAnswer: Sendable, Hashable {
         self.outcome = outcome
         self.code = code
         self.reason = reason
-        self.retryAfter = retryAfter
+        self.retryAfter = retryAfter == .zero && code != .timedOut ? nil : retryAfter
         self.id = id
     }
 
@@ -59,6 +60,12 @@ public struct DeliveryAnswer: Sendable, Hashable {
     ) -> DeliveryAnswer {
         DeliveryAnswer(.retry, reason: reason, retryAfter: after, code: code)
     }
+
+    /// The time was up before it was sent: the next delivery sends it at once.
+    package static func unsent(_ reason: String) -> DeliveryAnswer { .retry(reason, after: .zero, code: .timedOut) }
+
+    /// Whether the time was up before it was sent.
+    package var isUnsent: Bool { outcome == .retry && retryAfter == .zero }
 }
 
 extension DeliveryAnswer {

@@ -10,7 +10,16 @@ extension Configuration {
     ///
     /// - Parameter state: The directory for the state of this user's hosts; nil for the default.
     /// - Returns: Nil if neither the file nor the environment names a directory.
-    package func hostDirectory(state: String? = nil) -> String? {
-        stateDirectory ?? StateDirectory(state, application: StateDirectory.folder(name: name, file: file)).path
+    package func hostDirectory(state: String? = nil) -> String? { possibleDirectories(state: state).first }
+
+    /// The directory of a host, followed by those that it would have if the file had no `state`, and no `name` either, and the one that
+    /// it would then have had in an earlier version.
+    ///
+    /// - Parameter state: The directory for the state of this user's hosts; nil for the default.
+    package func possibleDirectories(state: String? = nil) -> [String] {
+        let names = name == nil ? [nil] : [name, nil]
+        let earlier = StateDirectory.earlierFolder(file: file)
+        let folders = names.map { StateDirectory.folder(name: $0, file: file) } + [earlier]
+        return ([stateDirectory] + folders.map { StateDirectory(state, application: $0).path }).compactMap(\.self)
     }
 }

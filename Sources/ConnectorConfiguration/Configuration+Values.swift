@@ -12,9 +12,11 @@ extension Configuration {
     ///     connectors: [
     ///         Connector("analytics", connectors: [
     ///             Connector("segment", plugin: "segment", config: ["writeKey": "${SEGMENT_WRITE_KEY}"]),
-    ///             Connector("posthog", plugin: "posthog", config: ["apiKey": ["secret": "env:POSTHOG_KEY"]], isRequired: false),
+    ///             Connector("posthog", plugin: "posthog", config: [
+    ///                 "endpoint": "https://eu.i.posthog.com", "apiKey": ["secret": "env:POSTHOG_KEY"],
+    ///             ], isRequired: false),
     ///         ]),
-    ///         Connector("geocoder", plugin: "${GEOCODER:-nominatim}", timeout: .seconds(5)),
+    ///         Connector("geocoder", plugin: "google", config: ["key": ["secret": "file:secrets/google"]], timeout: .seconds(5)),
     ///     ],
     ///     plugins: ["Plugins"]
     /// )

@@ -42,18 +42,29 @@ extension ConfigurationReader {
         json.connector = nil
     }
 
-    /// Reports composites that tell their children apart but lack one of them, because it stands for a disabled leaf.
+    /// Reports composites that lack children, because those stand for disabled leaves: one that tells its children apart, and a quorum
+    /// that the rest cannot reach.
     private mutating func checkRoles(_ connectors: [Connector], _ known: [String: Connector]) {
         let enabled = connectors.enabledSelvesAndDescendants
         let paths = Set(enabled.map(\.path))
         for connector in enabled {
-            guard let policy = connector.policy, policy.firstIsRequired else { continue }
+            guard let policy = connector.policy else { continue }
             let children = connector.children.filter(\.isEnabled)
             let absent = children.filter { child in
                 child.same.map { known[$0]?.isOwnLeaf ?? false && !paths.contains($0) } ?? false
             }
+            // Places of one leaf are one child.
+            let count = max(1, Set(children.map { $0.same ?? $0.path }).subtracting(absent.compactMap(\.same)).count)
+            if let quorum = policy.quorum, quorum > count, json.hasRoom() {
+                json.connector = connector.path
+                json.report(
+                    .invalidValue,
+                    "quorum is \(quorum), outside 1 to \(count): places of one leaf count once, those of a disabled one do not",
+                    at: connector.location.appending("quorum")
+                )
+            }
             // Fewer than two children are an error already; so are three of a canary.
-            guard let first = absent.first, let target = first.same, children.count >= 2,
+            guard policy.firstIsRequired, let first = absent.first, let target = first.same, children.count >= 2,
                 children.count - absent.count < 2 || first.path == children.first?.path, json.hasRoom()
             else { continue }
             json.connector = first.path

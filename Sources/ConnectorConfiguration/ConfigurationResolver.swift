@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ConnectorManifest
+internal import ConnectorPlatform
 internal import ConnectorServices
 
 /// Evaluates each leaf's configuration, and validates it against the plugin's manifest.
@@ -258,9 +259,11 @@ struct ConfigurationResolver {
     }
 
     /// Resolves a path field against the file's directory; returns any other value unchanged.
+    ///
+    /// The path is absolute, because a runner has another working directory.
     private func resolved(_ value: JSONValue, of field: ConfigurationField) -> JSONValue {
         guard field.type == .path, let path = value.string else { return value }
-        return .string(base.resolve(path))
+        return .string(base.resolve(path).rootedPath)
     }
 
     private mutating func reportMissing(_ field: ConfigurationField, _ manifest: Manifest, _ connector: Connector) {

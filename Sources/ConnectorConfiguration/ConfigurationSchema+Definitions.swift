@@ -87,10 +87,13 @@ extension ConfigurationSchema {
             "description":
                 "The connectors that the plugin uses: siblings by name, or connectors by path, by the names in its manifest's uses.",
         ],
-        "timeout": described(reference("duration"), "The timeout of one attempt to open."),
+        "timeout": described(
+            reference("duration"),
+            "The timeout of one attempt to open, of a proof and of closing; by default, 10s."
+        ),
         "trial": described(
             reference("duration"),
-            "How long a reload keeps the earlier instance, to go back to it if its successor loses its evidence or fails more calls."
+            "How long a reload keeps the earlier instance, to go back to it if its successor loses its evidence or fails more calls; by default, not at all."
         ),
         "retry": retry,
         "heal": heal,
@@ -150,6 +153,7 @@ extension ConfigurationSchema {
                 ],
                 "patternProperties": annotations,
                 "additionalProperties": false,
+                "description": "What one request holds.",
             ],
             "maxAge": described(
                 reference("duration"),
@@ -172,15 +176,16 @@ extension ConfigurationSchema {
                 "properties": [
                     "initial": described(
                         reference("duration"),
-                        "The upper bound of the wait after the first failure; it doubles each time."
+                        "The upper bound of the wait after the first failure, which doubles each time; by default, 1s."
                     ),
                     "max": described(
                         reference("duration"),
-                        "The maximum of that bound, unless the vendor asks for more."
+                        "The maximum of that bound, unless the vendor asks for more; by default, 60s."
                     ),
                 ],
                 "patternProperties": annotations,
                 "additionalProperties": false,
+                "description": "How long a delivery waits after a failure.",
             ],
         ],
         "patternProperties": annotations,
@@ -197,9 +202,9 @@ extension ConfigurationSchema {
             ],
             "initial": described(
                 reference("duration"),
-                "The upper bound of the wait before the second attempt; it doubles each time."
+                "The upper bound of the wait before the second attempt, which doubles each time; by default, 200ms."
             ),
-            "max": described(reference("duration"), "The maximum of that bound."),
+            "max": described(reference("duration"), "The maximum of that bound; by default, 5s."),
         ],
         "patternProperties": annotations,
         "additionalProperties": false,
@@ -369,9 +374,9 @@ extension ConfigurationSchema {
             ],
             "replicas": ["enum": [1, 3, 5], "default": 1, "description": "The number of replicas of each event."],
             "credentials": ["type": "string", "minLength": 1, "description": "A NATS credentials file."],
-            "token": reference("secret"),
+            "token": described(reference("secret"), "The token that the servers ask for, instead of a user's name."),
             "user": ["type": "string", "minLength": 1, "description": "The user's name, with a password."],
-            "password": reference("secret"),
+            "password": described(reference("secret"), "The user's password."),
             "tls": [
                 "type": "object",
                 "properties": [
@@ -398,7 +403,8 @@ extension ConfigurationSchema {
         "secret": secret,
     ]
 
-    private static func described(_ schema: JSONValue, _ text: String) -> JSONValue {
+    /// A schema with a description.
+    static func described(_ schema: JSONValue, _ text: String) -> JSONValue {
         guard case .object(var object) = schema else { return schema }
         object["description"] = .string(text)
         return .object(object)

@@ -12,7 +12,7 @@ extension ConfigurationSchema {
             [
                 "type": "object",
                 "properties": [
-                    "level": level,
+                    "level": described(level, "Whether such a plugin causes a warning or is refused."),
                     "keys": [
                         "type": "array",
                         "items": ["type": "string", "pattern": "^RW[A-Za-z0-9+/]{54}$"],
@@ -80,7 +80,7 @@ extension ConfigurationSchema {
                         "type": "array", "minItems": 1, "items": ["type": "string"],
                         "description": "A program that prints the secret, and its arguments; no shell is involved.",
                     ],
-                    "timeout": reference("duration"),
+                    "timeout": described(reference("duration"), "How long the program may take; by default, 5s."),
                 ],
                 "required": ["exec"],
                 "additionalProperties": false,

@@ -45,7 +45,8 @@ package struct ConfigurationSchema: Sendable {
                 ],
                 "name": [
                     "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,63}$",
-                    "description": "The application's name, under which its plugins' stored values are kept.",
+                    "description":
+                        "The application's name, under which its events, unless state says where, and its plugins' values are stored.",
                 ],
                 "plugins": [
                     "type": "array",
@@ -55,7 +56,7 @@ package struct ConfigurationSchema: Sendable {
                 "state": [
                     "type": "string", "minLength": 1,
                     "description":
-                        "The directory of the outbox, relative to this file; by default, one in the user's state directory.",
+                        "The directory of the outbox and of the API's socket, relative to this file; by default, one in the user's state directory.",
                 ],
                 "outbox": Self.outboxServers,
                 "trust": Self.trust,
@@ -73,7 +74,9 @@ package struct ConfigurationSchema: Sendable {
                     "items": ["type": "string", "minLength": 1],
                     "description": "Files with further connectors, relative to this file; each is read once.",
                 ],
-                "connectors": ["type": "array", "items": Self.reference("connector")],
+                "connectors": [
+                    "type": "array", "items": Self.reference("connector"), "description": "The connectors, in order.",
+                ],
             ],
             "patternProperties": Self.annotations,
             "required": ["version"],

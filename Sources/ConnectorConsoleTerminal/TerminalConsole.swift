@@ -42,6 +42,9 @@ public enum TerminalConsole {
 
     /// Shows a host until the operator quits or the task is cancelled. Does not open or close the host.
     ///
+    /// A service group that shuts down gracefully waits for the operator, unless it runs the console in
+    /// `cancelWhenGracefulShutdown { … }`.
+    ///
     /// - Throws: `unsupported` if the process has no terminal with a full screen.
     public static func run(_ host: ConnectorHost, options: Options = Options()) async throws(ConnectorError) {
         try await run(HostConsoleModel(host), options: options)

@@ -10,8 +10,8 @@ public import ConnectorServices
 /// try await WebConsole.run(host) { link in print("console:", link) }
 /// ```
 ///
-/// By default it listens on the loopback interface, until the task is cancelled. The announced link admits one browser; once it has
-/// been used, a new one is announced.
+/// By default it listens on the loopback interface. It serves until the task is cancelled, or the service group that runs it shuts
+/// down gracefully. The announced link admits one browser; once it has been used, a new one is announced.
 public enum WebConsole {
     /// The settings of the console and its server.
     public struct Options: Sendable {

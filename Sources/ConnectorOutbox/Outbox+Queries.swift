@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ConnectorBase
+package import ConnectorBase
 internal import ConnectorPlatform
 internal import Synchronization
 
@@ -52,9 +52,20 @@ extension Outbox {
 
     /// Waits until the queues of some connectors are empty.
     ///
+    /// - Parameter isStored: Whether an earlier process may have left events, of which nobody knows before the engine is open.
     /// - Returns: Whether they are empty; false if the limit came first.
-    package func flush(_ paths: [String], within limit: Duration?) async -> Bool {
-        let isEmpty = await limited(to: limit) { [self] in
+    /// - Throws: `storage` if the engine cannot be opened; `not-open` if the outbox has closed.
+    package func flush(
+        _ paths: [String],
+        within limit: Duration?,
+        isStored: Bool
+    ) async throws(ConnectorError) -> Bool {
+        let end = await limited(to: limit) { [self] () -> Result<Bool, ConnectorError> in
+            do throws(ConnectorError) {
+                if !isOpen, isStored || isClosing { _ = try await engine() }
+            } catch {
+                return .failure(error)
+            }
             // Other processes may have appended events since the last poll.
             if let engine = openEngine { try? await takeUp(engine) }
             while true {
@@ -62,13 +73,14 @@ extension Outbox {
                     state.isClosing || paths.allSatisfy { state.statistics[$0]?.queued ?? 0 == 0 }
                 }
                 switch end {
-                case nil: return true
+                case nil: return .success(true)
                 case .changed: continue
-                case .expired, .cancelled: return false
+                case .expired, .cancelled: return .success(false)
                 }
             }
         }
-        return isEmpty == true && paths.allSatisfy { statistics(of: $0)?.queued ?? 0 == 0 }
+        guard try end?.get() == true else { return false }
+        return paths.allSatisfy { statistics(of: $0)?.queued ?? 0 == 0 }
     }
 
     /// Runs a closure, and cancels it at a limit.

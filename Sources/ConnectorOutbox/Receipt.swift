@@ -97,6 +97,7 @@ public struct Receipt: Sendable {
             isClosed ? .notOpen : .partial,
             "the event \(id) was not delivered to \(failures.filter { !$0.isSuccess }.map(\.connector).joined(separator: ", "))",
             fix: "see why: connector-host outbox explain \(id)",
+            cause: failures.compactMap(\.error?.description).joined(separator: "; "),
             isRetryable: isClosed
         )
         error.outcomes = failures

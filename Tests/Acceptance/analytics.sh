@@ -1,7 +1,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What an application says of its users, whoever counts: one call of each kind, a batch, and what is refused.
+# What an application reports about its users, whatever the vendor: one call of each kind, a batch, and refused events.
 
 exercise_analytics() {
     call analytics track '{

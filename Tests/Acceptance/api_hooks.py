@@ -1,7 +1,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What schemathesis is told of the host in api.sh: names that exist, so that requests get beyond "there is no such connector".
+# What schemathesis is told about the host in api.sh: names that exist, so that requests get beyond "there is no such connector".
 
 import os
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The adapter `bugsnag` with Bugsnag's own forwarding agent from PyPI. No available server keeps what Bugsnag's
-# notifiers send: the agent takes reports without looking at them, and forwards some of their headers and the body as it is,
-# here to the simulator. So this shows that reports survive the way through the vendor's agent, and that the adapter claims
+# notifiers send: the agent takes reports without looking at them, and forwards some of their headers and the unchanged body,
+# here to the simulator. This shows that reports survive the way through the vendor's agent, and that the adapter claims
 # nothing that such an agent does not prove.
 
 source "$(dirname "$0")/harness.sh"

@@ -2,13 +2,13 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The adapter `clickhouse` with the ClickHouse server of Debian, unpacked but not installed. It dates from 2018, and knows neither the
-# token of an insert nor times finer than seconds; the simulator stands for newer ones.
+# The adapter `clickhouse` with the ClickHouse server of Debian, unpacked but not installed. It dates from 2018, and knows neither
+# insert tokens nor times finer than seconds; the simulator stands in for newer servers.
 
 source "$(dirname "$0")/harness.sh"
 source "$(dirname "$0")/analytics.sh"
 
-# The server, and the libraries that it needs and few machines have.
+# The server, and the libraries that it needs and that few machines have.
 for package in clickhouse-server clickhouse-common libboost-filesystem1.74.0 libboost-program-options1.74.0 \
     libcapnp-0.9.2 libcctz2 libcpuinfo0 libdouble-conversion3 libfarmhash0 libjemalloc2 libltdl7 liblz4-1 libmariadb3 \
     libmetrohash1 libodbc2 libpcre3 libpococrypto80 libpocodata80 libpocodataodbc80 libpocofoundation80 libpocojson80 \

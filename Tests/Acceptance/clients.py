@@ -1,6 +1,6 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a client do its work against the simulators: `clients.py CLIENT SIMULATOR-URL`. Ends with {"done": true}."""
+"""Lets a client do its work against the simulators: `clients.py CLIENT SIMULATOR-URL`. Prints {"done": true} at the end."""
 
 import json
 import sys
@@ -55,7 +55,15 @@ def posthog():
     from posthog import Posthog
 
     errors = []
-    client = Posthog("phc_demo", host=f"{simulator}/posthog", on_error=lambda error, _: errors.append(error), gzip=True)
+    client = Posthog(
+        "phc_demo",
+        host=f"{simulator}/posthog",
+        on_error=lambda error, _: errors.append(error),
+        gzip=True,
+        secret_key="phx_demo",
+    )
+    client.load_feature_flags()
+    assert client.feature_flags == [], client.feature_flags
     client.capture("Order Completed", distinct_id="u1", properties={"total": 42.5})
     client.set(distinct_id="u1", properties={"plan": "pro"})
     client.flush()
@@ -97,6 +105,26 @@ def mixpanel():
     client.group_set("company", "g1", {"seats": 5})
     client.import_data(token, "u1", "Order Imported", 1767355200, {"total": 7}, api_secret=token)
     received(4, "Order Completed", "Order Imported", "seats")
+
+
+def aiomixpanel():
+    import asyncio
+
+    import aiohttp
+    import aiomixpanel
+    import mixpanel
+
+    async def work():
+        async with aiohttp.ClientSession() as session:
+            url = f"{simulator}/mixpanel"
+            consumer = aiomixpanel.AIOConsumer(session, events_url=f"{url}/track", people_url=f"{url}/engage")
+            client = mixpanel.Mixpanel("0123456789abcdef0123456789abcdef", consumer=consumer)
+            client.track("u1", "Order Completed", {"total": 42.5})
+            client.people_set("u1", {"plan": "pro"})
+            # Each request is a task, which fails unless the answer is good.
+            await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+    asyncio.run(work())
 
 
 def rollbar():
@@ -161,6 +189,8 @@ def postgrest():
     assert len(notes.select("*").or_("title.eq.Many,count.eq.2").in_("count", [2, 4]).execute().data) == 3
     assert notes.update({"count": 3}).eq("id", "kept").execute().data[0]["count"] == 3
     assert notes.upsert({"id": "kept", "count": 4}).execute().data[0]["title"] == kept["title"]
+    assert notes.select("name:title,count::text").eq("id", "kept").execute().data == [{"name": kept["title"], "count": "4"}]
+    assert notes.upsert({"id": "kept", "count": 5}, ignore_duplicates=True).execute().data == []
     assert notes.delete().eq("id", "kept").execute().data[0]["count"] == 4
     assert notes.select("*").eq("id", "kept").maybe_single().execute() is None
     for code, work in [
@@ -277,6 +307,59 @@ def influxdb():
     assert client.write_points([{**point, "time": "2026-03-01T12:00:00Z"}, {**point, "time": "2026-03-01T12:00:01Z"}])
     points = list(client.query('SELECT * FROM "orders"').get_points())
     assert [(p["total"], p["note"]) for p in points] == [(42.5, 'a "b", c=d')] * 2, points
+    assert client.write_points([{"measurement": "bare", "fields": {"v": 1}}])
+    assert [name for name, _ in client.query("SHOW TAG KEYS").keys()] == ["orders"]
+    last = next(client.query('SELECT last("total") FROM "orders"').get_points())
+    assert last["time"] == "2026-03-01T12:00:01Z", last
+
+
+def boto3():
+    import io
+    from urllib.request import urlopen
+
+    import boto3 as aws
+    from botocore.config import Config
+    from botocore.exceptions import ClientError
+
+    s3 = aws.client(
+        "s3", endpoint_url=f"{simulator}/s3", region_name="us-east-1", aws_access_key_id="demo-access-key",
+        aws_secret_access_key="demo-secret-key", config=Config(signature_version="s3v4", s3={"addressing_style": "path"}),
+    )
+    assert [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]] == ["demo"]
+    s3.create_bucket(Bucket="made")
+    kept = s3.put_object(Bucket="made", Key="a/b c+ü", Body=b"content", Metadata={"k": "v"}, CacheControl="no-cache")
+    assert kept["ETag"] == '"9a0364b9e99bb480dd25e1f0284c8555"', kept
+    read = s3.get_object(Bucket="made", Key="a/b c+ü", Range="bytes=-4")
+    assert (read["Body"].read(), read["Metadata"], read["CacheControl"]) == (b"tent", {"k": "v"}, "no-cache"), read
+    s3.upload_fileobj(io.BytesIO(b"x" * (9 << 20)), "made", "large")
+    assert s3.head_object(Bucket="made", Key="large")["ETag"].endswith('-2"')
+    listed = s3.list_objects_v2(Bucket="made", Delimiter="/")
+    assert [part["Prefix"] for part in listed["CommonPrefixes"]] == ["a/"] and listed["Contents"][0]["Key"] == "large", listed
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket="made", PaginationConfig={"PageSize": 1})
+    assert [found["Key"] for page in pages for found in page["Contents"]] == ["a/b c+ü", "large"]
+    s3.copy_object(
+        Bucket="made", Key="a/b c+ü", CopySource={"Bucket": "made", "Key": "a/b c+ü"}, MetadataDirective="REPLACE",
+        Metadata={"k": "w"},
+    )
+    assert s3.head_object(Bucket="made", Key="a/b c+ü")["Metadata"] == {"k": "w"}
+    url = s3.generate_presigned_url("get_object", Params={"Bucket": "made", "Key": "a/b c+ü"})
+    assert urlopen(url).read() == b"content"
+    for code, work in [
+        ("NotImplemented", lambda: s3.put_object_acl(Bucket="made", Key="large", ACL="private")),
+        ("NotImplemented", lambda: s3.delete_object_tagging(Bucket="made", Key="large")),
+        ("PreconditionFailed", lambda: s3.put_object(Bucket="made", Key="large", Body=b"", IfNoneMatch="*")),
+        ("304", lambda: s3.get_object(Bucket="made", Key="a/b c+ü", IfNoneMatch=kept["ETag"])),
+        ("BucketNotEmpty", lambda: s3.delete_bucket(Bucket="made")),
+    ]:
+        try:
+            work()
+            raise AssertionError(f"{code} did not come")
+        except ClientError as refused:
+            assert refused.response["Error"]["Code"] == code, refused
+    assert s3.head_object(Bucket="made", Key="large")["ContentLength"] == 9 << 20
+    gone = s3.delete_objects(Bucket="made", Delete={"Objects": [{"Key": "a/b c+ü"}, {"Key": "large"}]})
+    assert len(gone["Deleted"]) == 2, gone
+    s3.delete_bucket(Bucket="made")
 
 
 def received(count, *words):

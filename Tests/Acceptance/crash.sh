@@ -1,7 +1,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What an application reports when something goes wrong, whoever takes it: an exception with its cause, a message, a batch of
+# What an application reports when something goes wrong, whatever the vendor: an exception with its cause, a message, a batch of
 # which one report cannot be read.
 
 EXCEPTION_ID=0f8fad5b-d9cb-469f-a165-70867728950e

@@ -46,7 +46,7 @@ expect 'a setting is removed' 'status == 0'
 
 section 'etcd: what others change'
 start watch "$CONNECTOR_HOST" watch --config "$scratch/connectors.json" --json settings
-# A change that is made before the watch begins is not reported: it is made again until one is.
+# A change that is made before the watch begins is not reported, so it is repeated until one is.
 for attempt in {1..60}; do
     client put shop/size "$attempt"
     grep --quiet settings-changed "$scratch/watch.log" && break

@@ -39,7 +39,7 @@ exercise_files() {
     expect 'a path that leads elsewhere is invalid' 'status == 1 and code == "invalid"'
 }
 
-# Runs the suite of the capability, which also puts files: that takes one host for several calls.
+# Runs the suite of the capability, which also puts files: that needs one host for several calls.
 conformance() {
     status=0
     CONNECTOR_FILES_SERVER=$files_connector "$root/scripts/run-tests" \

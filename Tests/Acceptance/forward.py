@@ -9,7 +9,7 @@ import threading
 
 
 def copy(source, target):
-    """Copies until the source ends, and passes the end on."""
+    """Copies until the source ends, and passes on the end."""
     try:
         while data := source.recv(1 << 16):
             target.sendall(data)

@@ -7,7 +7,7 @@
 #   free_port                a port of the loopback interface that nobody listens on
 #   start NAME COMMAND…      starts a server (a program, no function), whose output goes to $scratch/NAME.log
 #   stop NAME [SIGNAL]       stops it, and waits for its end
-#   await NAME URL           waits until a server answers, whatever it answers
+#   await NAME URL           waits until a server answers, with whatever status
 #   virtual_environment PACKAGE…   makes one in $scratch/python with packages of PyPI
 #   debian_packages PACKAGE…       makes sure that packages of Debian are installed
 #   unpack PACKAGE                 unpacks a package of Debian into $scratch/PACKAGE, without installing it
@@ -71,7 +71,7 @@ stop() {
     wait "$pid" 2> /dev/null || true
 }
 
-# Only its answer shows that a server serves; one that has ended never will answer.
+# Only an answer shows that a server serves; one that has ended will never answer.
 await() {
     local seconds
     for seconds in {1..120}; do
@@ -154,7 +154,7 @@ expect() {
     fi
 }
 
-# Prints the value of an expression; nothing if it has none, which the next check will find out.
+# Prints the value of an expression; nothing if it has none, which the next check will notice.
 take() { status=$status python3 "$root/Tests/Acceptance/answer.py" take "$scratch" "$1"; }
 
 # Asks a server directly, without the adapter, so that `expect` sees its answer.

@@ -83,6 +83,12 @@ expect 'an event that is delivered twice counts once' 'len(answer["results"][0][
 query 'SELECT sum(words) FROM "Searched, and = found"'
 expect 'of the batch too, though its name has commas and equals signs' \
     'answer["results"][0]["series"][0]["values"][0][1] == 7'
+call analytics deliver '[
+    {"type": "track", "event": "ends\\", "userId": "u3", "properties": {"words": 3}},
+    {"type": "track", "event": "a\\,b\\ c", "userId": "u3", "properties": {"words": 4}}]'
+query 'SELECT sum(words) FROM "ends_"; SELECT sum(words) FROM "a_,b_ c"'
+expect 'events whose names have backslashes before commas, spaces and the end are found, under names with _ in their place' \
+    '[result["series"][0]["values"][0][1] for result in answer["results"]] == [3, 4]'
 query 'SHOW MEASUREMENTS'
 expect 'the other calls stand under their kinds' \
     '{"alias", "group", "identify", "page", "screen"} <= {row[0] for row in answer["results"][0]["series"][0]["values"]}'

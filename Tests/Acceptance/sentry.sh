@@ -2,7 +2,7 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The adapter `sentry` with Bugsink, a server for Sentry's protocol from PyPI, whose own API tells what it has; then the same
+# The adapter `sentry` with Bugsink, a server for Sentry's protocol from PyPI, whose own API shows what it has; then the same
 # calls with `bugsnag`.
 
 source "$(dirname "$0")/harness.sh"

@@ -2,14 +2,15 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
 #
-# The adapter `webdav` with WsgiDAV from PyPI, which keeps its files in a directory.
+# The adapter `webdav` with WsgiDAV from PyPI, which keeps its files in a directory; then with rclone from Debian, unpacked but not
+# installed, which stands for the servers in Go.
 
 source "$(dirname "$0")/harness.sh"
 source "$(dirname "$0")/files.sh"
 WSGIDAV_VERSION=${WSGIDAV_VERSION:-4.4.0}
 
 virtual_environment "wsgidav==$WSGIDAV_VERSION" cheroot
-# WsgiDAV decodes Destination before it looks for a query in it, and so moves a file with ? or ; in its name elsewhere.
+# WsgiDAV decodes Destination before it looks for a query in it, and so moves a file with ? or ; in its name to another path.
 request_server=$(echo "$scratch"/python/lib/python3*/site-packages/wsgidav/request_server.py)
 sed -i 's/http_destination = unquote(environ\["HTTP_DESTINATION"\])/http_destination = environ["HTTP_DESTINATION"]/
     s/urlparse(http_destination, allow_fragments=False)/(lambda u: (*u[:2], unquote(u.path), "", "", ""))(urlsplit(http_destination, allow_fragments=False))/
@@ -69,6 +70,27 @@ host status
 expect 'the gate has failed' 'status == 1 and gate("files")["state"] == "failed"'
 expect 'unavailable, with the cause' \
     'gate("files")["error"]["code"] == "unavailable" and gate("files")["error"]["cause"]'
+
+unpack rclone
+RCLONE_VERSION=$("$scratch/rclone/usr/bin/rclone" version | awk 'NR == 1 { print $2 }')
+port=$(free_port)
+server=http://127.0.0.1:$port
+mkdir -p "$scratch/mounted/files"
+start rclone "$scratch/rclone/usr/bin/rclone" serve webdav "$scratch/mounted" --config /dev/null --addr "127.0.0.1:$port" \
+    --user alice --pass 'right horse'
+await rclone "$server/"
+
+section "rclone $RCLONE_VERSION: files"
+webdav
+host status
+expect 'the gate is open, its evidence authenticated' 'status == 0 and evidence("files")[-1] == "authenticated"'
+curl "${alice[@]}" -X MKCOL "$server/files/reports"
+curl "${alice[@]}" --upload-file - "$server/files/reports/2026.txt" <<< 'conten'
+exercise_files
+call files copy source=reports/2026.txt destination=reports/2026.txt/copy
+expect 'nothing can be put below a file' 'status == 1 and code == "conflict"'
+MOUNTED=$(find "$scratch/mounted/files/.connector-uploads" -type f | wc -l) \
+    expect 'no upload is left in the directory' 'var["MOUNTED"] == "0"'
 
 section 'webdav (simulator): the same calls'
 simulate webdav

@@ -33,7 +33,7 @@ requestAnimationFrame(step);
 
 
 def look(browser, url, seconds):
-    """Loads a page, and looks at it: what is printed of it, and how often it changed."""
+    """Loads a page and watches it. Returns what is printed about it, and how often it changed."""
     browser.open(url)
     browser.wait("the page is live", lambda: browser.attribute("#live", "data-state") == "live")
     before = browser.thread_time()
@@ -54,7 +54,7 @@ def main(link, seconds, rounds):
         for _ in range(rounds):
             at_rest, _ = look(browser, root + "/configuration", seconds)
             live, changes = look(browser, root + "/gates", seconds)
-            # Ten rows of those in sight, once a second: far less than there are.
+            # Ten of the rows in view, once a second: far fewer changes than there are.
             if changes < seconds * 10:
                 raise Failure(f"of a thousand gates that change all the time, the page shows {changes} changes in {seconds} s")
             print(*live, *at_rest, flush=True)

@@ -29,7 +29,7 @@ def main(directory):
         with Browser() as browser:
             browser.open(link)
             browser.wait_for("ready: 8 of 8 open", "#readiness")
-            # Calls, of which some fail, for the charts to show.
+            # Calls for the charts to show, some of which fail.
             browser.open(root + "/gates/geocoder/google/operations/geocode")
             browser.wait_for("Call geocode")
             for second in range(40):
@@ -58,7 +58,7 @@ def main(directory):
                 browser.picture(os.path.join(directory, name + ".png"))
     finally:
         console.stop()
-    # Eight bits a pixel say as much, where there is a program that counts colours.
+    # Eight bits per pixel show as much, where a program to reduce the colours is installed.
     subprocess.run(
         ["sh", "-c", "command -v pngquant > /dev/null && pngquant --force --ext .png --quality 70-95 \"$0\"/*.png || true",
          directory], check=True,

@@ -45,7 +45,7 @@ class Vendors(Process):
         self.port = int(self.line(r"http://127\.0\.0\.1:(\d+)/_received"))
 
     def put(self, *faults):
-        """Puts faults in, in place of those there were."""
+        """Sets the faults, in place of those before."""
         arguments = [word for fault in faults for word in ("--fault", fault)]
         subprocess.run(
             [PROGRAM, "simulate", "--into", str(self.port), *arguments], check=True, stdout=subprocess.DEVNULL

@@ -1,6 +1,6 @@
 # This file is part of the connector-host project.
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody sees and does in a browser, from the link that the program prints to a dead letter that is replayed.
+"""What a user sees and does in a browser, from the link that the program prints to a dead letter that is replayed.
 
 Usage: suite.py [TEST…]
 """
@@ -25,7 +25,7 @@ def expect(condition, what):
 
 
 def row(browser, name):
-    """The row of a gate, as it reads, without a look at other rows."""
+    """The text of a gate's row, whatever other rows say."""
     return browser.run(
         """for (const row of document.querySelectorAll("tbody tr"))
              if (row.querySelector("th")?.textContent.includes(arguments[0])) return row.innerText;

@@ -15,7 +15,7 @@ KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ", "S
 
 
 class Failure(Exception):
-    """Something that the page does not show, or the browser cannot do."""
+    """Something that the page does not show, or that the browser cannot do."""
 
 
 class Browser:
@@ -63,7 +63,7 @@ class Browser:
         except urllib.error.HTTPError as error:
             raise Failure(json.load(error)["value"]["message"].split("\n")[0]) from None
 
-    # What somebody does.
+    # What a user does.
 
     def open(self, url):
         self._call("POST", "/url", {"url": url})
@@ -85,14 +85,14 @@ class Browser:
         self._call("POST", f"/element/{element}/value", {"text": text})
 
     def tab_to(self, text, limit=120):
-        """Presses the tabulator until what has the focus is called so."""
+        """Presses Tab until the element with this name has the focus."""
         for _ in range(limit):
             self.press("Tab")
             if self.focused() == text:
                 return
         raise Failure(f"the tabulator does not lead to {text!r}")
 
-    # What somebody sees.
+    # What a user sees.
 
     def _find(self, selector):
         return self._call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
@@ -107,7 +107,7 @@ class Browser:
         return self._call("GET", "/url")
 
     def focused(self):
-        """The name of what has the focus."""
+        """The name of the element that has the focus."""
         element = self._call("GET", "/element/active")[ELEMENT]
         return self._call("GET", f"/element/{element}/computedlabel")
 
@@ -135,7 +135,7 @@ class Browser:
         return self._call("POST", "/execute/async", {"script": script, "args": list(arguments)})
 
     def emulate(self, scheme="light", width=None, height=None):
-        """Sets the colours that somebody prefers, and the size of the window."""
+        """Sets the user's preferred colours, and the size of the window."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._devtools("Emulation.setEmulatedMedia", {"features": features})
         if width:

@@ -31,7 +31,7 @@ import Testing
             ),
         ] as [([UInt8], [UInt8], String)]
     )
-    func `a code is that of the standard`(_ key: [UInt8], _ message: [UInt8], _ code: String) {
+    func `a code matches the standard's test case`(_ key: [UInt8], _ message: [UInt8], _ code: String) {
         let found = HMACSHA256.code(of: message, key: key)
         #expect(found.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined() == code)
     }

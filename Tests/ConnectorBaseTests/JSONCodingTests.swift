@@ -11,7 +11,7 @@ import Testing
     import Foundation
 #endif
 
-/// Values of Swift's own Codable machinery, to JSON and back, beside what Foundation's coders make of them.
+/// Codable values, to JSON and back, compared with what Foundation's coders make of them.
 @Suite struct JSONCodingTests {
     private struct Order: Codable, Hashable {
         enum State: String, Codable { case paid, open }
@@ -51,7 +51,7 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    /// Two members whose names are only equivalent in Unicode.
+    /// Two members whose names are canonically equivalent in Unicode, but not the same.
     private struct Twins: Codable, Hashable {
         private enum CodingKeys: String, CodingKey {
             case composed = "\u{E9}"
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [0, 20])
-    func `members whose names are only equivalent in Unicode are told apart`(others: Int) throws {
+    func `members with canonically equivalent names are told apart`(others: Int) throws {
         let twins = Twins(composed: 1, decomposed: 2)
         var object = try JSONObject(encoding: twins)
         #expect(object.members.count == 2)
@@ -72,28 +72,28 @@ import Testing
     }
 
     @Test(arguments: ["9223372036854775808", "+9223372036854775808"])
-    func `an integer in a string is read if it is one as written here`(text: String) {
+    func `an integer in a string is read only in the form that the encoder writes`(text: String) {
         let number = try? JSONValue.string(text).decode(as: UInt64.self)
         #expect(number == (text == "9223372036854775808" ? 9_223_372_036_854_775_808 : nil))
     }
 
-    // MARK: Beside Foundation
+    // MARK: Compared with Foundation
 
-    @Test func `a value comes back as it was`() throws {
+    @Test func `a value survives a round trip`() throws {
         #expect(try JSONValue(encoding: Self.order).decode(as: Order.self) == Self.order)
     }
 
-    @Test func `Foundation reads what is written here`() throws {
+    @Test func `Foundation decodes what our encoder writes`() throws {
         let text = try JSONValue(encoding: Self.order).utf8()
         #expect(try JSONDecoder().decode(Order.self, from: Data(text)) == Self.order)
     }
 
-    @Test func `what Foundation writes is read here`() throws {
+    @Test func `our decoder reads what Foundation encodes`() throws {
         let text = try JSONEncoder().encode(Self.order)
         #expect(try JSONValue(parsing: Array(text)).decode(as: Order.self) == Self.order)
     }
 
-    @Test func `the text is what Foundation writes`() throws {
+    @Test func `the text is the same as Foundation's`() throws {
         let text = try JSONEncoder().encode(Self.order)
         #expect(try JSONValue(encoding: Self.order) == JSONValue(parsing: Array(text)))
     }
@@ -112,7 +112,7 @@ import Testing
         #expect(try JSONValue(encoding: 0.1 as Float) == 0.1)
     }
 
-    @Test func `members stand in the order in which they are written`() throws {
+    @Test func `members keep the order in which they are encoded`() throws {
         struct Pair: Encodable {
             var z = 1
             var a = 2
@@ -120,7 +120,7 @@ import Testing
         #expect(try JSONValue(encoding: Pair()).serialized() == #"{"z":1,"a":2}"#)
     }
 
-    @Test func `JSON within a value stays as it is, also in Foundation's coders`() throws {
+    @Test func `JSON within a value is unchanged, even by Foundation's coders`() throws {
         let value: JSONValue = ["b": [nil, true, 1, 1.5, "x", ["c": []]], "a": 9_007_199_254_740_993]
         #expect(try JSONValue(encoding: [value]).serialized() == "[\(value.serialized())]")
         let text = try JSONEncoder().encode(value)
@@ -209,14 +209,14 @@ import Testing
         (#"{"id": 1, "state": "open", "items": [{"name": 5}]}"#, "items[0].name: expected a string, found an integer"),
         ("[]", "expected an object, found an array"),
     ])
-    func `an error names the path to what does not fit`(text: String, expected: String) throws {
+    func `an error names the path of the value that does not fit`(text: String, expected: String) throws {
         let json = try JSONValue(parsing: text)
         let error = try refusal { () throws(ConnectorError) in _ = try json.decode(as: Order.self) }
         #expect(error.code == .invalid)
         #expect(error.message == "the JSON is not a valid Order: \(expected)")
     }
 
-    @Test func `an integer that was rounded is not taken for one`() throws {
+    @Test func `an integer that was rounded to a double is refused`() throws {
         let json = try JSONValue(parsing: "18446744073709551615")
         let error = try refusal { () throws(ConnectorError) in _ = try json.decode(as: UInt64.self) }
         #expect(
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func `a value that writes nothing, or twice, is refused`() throws {
+    @Test func `a value that encodes nothing, or encodes twice, is refused`() throws {
         struct Nothing: Encodable {
             func encode(to encoder: any Encoder) {}
         }
@@ -258,7 +258,7 @@ import Testing
         #expect(twice.message.hasSuffix("[0]: writes two values of different form into one place"))
     }
 
-    @Test func `a value that nests without end is refused`() throws {
+    @Test func `a value that nests endlessly is refused`() throws {
         final class Ring: Encodable {
             enum Keys: CodingKey { case next }
             func encode(to encoder: any Encoder) throws {
@@ -270,7 +270,7 @@ import Testing
         #expect(error.message.hasSuffix("nests deeper than 128 levels"))
     }
 
-    @Test func `only what has members is an object`() throws {
+    @Test func `only a value with members becomes an object`() throws {
         #expect(try JSONObject(encoding: ["a": 1]) == ["a": 1])
         let error = try refusal { () throws(ConnectorError) in _ = try JSONObject(encoding: [1]) }
         #expect(error.message == "Array<Int> becomes an array in JSON, and an object is needed")
@@ -279,7 +279,7 @@ import Testing
         #expect(try DatabasePage(records: [record, record]).decode(as: [String: String].self).count == 2)
     }
 
-    @Test func `what a value itself throws is the cause`() throws {
+    @Test func `an error that the value itself throws becomes the cause`() throws {
         struct Picky: Decodable {
             init(from decoder: any Decoder) throws { throw Unexpected() }
         }

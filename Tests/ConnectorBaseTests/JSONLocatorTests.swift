@@ -32,7 +32,7 @@ import Testing
         #expect(find(root.appending("e").appending("f")) == "3:20")
     }
 
-    @Test func `names that are only equivalent in Unicode have places of their own`() {
+    @Test func `canonically equivalent names have positions of their own`() {
         let text = Array("{\"\u{E9}\": 1, \"e\u{301}\": 2}".utf8)
         for (name, column) in [("\u{E9}", 7), ("e\u{301}", 16)] {
             #expect(JSONLocator.position(of: JSONPath().appending(name), in: text).column == column)
@@ -45,7 +45,7 @@ import Testing
         #expect(find(JSONPath().appending("e"), .name) == "3:3")
     }
 
-    @Test func `a path that ends early leads to the deepest value on the way`() {
+    @Test func `a path to a missing value leads to the deepest value on the way`() {
         #expect(find(JSONPath().appending("zz")) == "1:1")
         #expect(find(JSONPath().appending("bé").appending(9)) == "2:9")
         #expect(find(JSONPath().appending("a").appending("x")) == "1:8")
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         "", "{", "{\"a", "{\"a\\", "{\"a\"", "{\"a\":", "[1,", "}", "{\"a\":}}}", "[[[", "\"", "{\"b\":\"", "{]",
     ])
-    func `a broken text has places too`(text: String) {
+    func `a broken text yields positions too`(text: String) {
         let bytes = Array(text.utf8)
         for path in [JSONPath().appending("a").appending("b"), JSONPath().appending(1).appending(0), JSONPath()] {
             #expect(JSONLocator.position(of: path, in: bytes).line == 1)
@@ -96,56 +96,5 @@ import Testing
         #expect(path.description == "connectors[0].config")
         #expect(path.parent.description == "connectors[0]")
         #expect(JSONPath().description == "." && JSONPath().parent == JSONPath())
-    }
-}
-
-@Suite struct JSONReaderTests {
-    private func reader(_ text: String) throws -> (JSONReader, JSONObject) {
-        let value = try JSONValue(parsing: text)
-        return (JSONReader(text: Array(text.utf8), file: "f"), try #require(value.object))
-    }
-
-    @Test func `wrong members are collected, and right ones read`() throws {
-        var (reader, object) = try reader(
-            #"{"s": "t", "i": 5, "b": true, "l": ["x", 1], "o": {"k": 1}, "$c": 0, "zz": 0}"#
-        )
-        let root = JSONPath()
-        _ = reader.members(of: .object(object), at: root, allowed: ["s", "i", "b", "l", "o", "zzz"])
-        #expect(reader.string("s", in: object, at: root) == "t")
-        #expect(reader.string("i", in: object, at: root) == nil)
-        #expect(reader.string("none", in: object, at: root) == nil)
-        #expect(reader.string("none", in: object, at: root, required: true) == nil)
-        #expect(reader.bool("b", in: object, at: root) == true)
-        #expect(reader.integer("i", in: object, at: root, within: 1...5) == 5)
-        #expect(reader.integer("i", in: object, at: root, within: 1...4) == nil)
-        #expect(reader.strings("l", in: object, at: root) == ["x"])
-        #expect(reader.object("o", in: object, at: root)?["k"] == 1)
-        #expect(reader.members(of: 5, at: root.appending("i"), allowed: []) == nil)
-        #expect(
-            reader.problems.map(\.description) == [
-                #"f:1:70: unknown key "zz" [unknown-key]; did you mean "zzz"?"#,
-                "f:1:17: i must be a string, not an integer [wrong-type]",
-                "f:1:1: none is missing; it must be a string [missing-value]",
-                "f:1:17: i is 5, outside 1 to 4 [invalid-value]",
-                "f:1:42: l[1] must be a string, not an integer [wrong-type]",
-                "f:1:17: i must be an object, not an integer [wrong-type]",
-            ]
-        )
-    }
-
-    @Test func `problems name the connector, and paths start at its object`() throws {
-        var (reader, object) = try reader(#"{"list": [{"s": 1}]}"#)
-        reader.connector = "a/b"
-        reader.origin = JSONPath().appending("list").appending(0)
-        let inner = try #require(object["list"]?[0]?.object)
-        _ = reader.string("s", in: inner, at: reader.origin)
-        #expect(reader.problems.map(\.description) == ["f:1:17: a/b: s must be a string, not an integer [wrong-type]"])
-        #expect(reader.name(of: JSONPath().appending("other")) == "other")
-    }
-
-    @Test func `there is a limit to what is reported`() throws {
-        var (reader, _) = try reader("{}")
-        for _ in 0..<(2 * JSONReader.problemLimit) { reader.report(.syntax, "x", at: JSONPath()) }
-        #expect(reader.problems.count == JSONReader.problemLimit)
     }
 }

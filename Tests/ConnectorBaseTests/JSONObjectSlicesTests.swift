@@ -33,7 +33,7 @@ import Testing
         #"[{"a"}]"#, #"[{"a":}]"#, #"[{"a":01}]"#, #"[{"a":1.}]"#, #"[{"a":-}]"#, #"[{"a":1,}]"#, #"[{a:1}]"#,
         #"[{"a":"\x"}]"#, #"[{"a":"\u12"}]"#, #"[{"a":"\ud800"}]"#, "[{\"a\":\"\n\"}]", #"[{"a":tru}]"#, #"[{"a":"}]"#,
     ])
-    func `what is not an array of objects has none`(_ text: String) throws {
+    func `a text that is not a valid array of objects yields no slices`(_ text: String) throws {
         #expect(try values(Array(text.utf8)) == nil)
     }
 
@@ -47,12 +47,12 @@ import Testing
         _ = try JSONValue(parsing: text)
     }
 
-    @Test func `a text that is not UTF-8 has none`() throws {
+    @Test func `a text that is not UTF-8 yields no slices`() throws {
         #expect(try values(Array("[{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}]".utf8)) == nil)
     }
 
     @Test(arguments: 0..<20)
-    func `a string ends, breaks or goes on alike wherever the byte stands`(place: Int) throws {
+    func `a byte ends, breaks or continues a string alike wherever it stands`(place: Int) throws {
         let (before, after) = (String(repeating: "a", count: place), String(repeating: "z", count: 19 - place))
         for scalar in (UInt32(0)..<0x80).compactMap(Unicode.Scalar.init) {
             let text = Array("[{\"a\":\"\(before)\(scalar)\(after)\"}]".utf8)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `whatever is found, the parser finds too`(seed: UInt64) throws {
+    func `whatever objects are found in a damaged text, the parser finds too`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let text = Array(
             #"[{"type":"track","n":[1,-2.5,true],"o":{"a":{"b":"c\n"},"d":null}},{"x":"\u00e9 é","y":{}},{"z":"\\"}]"#

@@ -57,7 +57,7 @@ import Testing
         ("\u{FEFF}1", "1:1: the text begins with a byte order mark; save it as UTF-8 without one"),
         ("\u{1}", "1:1: expected a value, found the control character U+0001"),
     ])
-    func `anything else is refused with its place`(text: String, expected: String) {
+    func `anything else is refused with its position`(text: String, expected: String) {
         #expect {
             try JSONValue(parsing: text, file: "f")
         } throws: { error in
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: nested(JSONParser.depthLimit + 1, "[", "]")) }
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: nested(100_000, "[", "]")) }
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: String(repeating: "{\"a\":[", count: 100_000)) }
-        // Beside each other they do not count.
+        // Siblings do not count towards the depth.
         let wide = "[" + Array(repeating: "[]", count: 1000).joined(separator: ",") + "]"
         #expect(try JSONValue(parsing: wide).array?.count == 1000)
     }
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [1, 15, 16, 17, 40])
-    func `a name that stands twice is found among few and many`(count: Int) throws {
+    func `a duplicate name is refused among few members and among many`(count: Int) throws {
         let members = (0..<count).map { "\"n\($0)\":\($0)" }.joined(separator: ",")
         #expect(try JSONValue(parsing: "{\(members)}").object?.members.count == count)
         for twice in [0, count / 2, count - 1] {
@@ -108,16 +108,16 @@ import Testing
     }
 
     @Test(arguments: [0, 20])
-    func `names that are only equivalent in Unicode are two`(count: Int) throws {
+    func `canonically equivalent names are two names`(count: Int) throws {
         let others = (0..<count).map { ",\"n\($0)\":0" }.joined()
         let object = try #require(JSONValue(parsing: #"{"\u00e9":1,"e\u0301":2\#(others)}"#).object)
         #expect(object.members.count == count + 2 && object["\u{E9}"] == 1 && object["e\u{301}"] == 2)
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: #"{"\u00e9":1,"é":2\#(others)}"#) }
     }
 
-    // Work that grows with the square of their number would take many minutes.
+    // Quadratic work would take many minutes.
     @Test(.timeLimit(.minutes(1)))
-    func `many names that are only equivalent in Unicode take time in proportion to their number`() throws {
+    func `canonically equivalent names take time in proportion to their number`() throws {
         let names = (0..<20_000).map { number in
             (0..<15).map { number >> $0 & 1 == 0 ? "\u{E9}" : "e\u{301}" }.joined()
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(throws: ConnectorError.self) { try JSONValue(parsing: "{\(members),\"\(names[77])\":0}") }
     }
 
-    @Test func `texts that are only equivalent in Unicode are two`() {
+    @Test func `canonically equivalent texts are not equal`() {
         #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
         #expect((["\u{E9}": 1] as JSONObject) != ["e\u{301}": 1])
         #expect(JSONObject.Member(name: "\u{E9}", value: 1) != .init(name: "e\u{301}", value: 1))
@@ -144,7 +144,7 @@ import Testing
         #expect(object.members.map(\.value) == (count..<count * 2).map { .integer(Int64($0)) })
     }
 
-    @Test func `values are asked for by their kind`() {
+    @Test func `accessors return a value only as a kind that fits it`() {
         let value: JSONValue = ["i": 1, "n": 1.5, "w": 2.0, "s": "t", "b": true, "a": [1], "o": [:], "0": nil]
         #expect(value["i"]?.integer == 1 && value["i"]?.number == 1 && value["n"]?.number == 1.5)
         #expect(value["n"]?.integer == nil && value["w"]?.integer == 2)

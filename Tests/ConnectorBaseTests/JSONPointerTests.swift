@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["foo", "a/b", "/~", "/a~2", "/~~"])
-    func `a malformed pointer is none`(_ text: String) {
+    func `a malformed pointer is refused`(_ text: String) {
         #expect(JSONPointer(text) == nil)
     }
 }

@@ -3,6 +3,7 @@
 
 import ConnectorBase
 import ConnectorDigest
+import ConnectorTestSupport
 import Testing
 
 /// Signatures that minisign 0.11 made of the text "connector-host" and a line break.
@@ -69,7 +70,7 @@ import Testing
         (legacy.replacing("RWTS", with: "QWTS"), 2), (legacy.replacing("trusted comment: a", with: "comment: a"), 3),
         (legacy.replacing("NWsT", with: "!!!!"), 4), (legacy + "more\n", 5),
     ])
-    func `a malformed signature names file and line`(_ text: String, _ line: Int) throws {
+    func `the error of a malformed signature names its file and line`(_ text: String, _ line: Int) throws {
         let error = #expect(throws: ConnectorError.self) {
             try MinisignSignature(parsing: Array(text.utf8), file: "a.minisig")
         }
@@ -77,8 +78,8 @@ import Testing
         #expect(error?.position == FilePosition(file: "a.minisig", line: line, column: 1))
     }
 
-    @Test func `a signature of any bytes never traps`() {
-        var generator = SystemRandomNumberGenerator()
+    @Test func `arbitrary bytes as a signature never trap`() {
+        var generator = SeededGenerator(seed: 81)
         for _ in 0..<2_000 {
             var bytes = Array(Self.legacy.utf8)
             for _ in 0..<4 {
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a key shows the id that minisign shows, and only a key is one`() throws {
+    @Test func `a key shows the id that minisign shows, and malformed keys are refused`() throws {
         #expect(try #require(MinisignKey(Self.key)).description == "FEBC1A6C4EDCA7D2")
         for text in [
             "", "RW", Self.key + "A", String(Self.key.dropLast()), "untrusted comment: a", "E" + Self.key.dropFirst(),
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `BLAKE2b computed in Swift is what the library computes`() {
+    @Test func `BLAKE2b computed in Swift equals what the library computes`() {
         for count in [0, 1, 127, 128, 129, 255, 256, 1000] {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             unsafe bytes.withUnsafeBytes { bytes in

@@ -22,11 +22,11 @@ import Testing
     }
 
     @Test(arguments: [("a%20b", "a b"), ("%C3%A9", "é"), ("100%", nil), ("%zz", nil), ("%ff", nil)])
-    func `a strict reader takes nothing but UTF-8 in percent-encoding`(encoded: String, text: String?) {
+    func `a strict reader accepts nothing but percent-encoded UTF-8`(encoded: String, text: String?) {
         #expect(PercentCoding.text(encoded) == text)
     }
 
-    @Test func `a malformed item is left out where none may be repaired, and no more items are read than allowed`() {
+    @Test func `malformed items are omitted on request, and they count towards the limit`() {
         let text = "a=1&b=%ff&%zz=2&c=3&d=4"
         #expect(QueryItems(parsing: text, malformed: .omitted).items.map(\.name) == ["a", "c", "d"])
         #expect(QueryItems(parsing: text, malformed: .omitted, limit: 4).items.map(\.name) == ["a", "c"])

@@ -14,7 +14,7 @@ import Testing
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
-    func `a digest is that of the standard, in one piece or many`(_ text: String, _ digest: String) {
+    func `a digest matches the standard's, whether fed in one piece or many`(_ text: String, _ digest: String) {
         var whole = SHA256()
         whole.update(Array(text.utf8))
         #expect(whole.hexadecimal == digest)
@@ -23,7 +23,7 @@ import Testing
         #expect(pieces.hexadecimal == digest)
     }
 
-    @Test func `a copy goes on by itself`() {
+    @Test func `a copy continues independently`() {
         var first = SHA256()
         first.update(Array("ab".utf8))
         var second = first

@@ -21,7 +21,7 @@ struct SharedTests {
         #expect(second.value == Members(name: "a", values: [1]))
     }
 
-    @Test func `equal values that were made one by one are no copies`() {
+    @Test func `equal values that were made separately are not copies`() {
         #expect(!Shared(1).isCopy(of: Shared(1)))
     }
 }

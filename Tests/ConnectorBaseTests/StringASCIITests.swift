@@ -4,11 +4,11 @@
 import ConnectorBase
 import Testing
 
-/// Characters of ASCII that others hide from the standard library.
+/// ASCII characters that a neighbor hides from the standard library.
 @Suite struct StringASCIITests {
-    /// After it, and before it (GB9b of Unicode's annex 29).
+    /// Hidden by what follows, or by what precedes it (rule GB9b of Unicode Standard Annex #29).
     @Test(arguments: ["/\u{301}", "\u{600}/", "/\u{FE0F}"])
-    func `what is beside a character does not hide it`(_ hidden: String) {
+    func `an ASCII character is found even if a neighbor merges with it`(_ hidden: String) {
         let text = "a\(hidden)b"
         #expect(!text.contains("/" as Character) && text.split(separator: "/").count == 1)
         #expect(text.contains(ascii: "/") && text.split(ascii: "/").count == 2)
@@ -16,14 +16,17 @@ import Testing
         #expect(text[...].split(ascii: "/").count == 2)
     }
 
-    @Test func `parts are those of split, and a beginning is one`() {
+    @Test func `splitting yields the parts that split does, and prefixes and substrings are found`() {
         #expect("/a//b/".split(ascii: "/") == ["a", "b"])
         #expect("/a//b/".split(ascii: "/", omittingEmptySubsequences: false) == ["", "a", "", "b", ""])
+        #expect("a=b=c".split(ascii: "=", maxSplits: 1) == ["a", "b=c"])
+        #expect("a?\u{301}b".prefix(before: "?") == "a" && "a".prefix(before: "?") == "a")
+        #expect("Application/JSON ;\u{301}a=b".mediaType == "application/json")
         #expect("/\u{301}a".starts(ascii: "/") && !"a/".starts(ascii: "/") && !"".contains(ascii: "/"))
         #expect("$ORIGIN\u{301}".contains(ascii: "ORIGIN"))
     }
 
-    @Test func `a pointer to a name that begins with a combining mark leads there`() throws {
+    @Test func `a pointer reaches a name that begins with a combining mark`() throws {
         let value: JSONValue = ["\u{301}a": ["~b": 1]]
         #expect(try #require(JSONPointer("/\u{301}a/~0b")).value(in: value) == 1)
     }

@@ -13,20 +13,20 @@ import Testing
         ("n", "known: name, plugin, connectors"), ("xyz", "known: name, plugin, connectors"),
         ("", "known: name, plugin, connectors"),
     ])
-    func `what was probably meant is suggested, otherwise what there is`(name: String, expected: String) {
+    func `the likely name is suggested, otherwise the known names are listed`(name: String, expected: String) {
         #expect(suggestion(for: name, among: ["name", "plugin", "connectors"]) == expected)
     }
 
-    @Test func `what is known twice is listed once`() {
+    @Test func `a name that is known twice is listed once`() {
         #expect(suggestion(for: "xyz", among: ["get", "flush", "get", "flush"]) == "known: get, flush")
     }
 
-    @Test func `too many or none are not listed`() {
+    @Test func `too many names, or none, are not listed`() {
         #expect(suggestion(for: "x", among: []) == nil)
         #expect(suggestion(for: "zzzzzz", among: (0..<13).map { "known\($0)" }) == nil)
     }
 
-    @Test func `of very many names only some are compared`() {
+    @Test func `only some of very many names are compared`() {
         var read = 0
         let names = (0..<1_000_000).lazy.map { number -> String in
             read += 1
@@ -36,7 +36,7 @@ import Testing
         #expect(read <= 10_000 && read > 0)
     }
 
-    @Test func `a long text is cut in its middle`() {
+    @Test func `a long text is cut in the middle`() {
         #expect("short".excerpt == "short")
         let long = String(repeating: "a", count: 1 << 20) + "b"
         #expect(long.excerpt.count == 99 && long.excerpt.hasSuffix("ab") && long.excerpt.contains("a…a"))
@@ -45,7 +45,7 @@ import Testing
         #expect(tower.excerpt.utf8.count < 250)
     }
 
-    @Test func `long names are like nothing`() {
+    @Test func `a very long name resembles no other`() {
         let long = String(repeating: "a", count: 100_000)
         #expect(suggestion(for: long, among: ["a"]) == "known: a")
         #expect(!isMisspelling(long, of: long + "b"))
@@ -56,24 +56,5 @@ import Testing
     ])
     func `letters may be swapped, lost, added or mistaken`(name: String, known: String, expected: Bool) {
         #expect(isMisspelling(name, of: known) == expected)
-    }
-}
-
-@Suite struct ConnectorErrorTests {
-    @Test func `one line names the place, the connector, the code and the remedy`() {
-        let position = FilePosition(file: "f", line: 2, column: 3)
-        let error = ConnectorError(
-            .unknownKey,
-            "unknown key",
-            fix: "drop it",
-            connector: "a/b",
-            position: position,
-            cause: "raw"
-        )
-        #expect(error.description == "f:2:3: a/b: unknown key [unknown-key]; drop it")
-        #expect(error.treeDescription.contains("cause: raw"))
-        #expect(error.treeDescription.contains("ConnectorBaseTests"))
-        #expect(ConnectorError(.failed, "no").description == "no [failed]")
-        #expect(ConnectorError.Code(rawValue: "not-elf") == .notELF)
     }
 }

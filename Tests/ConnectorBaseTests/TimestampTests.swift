@@ -20,7 +20,7 @@ import Testing
         #expect(moment.httpDate == httpDate)
     }
 
-    @Test func `what is written is read, on every day of four centuries`() {
+    @Test func `a written moment reads back, on every day of four centuries`() {
         for day in 0..<146_097 as Range<UInt64> {
             let moment = Timestamp(nanoseconds: day * 86_400_000_000_000 + day % 86_400 * 1_000_000_000)
             #expect(Timestamp(parsing: moment.description) == moment)
@@ -34,11 +34,11 @@ import Testing
         "2026-01-02T12:60:00Z", "2026-01-02T12:00:61Z", "2026-01-02T12:00:00.Z", "1969-12-31T23:59:59Z",
         "1970-01-01T00:00:00+00:01",
     ])
-    func `what is no moment is not read`(text: String) {
+    func `a text that is not a moment is refused`(text: String) {
         #expect(Timestamp(parsing: text) == nil)
     }
 
-    @Test func `the written form of a moment is told from every other`() {
+    @Test func `the form in which a moment is written is told apart from every other`() {
         var random = SeededGenerator(seed: 24)
         let letters = Array("0123456789-:.TZtz +".utf8)
         func isWritten(_ text: [UInt8]) -> Bool { Timestamp.isWritten(text.span) }

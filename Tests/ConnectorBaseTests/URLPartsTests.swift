@@ -5,7 +5,7 @@ import ConnectorBase
 import Testing
 
 @Suite struct URLPartsTests {
-    @Test func `a URL is taken apart`() throws {
+    @Test func `a URL is split into its parts`() throws {
         let url = try #require(URLParts("HTTPS://key:pass@API.Example.com:8443/v1?q=1#f"))
         #expect(url.scheme == "https" && url.user == "key:pass" && url.host == "api.example.com" && url.port == 8443)
         #expect(url.rest == "/v1?q=1#f" && url.effectivePort == 8443)

@@ -38,7 +38,7 @@ import Testing
         #expect(try parse("<r>\(text)</r>").text == expected)
     }
 
-    @Test func `what is escaped comes back`() throws {
+    @Test func `escaped text reads back unchanged`() throws {
         let text = "a <b> & \"c\" 'd'\t\r\n é🚲 ]]>"
         #expect(try parse("<r>\(XMLElement.escaped(text))</r>").text == text)
         #expect(XMLElement.escaped("\u{0}\u{1B}") == "\u{FFFD}\u{FFFD}")
@@ -53,8 +53,9 @@ import Testing
         ("<a b='c'd='e'/>", "1:9", "expected a space"), ("<x:a/>", "1:7", "no namespace"), ("<1/>", "1:2", "a name"),
         ("<a><!-- </a>", "1:8", "comment does not end"), ("<a><![CDATA[", "1:13", "CDATA section does not end"),
         ("<!DOCTYPE a [<!ENTITY b \"bb\">]><a>&b;</a>", "1:3", "document type"), ("<a", "1:3", "expected a space"),
+        ("<a xmlns:b=''/>", "1:14", "<xmlns:b> is empty"),
     ])
-    func `what is not XML is refused with its place`(text: String, position: String, words: String) {
+    func `malformed XML is refused with its position`(text: String, position: String, words: String) {
         let error = #expect(throws: ConnectorError.self) { try parse(text) }
         #expect(error?.code == .syntax)
         #expect(error?.position?.description == position)
@@ -83,13 +84,13 @@ import Testing
             let namespaces = (0..<count).map { " xmlns:n\($0)=\"urn:\($0)\"" }.joined()
             return "<r\(namespaces)><a xmlns:n0=\"urn:a\"/><a xmlns:n0=\"urn:b\"/></r>"
         }
-        // Every document has the prefix xml.
+        // Every document declares the prefix xml by itself.
         _ = try parse(declaring(XMLParser.namespaceLimit - 1))
         let error = #expect(throws: ConnectorError.self) { try parse(declaring(XMLParser.namespaceLimit)) }
         #expect(error?.message.contains("namespaces") == true)
     }
 
-    @Test func `any change of a document is read or refused`() {
+    @Test func `a damaged document is either read or refused with a position`() {
         let document = Array(
             #"<?xml version="1.0"?><r xmlns:d="DAV:"><!-- c --><d:a b="1">x&amp;y<![CDATA[z]]></d:a><e/></r>"#.utf8
         )

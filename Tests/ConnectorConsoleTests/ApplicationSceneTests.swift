@@ -163,7 +163,7 @@ final class Sites: Sendable {
         #expect(again.isFailure && again.code == .conflict, "it is not offered any more")
     }
 
-    @Test func `a form checks its fields before and in its closure`() async throws {
+    @Test func `a form's fields are checked before its closure runs, and again within it`() async throws {
         let console = Console(registry: sites.registry())
         let form = try #require(await scene(console, list).component("add")?.form)
         let early = #expect(throws: FormFault.self) { try form.act(["limit": "warm"]) }
@@ -176,8 +176,7 @@ final class Sites: Sendable {
         #expect(await scene(console, list).component("add")?.state == .loaded)
     }
 
-    @Test func `an act is pending while it runs, once at a time, and its failure stays until it succeeds`() async throws
-    {
+    @Test func `an act runs once at a time, is pending meanwhile, and stays failed until it succeeds`() async throws {
         let (steps, step) = AsyncStream.makeStream(of: Bool.self)
         let console = Console(
             registry: sites.registry {
@@ -219,7 +218,7 @@ final class Sites: Sendable {
         #expect(await task.value.sentence == "wait failed: it was cancelled")
     }
 
-    @Test func `two acts with one name do nothing, and say why`() async throws {
+    @Test func `acts that share a name do nothing, and say why`() async throws {
         var registry = ConsoleRegistry.componentsAlone
         registry.register(
             SceneDescriptor("twins", title: "Twins") { context in
@@ -233,7 +232,7 @@ final class Sites: Sendable {
         #expect(await console.perform(act).sentence == "one failed: the scene has two acts named a")
     }
 
-    @Test func `an act of the host is refused without one`() async {
+    @Test func `an act on the host is refused when there is no host`() async {
         let console = Console(registry: sites.registry())
         let outcome = await console.perform(ConsoleAct(.retry, .gate("a"), title: "retry a"))
         #expect(outcome.isFailure && outcome.code == .unsupported)

@@ -21,14 +21,14 @@ struct CharacterWidthTests {
         #expect(CharacterWidth.columns(of: character) == columns)
     }
 
-    @Test func `letters with marks are certain, sequences of emoji are not`() {
+    @Test func `the width of a letter with marks is certain, that of an emoji sequence is not`() {
         for character in ["a", "e\u{301}", "漢", "🚀"] as [Character] { #expect(CharacterWidth.isCertain(character)) }
         for character in ["👩‍👩‍👧", "🇩🇪", "\u{2764}\u{FE0F}", "👍🏽"] as [Character] {
             #expect(!CharacterWidth.isCertain(character))
         }
     }
 
-    @Test func `columns of a table give where they are widest`() {
+    @Test func `the widest columns of a table give way first`() {
         #expect(ColumnWidths.fitted([10, 40, 8], into: 80, gap: 2) == [10, 40, 8])
         #expect(ColumnWidths.fitted([10, 40, 8], into: 42, gap: 2) == [10, 20, 8])
         #expect(ColumnWidths.fitted([30, 40, 0], into: 42, gap: 2) == [20, 20, 0])

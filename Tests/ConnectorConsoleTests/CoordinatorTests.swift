@@ -21,7 +21,9 @@ struct CoordinatorTests {
             .dead, .events, .plugins, .plugin("segment"), .configuration,
         ]
     )
-    func `every route is moved to, also from the outside, and going back leads to where somebody was`(route: Route) {
+    func `every route can be moved to or started at, and going back leads to the previous one or to its root`(
+        route: Route
+    ) {
         var moved = Coordinator(tabs: Self.tabs, at: .events)
         #expect(moved.handle(.move(route)) == [.show(route)])
         #expect(moved.route == route)
@@ -43,31 +45,31 @@ struct CoordinatorTests {
         #expect(coordinator.handle(.turn(-1)) == [.show(.configuration)])
     }
 
-    @Test mutating func `a route that is in the stack already is gone back to`() {
+    @Test mutating func `moving to a route that is already in the stack goes back to it`() {
         _ = coordinator.handle(.move(.gate("a")))
         _ = coordinator.handle(.move(.gate("b")))
         #expect(coordinator.handle(.move(.gate("a"))) == [.show(.gate("a"))])
         #expect(coordinator.stack == [.gates, .gate("a")])
     }
 
-    @Test mutating func `a stack does not grow without end`() {
+    @Test mutating func `the depth of a stack is bounded`() {
         for number in 1...100 { _ = coordinator.handle(.move(.gate("g\(number)"))) }
         #expect(coordinator.stack.count == 32)
         #expect(coordinator.stack.first == .gates && coordinator.route == .gate("g100"))
     }
 
-    @Test mutating func `what nobody registered is nowhere`() {
+    @Test mutating func `a route that nobody registered leads nowhere`() {
         #expect(coordinator.handle(.move(Route(["nowhere"]))) == [.tell("there is nothing at /nowhere")])
         #expect(coordinator.route == .gates)
         #expect(Coordinator(tabs: Self.tabs, at: Route(["nowhere"])).route == .gates)
     }
 
-    @Test mutating func `where something is lost a question comes first`() {
+    @Test mutating func `an act that loses something asks first`() {
         #expect(coordinator.handle(.act(Self.drop)) == [.present(.confirmation(Self.drop))])
         #expect(coordinator.handle(.answer(false)) == [.dismiss])
         #expect(coordinator.handle(.act(Self.drop)) == [.present(.confirmation(Self.drop))])
         #expect(coordinator.handle(.back) == [.dismiss])
-        #expect(coordinator.handle(.answer(true)) == [], "nobody asks any more")
+        #expect(coordinator.handle(.answer(true)) == [], "no question is open")
         _ = coordinator.handle(.act(Self.drop))
         #expect(
             coordinator.handle(.answer(true)) == [.dismiss, .perform(Self.drop), .tell("drop every dead letter …")]
@@ -75,7 +77,7 @@ struct CoordinatorTests {
         #expect(coordinator.handle(.done("dropped 1 dead letter")) == [.tell("dropped 1 dead letter"), .show(.gates)])
     }
 
-    @Test mutating func `where nothing is lost it is done at once, and one thing after another`() {
+    @Test mutating func `an act that loses nothing is performed at once, and further acts wait their turn`() {
         let close = ConsoleAct(.close, .gate("b"), title: "close b")
         #expect(coordinator.handle(.act(Self.retry)) == [.perform(Self.retry), .tell("retry a …")])
         #expect(coordinator.handle(.act(close)) == [.tell("close b waits for retry a")])
@@ -91,7 +93,7 @@ struct CoordinatorTests {
         #expect(coordinator.pending == nil)
     }
 
-    @Test mutating func `only so many acts wait, and what is dropped is said`() {
+    @Test mutating func `the number of waiting acts is limited, and dropped ones are reported`() {
         for _ in 0...Coordinator.waitingLimit { _ = coordinator.handle(.act(Self.retry)) }
         #expect(
             coordinator.handle(.act(Self.retry)) == [.tell("retry a was dropped: 64 actions wait for retry a")]
@@ -100,10 +102,10 @@ struct CoordinatorTests {
         while !coordinator.waiting.isEmpty { _ = coordinator.handle(.done("a is open")) }
         #expect(coordinator.handle(.done("a is open")).first == .tell("a is open (1 action dropped: too many waited)"))
         _ = coordinator.handle(.act(Self.retry))
-        #expect(coordinator.handle(.done("a is open")).first == .tell("a is open"), "it is said once")
+        #expect(coordinator.handle(.done("a is open")).first == .tell("a is open"), "it is reported once")
     }
 
-    @Test func `tabs come and go with the scenes of a registry, and the rest of the position stays`() {
+    @Test func `tabs come and go with a registry's scenes, and the rest of the position stays`() {
         func registry(_ roots: String...) -> ConsoleRegistry {
             var registry = ConsoleRegistry()
             for root in roots { registry.register(SceneDescriptor(root, title: root) { Scene($0.route, root, []) }) }
@@ -122,12 +124,12 @@ struct CoordinatorTests {
         #expect(coordinator.handle(.turn(1)) == [.show(Route(["b", "deep"]))], "other tabs stay where they were")
     }
 
-    @Test mutating func `a dialog has every event but the end`() {
+    @Test mutating func `an open dialog swallows every event except quit`() {
         #expect(coordinator.handle(.help) == [.present(.help)])
         #expect(coordinator.handle(.move(.outbox)) == [])
         #expect(coordinator.handle(.turn(1)) == [])
         #expect(coordinator.handle(.act(Self.retry)) == [])
-        #expect(coordinator.handle(.answer(true)) == [.dismiss], "help is no question")
+        #expect(coordinator.handle(.answer(true)) == [.dismiss], "help is not a question")
         _ = coordinator.handle(.help)
         #expect(coordinator.handle(.quit) == [.quit])
     }

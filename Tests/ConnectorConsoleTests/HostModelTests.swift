@@ -11,10 +11,9 @@ import Testing
 @testable import ConnectorConsole
 @testable import ConnectorHost
 
-/// What the console knows of a host.
-@Suite
-struct HostModelTests {
-    @Test func `the history knows since when, what changed, and forgets the oldest`() {
+/// What the console knows about a host.
+@Suite(.timeLimit(.minutes(5))) struct HostModelTests {
+    @Test func `the history tells since when a state holds and what changed, and forgets the oldest changes`() {
         var history = HostHistory()
         var report = Mock.report
         history.note(report, at: Mock.ago(10))
@@ -31,7 +30,7 @@ struct HostModelTests {
         #expect(history.transitions.count == HostHistory.transitionLimit)
     }
 
-    @Test func `a connector that is removed and added again has not changed since`() {
+    @Test func `a connector that is removed and added again counts as unchanged since`() {
         var history = HostHistory()
         var report = Mock.report
         history.note(report, at: Mock.ago(10))
@@ -45,7 +44,7 @@ struct HostModelTests {
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
-    func `a host is looked at and acted on, and what fails is a sentence`() async throws {
+    func `the model shows a host, acts on it, and tells each failure in a sentence`() async throws {
         let images = try #require(ConnectorHost.Options.executableDirectory)
         // Nobody listens on that port.
         let host = try ConnectorHost.testing(
@@ -86,7 +85,7 @@ struct HostModelTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `plugins that were looked for before a reload are not taken for those after it`() async throws {
+    func `a plugin search that began before a reload does not count after it`() async throws {
         let connectors = #"{"version": 1, "connectors": []}"#
         let host = try ConnectorHost.testing(connectors)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
@@ -126,14 +125,14 @@ struct HostModelTests {
         await host.close()
     }
 
-    /// The act of a form of an operation, as a platform makes it.
+    /// Makes the act of an operation's form, as a platform does.
     private func act(_ model: HostConsoleModel, _ route: Route, _ texts: [String: String]) async throws -> ConsoleAct {
         let scene = ConsoleRegistry.standard.scene(for: route, of: await model.snapshot(for: [route]))
         return try #require(scene.components.compactMap(\.form).first).act(texts)
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
-    func `an operation is called by its form, with progress, an answer, or an error`() async throws {
+    func `an operation called through its form shows progress, an answer or an error`() async throws {
         try await withModel(#"[{"name": "a", "plugin": "calls"}]"#, "calls") { model in
             let (begin, progress, finish) = (
                 Route.operation("begin", of: "a"), Route.operation("progress", of: "a"),
@@ -166,7 +165,7 @@ struct HostModelTests {
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
-    func `an event is sent by its form, and its receipt leads to it`() async throws {
+    func `an event is sent through its form, and its receipt leads to it`() async throws {
         try await withModel(#"[{"name": "a", "plugin": "deliveries"}]"#, "deliveries") { model in
             let track = Route.operation("track", of: "a")
             let sending = try await act(model, track, ["event.event": "Seen", "event.userId": "u1"])

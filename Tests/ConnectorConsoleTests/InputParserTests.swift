@@ -26,7 +26,7 @@ struct InputParserTests {
         ("\u{1B}[<0;0;0M\u{1B}[<0;1M\u{1B}[<9999999999999999999;1;1M", []),
     ]
 
-    @Test func `keys, the mouse and pasted text are read, however they are cut`() {
+    @Test func `keys, mouse events and pasted text are read however their bytes are split`() {
         for (text, expected) in Self.inputs {
             for size in 1...8 {
                 var parser = InputParser()
@@ -42,24 +42,24 @@ struct InputParserTests {
         }
     }
 
-    @Test func `Escape alone is a key once nothing follows`() {
+    @Test func `a lone Escape is a key once nothing follows`() {
         var parser = InputParser()
         #expect(parser.feed([0x1B]).isEmpty && parser.patience != nil)
         #expect(parser.flush() == [.key(.escape)])
         #expect(parser.flush().isEmpty && parser.patience == nil)
     }
 
-    @Test func `a paste whose end is lost ends after a silence, and keys are keys again`() {
+    @Test func `a paste that lacks its end mark ends after a silence, and keys work again`() {
         var parser = InputParser()
         #expect(parser.feed(Array("\u{1B}[200~é\u{1B}[2".utf8)).isEmpty)
-        // Its rest may be on its way, and would be taken for keys.
+        // The rest may still be on its way, and would be mistaken for keys.
         #expect(parser.patience ?? 0 >= 1000)
         #expect(parser.flush() == [.paste("é\u{1B}[2")])
         #expect(parser.patience == nil && parser.feed([3]) == [.key(.control("c"))])
         #expect(parser.feed(Array("\u{1B}[200~".utf8)).isEmpty && parser.flush() == [.paste("")])
     }
 
-    @Test func `as much is pasted as a field takes, and no character is cut in two`() {
+    @Test func `a paste fills a field up to its limit, and no character is cut in two`() {
         let texts = [
             String(repeating: "x", count: 6000), "x" + String(repeating: "é", count: LineEditor.limit),
             String(repeating: "ab\r\n", count: 5000), String(repeating: "ab\r\n", count: 8000),
@@ -85,7 +85,7 @@ struct InputParserTests {
         }
     }
 
-    @Test func `whatever arrives, the parser goes on and keeps little`() {
+    @Test func `the parser survives arbitrary bytes and gives up on an overlong sequence`() {
         var state: UInt64 = 5
         var parser = InputParser()
         for _ in 0..<100_000 {

@@ -8,7 +8,7 @@ import Testing
 
 /// Forms that call operations, as values.
 @Suite struct OperationFormTests {
-    /// The form of an operation of the project's capabilities, or of one with a signature.
+    /// The form of an operation of a standard capability, or of one with the signature given.
     static func form(
         _ capability: String,
         _ name: String,
@@ -56,7 +56,7 @@ import Testing
         #expect(try Self.form("mine/1", "do", "()").fields.isEmpty)
     }
 
-    @Test func `what is written becomes a call, and the command line that does the same`() throws {
+    @Test func `the texts of a form become a call, and the command line that makes the same call`() throws {
         let act = try Self.form("geocoder/1", "geocode").act(["request.query": "3011", "request.limit": "2"])
         #expect(
             act.subject
@@ -82,7 +82,7 @@ import Testing
         #expect(real.title == "send track to a/b")
     }
 
-    @Test func `what is wrong names its field`() throws {
+    @Test func `each error names its field`() throws {
         let form = try Self.form("geocoder/1", "reverse")
         #expect(try errors(form, [:]).keys.sorted() == ["request.latitude", "request.longitude"])
         let wrong = ["request.latitude": "north", "request.longitude": "true", "request.limit": "1"]
@@ -96,7 +96,7 @@ import Testing
         #expect(try errors(crash, level).keys.sorted() == ["report.handled", "report.level"])
     }
 
-    @Test func `numbers are as long as their type allows`() throws {
+    @Test func `numbers span the whole range of their type`() throws {
         let form = try Self.form("mine/1", "do", "(u: u64, i: i64)")
         let act = try form.act(["u": "18446744073709551615", "i": "-9223372036854775808"])
         #expect(
@@ -111,14 +111,14 @@ import Testing
         #expect(try errors(form, ["u": "1e30", "i": "9223372036854775808"]).keys.sorted() == ["i", "u"])
     }
 
-    @Test func `a model whose members are all left out is an empty one`() throws {
+    @Test func `a model whose members are all left out is sent as an empty object`() throws {
         let act = try Self.form("database/1", "query").act(["collection": "notes"])
         #expect(
             act.subject == .operation("query", of: "a/b", ["collection": "notes", "query": [:]], isDelivered: false)
         )
     }
 
-    @Test func `a call that loses something is asked about`() throws {
+    @Test func `a call that overwrites or deletes a record asks first`() throws {
         let texts = ["collection": "notes", "id": "1", "record": "{}"]
         for name in ["create", "get", "replace", "update", "delete"] {
             let question = try Self.form("database/1", name).act(texts).question
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `texts of fields that do not exist mean nothing`() throws {
+    @Test func `texts for fields that do not exist are ignored`() throws {
         let act = try Self.form("mine/1", "do", "()").act(["token": "x"])
         #expect(act.subject == .operation("do", of: "a/b", [:], isDelivered: false))
         #expect(act.commandLine == "connector-host call a/b do")

@@ -73,7 +73,7 @@ struct PlanSceneTests {
         ConsoleRegistry.standard.scene(for: .plan, of: await snapshot(model))
     }
 
-    @Test func `the button does what was shown, and is refused with what has moved since`() async throws {
+    @Test func `the button applies the plan as shown, and is refused with what has changed since`() async throws {
         let test = try FileHost()
         await test.host.open()
         let model = HostConsoleModel(test.host)
@@ -112,7 +112,9 @@ struct PlanSceneTests {
         await test.host.close()
     }
 
-    @Test func `a click on an older page's button names what has moved, and the page has the new plan`() async throws {
+    @Test func `a click on an outdated page's button names what has changed, and the page shows the new plan`()
+        async throws
+    {
         let test = try FileHost()
         await test.host.open()
         let generation = test.host.report.gates.first?.generation
@@ -154,7 +156,7 @@ struct PlanSceneTests {
         await test.host.close()
     }
 
-    @Test func `both consoles show it with its button`() async throws {
+    @Test func `both consoles show the plan with its button`() async throws {
         let test = try FileHost()
         await test.host.open()
         try test.write("2")

@@ -14,7 +14,7 @@ import Testing
 @testable import ConnectorHost
 
 /// Scenes that plugins describe in their manifests.
-@Suite struct PluginSceneTests {
+@Suite(.timeLimit(.minutes(5))) struct PluginSceneTests {
     private static let manifest = try? Manifest(
         parsing: Array(
             #"""
@@ -42,11 +42,11 @@ import Testing
         return registry
     }
 
-    @Test func `a scene whose name is taken has that of its plugin before it`() throws {
+    @Test func `a scene whose name is taken is prefixed with its plugin's id`() throws {
         #expect(try scene().root == "meter.gates" && scene().descriptor.title == "Meter")
     }
 
-    @Test func `the command line of a scene makes its first call, with the arguments`() throws {
+    @Test func `a scene's command line makes the scene's first call, with its arguments`() throws {
         let text = #"""
             {"manifest": 1, "id": "meter", "version": "1.0.0", "abi": [1, 1], "entry": "e",
              "capabilities": {"mine/1": {"read": {"symbol": "r", "signature": "(name: string, n: i32, of: json?) -> json"}}},
@@ -63,7 +63,7 @@ import Testing
         #expect(line == "connector-host call a read 'name=the load' n=3 unit=W")
     }
 
-    @Test func `answers become rows, bounded, and what is missing is empty`() throws {
+    @Test func `answers become a bounded number of bounded rows, and missing members empty cells`() throws {
         let component = try #require(Self.manifest?.scenes[0].components[0])
         let long = String(repeating: "x", count: 1000)
         let rows = PluginFeed.rows(
@@ -92,7 +92,7 @@ import Testing
         )
     }
 
-    /// What a host says of the scene: one gate answers, the other fails with a text that wants to be markup.
+    /// What a host says of the scene: one gate answers, the other fails with a text that looks like markup.
     private func snapshot() throws -> ConsoleSnapshot {
         let scene = try scene()
         var snapshot = Mock.snapshot(Route([scene.root]))
@@ -115,7 +115,7 @@ import Testing
         #expect(scene.component("b/c last")?.state == .empty("no events yet"))
     }
 
-    @Test func `both platforms draw it in a tab of its own, and escape what a plugin says`() throws {
+    @Test func `both platforms draw a scene in a tab of its own, and escape what its plugin says`() throws {
         let route = Route(["meter.gates"])
         let content = PageContent(PageAddress(route), try registry(), try snapshot())
         let page = PageView(title: "", canAct: true).page(content, version: "").text
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
-    func `a plugin that is dropped in has its tab, and its values come from a call`() async throws {
+    func `a plugin with a scene gets a tab, and its values come from a call`() async throws {
         let host = try ConnectorHost.testing(
             #"[{"name": "machine", "plugin": "system-sensor"}]"#,
             plugins: ["\(ConnectorHost.Options.executableDirectory ?? "")/libsystem-sensor.so"]
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(.enabled(if: !Sanitizer.isPresent, "the adapters' images are not built for a sanitizer"))
-    func `a reload that adds or removes a plugin brings or takes its tab, on both platforms`() async throws {
+    func `a reload that adds or removes a plugin adds or removes its tab on both platforms`() async throws {
         let images = try #require(ConnectorHost.Options.executableDirectory)
         let host = try ConnectorHost.testing(
             #"[{"name": "a", "plugin": "calls"}]"#,

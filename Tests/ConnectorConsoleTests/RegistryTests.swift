@@ -5,7 +5,7 @@ import Testing
 
 @testable import ConnectorConsole
 
-/// Applications show what they like.
+/// What applications register and replace.
 @Suite
 struct RegistryTests {
     /// A model of an application's own.
@@ -38,7 +38,7 @@ struct RegistryTests {
         #expect(registry.component("a", NoticeModel("text")).kind == "mine")
     }
 
-    @Test func `a model without a component is said, not trapped on`() {
+    @Test func `a model without a component is reported, and does not trap`() {
         let component = ConsoleRegistry.standard.component("gauge", Gauge(level: 7))
         #expect(component.rows[0].cells[0].text == "no component is registered for Gauge")
     }

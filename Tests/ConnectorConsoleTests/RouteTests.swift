@@ -36,7 +36,7 @@ struct RouteTests {
             .plugin("operations"), .event("\u{1B}[2J"),
         ]
     )
-    func `parts that look like something else come back as they were`(route: Route) {
+    func `parts that look like something else survive a round trip`(route: Route) {
         #expect(Route(route.description) == route)
         #expect(route.description.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
     }
@@ -47,7 +47,7 @@ struct RouteTests {
             "/gates/a/operations/b/c", "/outbox/%", "/outbox/%zz", "/outbox/%ff", "/%",
         ]
     )
-    func `what is not a path is no route`(text: String) {
+    func `a text that is not a path is not a route`(text: String) {
         #expect(Route(text) == nil)
     }
 }

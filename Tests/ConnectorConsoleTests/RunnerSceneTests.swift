@@ -39,7 +39,7 @@ import Testing
         #expect(ConsoleRegistry.standard.scene(for: .gates, of: Mock.snapshot()).components.count == 2)
     }
 
-    @Test func `a gate tells its runner, its sandbox, its breaker and why it is there`() {
+    @Test func `a gate shows its runner, its sandbox, its breaker and why it was promoted`() {
         let text = ConsoleRegistry.standard.scene(for: .gate("shop"), of: snapshot("sandbox: filter")).text
         for line in [
             "sandbox | filter", "runner | shop, process 4711, 4.7 MB, 2 restarts",

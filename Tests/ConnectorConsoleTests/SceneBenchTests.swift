@@ -40,7 +40,7 @@ import Testing
         #expect(bench.coordinator.route == Route(Sites.Place.site("kiel")))
     }
 
-    @Test func `what takes its time is pending until the test lets it end`() async throws {
+    @Test func `a slow act is pending until the test lets it end`() async throws {
         let (steps, step) = AsyncStream.makeStream(of: Void.self)
         let registry = sites.registry { for await _ in steps { throw ConnectorError(.unavailable, "it is closed") } }
         var bench = await SceneBench(EmptyConsoleModel(), registry, at: Route(Sites.Place.list))
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.scene.act("wait at /sites")?.state.isFailed == true)
     }
 
-    @Test func `what a scene does not offer is an error that names what it does`() async throws {
+    @Test func `asking a scene for what it does not offer fails, and the error names what it offers`() async throws {
         var bench = await SceneBench(EmptyConsoleModel(), sites.registry(), at: Route(["limit", "bonn", "now"]))
         let act = await #expect(throws: ConnectorError.self) { try await bench.act("halve") }
         #expect(act?.code == .missing && act?.fix == "the scene offers double at /limit/bonn/now")
@@ -60,7 +60,7 @@ import Testing
         #expect(form?.fix == "the scene offers none")
     }
 
-    @Test func `the host's own scenes act on a host that is made up`() async throws {
+    @Test func `the host's own scenes act on a mock host`() async throws {
         let error = ConnectorError(.unauthorized, "the key was refused")
         let host = MockHostModel([GateReport(path: "geocoder", state: .failed, error: error)])
         var bench = await SceneBench(host, at: .gate("geocoder"))

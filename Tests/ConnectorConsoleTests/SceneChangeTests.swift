@@ -14,7 +14,7 @@ struct SceneChangeTests {
         return Scene(.gates, "", [component])
     }
 
-    @Test func `any scene becomes any other by its changes`() {
+    @Test func `applying the changes between two scenes turns one into the other`() {
         var numbers = Numbers(state: 7)
         for _ in 0..<2000 {
             var old = scene(numbers.rows)
@@ -24,17 +24,17 @@ struct SceneChangeTests {
         }
     }
 
-    @Test func `what is the same changes nothing`() {
+    @Test func `equal scenes differ by no change`() {
         #expect(Mock.scene(.gates).changes(from: Mock.scene(.gates)).isEmpty)
     }
 
-    @Test func `one row that says something else is one change`() {
+    @Test func `one changed row is one change`() {
         let old = scene([Row("a", ["1"]), Row("b", ["2"]), Row("c", ["3"])])
         let new = scene([Row("a", ["1"]), Row("b", ["4"]), Row("c", ["3"])])
         #expect(new.changes(from: old) == [.update(component: 0, row: 1, Row("b", ["4"]))])
     }
 
-    @Test func `a log that scrolls is lines that go and lines that come`() {
+    @Test func `a log that scrolls is one removal and one insertion of lines`() {
         let old = scene((0..<500).map { Row("\($0)", ["line"]) })
         let new = scene((2..<502).map { Row("\($0)", ["line"]) })
         #expect(
@@ -45,7 +45,7 @@ struct SceneChangeTests {
         )
     }
 
-    @Test func `whatever of a component changes besides its rows is one change, and its rows stay`() {
+    @Test func `a change of a component besides its rows is one change, and its rows stay`() {
         var old = scene([Row("a", ["1"])])
         let changes: [(inout Component) -> Void] = [
             { $0.title = "t" }, { $0.columns = [.init("c")] }, { $0.series = [.init("s", .good, [1])] },
@@ -61,7 +61,7 @@ struct SceneChangeTests {
         }
     }
 
-    @Test func `another route is another scene`() {
+    @Test func `a scene of another route replaces everything`() {
         let scene = Mock.scene(.outbox)
         #expect(scene.changes(from: Mock.scene(.gates)) == [.everything(scene)])
     }
@@ -78,7 +78,7 @@ struct SceneChangeTests {
             return (value ^ value >> 31) % bound
         }
 
-        /// Rows of few ids, also twice the same.
+        /// Rows with few distinct ids, some of them repeated.
         var rows: [Row] {
             mutating get { (0..<next(7)).map { _ in Row("\(next(6))", [StyledText("\(next(2))")]) } }
         }

@@ -8,7 +8,7 @@ import Testing
 /// Scenes in slots, laid out for a size.
 @Suite
 struct SceneLayoutTests {
-    @Test func `a narrow platform has no side, a wide one has it beside the main slot`() {
+    @Test func `a narrow platform has no side slot, and a wide one has it beside the main slot`() {
         var windows = SceneLayout(width: 80, height: 24)
         _ = windows.mount(Mock.scene(.gates), in: .main)
         #expect(!windows.hasSide)

@@ -32,14 +32,14 @@ struct SceneTests {
         #expect(scene.acts[0].question == nil && scene.acts[1].question != nil)
     }
 
-    @Test func `the question before a gate is closed speaks of events only where there are some`() {
+    @Test func `the question before a gate is closed mentions events only if the gate has an outbox`() {
         let calls = Mock.scene(.gate("analytics/posthog")).acts[1].question
         #expect(calls == "Close analytics/posthog? Its calls fail until it is opened again.")
         let events = Mock.scene(.gate("analytics/segment")).acts[1].question
         #expect(events?.hasSuffix("until it is opened again; its events wait in the outbox.") == true)
     }
 
-    @Test func `a gate shows its outbox, its operations, and since when it is as it is`() {
+    @Test func `a gate shows its outbox, its operations, and since when it has been in its state`() {
         var snapshot = Mock.snapshot()
         var before = Mock.report
         before.gates[1].state = .failed
@@ -89,7 +89,7 @@ struct SceneTests {
         #expect(scene.commandLine == "connector-host send analytics/segment track")
     }
 
-    @Test func `an operation shows what its last call came to`() throws {
+    @Test func `an operation shows the progress and the outcome of its last call`() throws {
         let route = Route.operation("track", of: "analytics/segment")
         var snapshot = Mock.snapshot(route)
         func text(_ change: (inout ConsoleCall) -> Void) throws -> Scene {
@@ -161,7 +161,7 @@ struct SceneTests {
     }
 
     @Test(arguments: [Route.dead, .outbox])
-    func `what is beyond one list is a link away`(_ route: Route) throws {
+    func `a full list ends with a link to the rest`(_ route: Route) throws {
         let state = route == .dead ? OutboxRecord.State.dead : .queued
         func records(_ numbers: ClosedRange<Int>) -> [OutboxRecord] {
             numbers.map { number in
@@ -308,17 +308,17 @@ struct SceneTests {
             Route(["configuration", "a"]), Route(["events", "a", "b"]), Route(["outbox", "a", "b"]), Route(["nowhere"]),
         ]
     )
-    func `what is not there is said to be missing`(route: Route) {
+    func `a route to something that does not exist says so`(route: Route) {
         #expect(Mock.scene(route).text.contains("there is nothing at \(route)"))
     }
 
-    @Test func `what was not looked up yet is not said to be missing`() {
+    @Test func `an event that was not looked up yet is loading, not missing`() {
         let scene = ConsoleRegistry.standard.scene(for: .event("m9"), of: Mock.snapshot())
         #expect(scene.text.contains("loading"))
         #expect(Mock.scene(.event("m9")).text.contains("there is no event m9 in the outbox"))
     }
 
-    @Test func `with simulators no command line promises an outbox that ends with the process`() {
+    @Test func `with simulators no command line names the outbox, which ends with the process`() {
         var snapshot = Mock.snapshot(.dead)
         snapshot.commands = CommandLines(file: "my file.json", isSimulated: true)
         let scene = ConsoleRegistry.standard.scene(for: .dead, of: snapshot)
@@ -327,7 +327,7 @@ struct SceneTests {
         #expect(gates.commandLine == "connector-host status --config 'my file.json' --simulate")
     }
 
-    @Test func `a search leaves the rows that say it, and in a tree those above`() {
+    @Test func `a search keeps the rows that match and, in a tree, their ancestors`() {
         let found = Mock.scene(.gates).filtered(by: "REFUSED")
         #expect(found.components[1].rows.map(\.id) == ["analytics", "analytics/posthog"])
         #expect(found.components[0].rows.count == 1, "a notice is not a list")
@@ -335,7 +335,7 @@ struct SceneTests {
         #expect(Mock.scene(.gates).filtered(by: "") == Mock.scene(.gates))
     }
 
-    @Test func `words that a shell would read otherwise are quoted`() {
+    @Test func `words that a shell would interpret are quoted`() {
         #expect(CommandLineText.command(["a", "it's $HOME", "", "b/c=d"]) == #"a 'it'\''s $HOME' '' b/c=d"#)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ConnectorConsoleTerminal
 
-/// The screen, and what is sent to make it another one.
+/// The screen, and what is sent to change it.
 @Suite
 struct ScreenTests {
     @Test(
@@ -27,7 +27,7 @@ struct ScreenTests {
         }
     }
 
-    @Test func `what has no room is left out, also half a wide character`() {
+    @Test func `text without room is left out, and no wide character is halved`() {
         var canvas = Canvas(width: 6, height: 2, isUnicode: true)
         #expect(canvas.write("漢漢漢", Look(), line: 0, column: 1, width: 9) == 4)
         #expect(canvas.text(ofLine: 0) == " 漢漢")
@@ -38,7 +38,7 @@ struct ScreenTests {
         #expect(canvas[1, 5].look.isReversed && !canvas[1, 3].look.isReversed)
     }
 
-    @Test func `what is invisible by itself is shown, and piles of marks are cut`() {
+    @Test func `an invisible character is made visible, and a pile of marks is cut`() {
         var canvas = Canvas(width: 9, height: 1, isUnicode: true)
         canvas.write(
             "a\u{200B}b" + "c" + String(repeating: "\u{301}", count: 500),
@@ -51,7 +51,7 @@ struct ScreenTests {
         #expect(canvas[0, 3].text.unicodeScalars.count == 8)
     }
 
-    @Test func `the same screen costs nothing, and one other character little`() {
+    @Test func `an unchanged screen costs nothing, and one changed character costs little`() {
         var old = Canvas(width: 200, height: 60, isUnicode: true)
         for line in 0..<60 { old.write(String(repeating: "x", count: 200), Look(), line: line, column: 0, width: 200) }
         #expect(ScreenWriter.difference(from: old, to: old).isEmpty)
@@ -61,7 +61,7 @@ struct ScreenTests {
         #expect(ScreenWriter.difference(from: nil, to: old).count < 200 * 60 + 1000)
     }
 
-    /// However wide a terminal takes the characters on which terminals differ.
+    /// Whatever width the terminal gives to characters on which terminals differ.
     @Test(arguments: [1, 2, 4])
     func `a terminal shows the screen after any number of differences`(uncertain: Int) {
         var state: UInt64 = 11
@@ -93,7 +93,7 @@ struct ScreenTests {
 }
 
 extension Canvas {
-    /// Nothing in the same size.
+    /// An empty canvas of the same size.
     fileprivate var empty: Canvas { Canvas(width: width, height: height, isUnicode: true) }
 
     /// Whether a column is the second half of a character whose width is not certain.

@@ -61,12 +61,12 @@ import Testing
         #expect(scene.components.count == 1 && scene.mounted == [.dead])
     }
 
-    @Test func `a scene in itself, and one that is not there, are said`() {
+    @Test func `a slot says if its scene is mounted in itself or does not exist`() {
         #expect(scene(registry(.nested, [Route(["outer"])])).text.contains("/outer cannot be mounted in itself"))
         #expect(scene(registry(.nested, [Route(["nowhere"])])).text.contains("there is nothing at /nowhere"))
     }
 
-    @Test func `scenes that nest without end are cut off`() {
+    @Test func `scenes that nest endlessly are cut off`() {
         var registry = ConsoleRegistry.componentsAlone
         registry.register(
             SceneDescriptor("deep", title: "Deep") { context in
@@ -79,7 +79,7 @@ import Testing
         #expect(scene.components.count < 300 && scene.text.contains("too many scenes in slots"))
     }
 
-    @Test func `a snapshot covers the scenes in slots, and those in theirs`() async {
+    @Test func `a snapshot covers the scenes in slots, and those in their slots`() async {
         var registry = registry(.nested, [.plugins])
         registry.register(
             SceneDescriptor("whole", title: "Whole") { context in

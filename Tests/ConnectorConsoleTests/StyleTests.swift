@@ -8,7 +8,7 @@ import Testing
 /// Styles inherit what they leave open.
 @Suite
 struct StyleTests {
-    @Test func `a style takes from its parent what it leaves open, and from that one's parent`() {
+    @Test func `a style takes what it leaves open from its parent, and from the parent's parent`() {
         let sheet = StyleSheet([
             "a": Style(colour: .red, isBold: true, gap: 1), "b": Style(parent: "a", colour: .green),
             "c": Style(parent: "b", isBold: false),
@@ -18,14 +18,14 @@ struct StyleTests {
         #expect(sheet.resolved("c").gap == 1)
     }
 
-    @Test func `a change of a parent changes what inherits from it`() {
+    @Test func `a change of a parent reaches the styles that inherit from it`() {
         var sheet = StyleSheet.standard
         sheet[.text] = Style(gap: 5)
         #expect(sheet.resolved(.bad).gap == 5)
         #expect(sheet.resolved(.bad).colour == .red)
     }
 
-    @Test func `circles and unknown names add nothing`() {
+    @Test func `cycles of parents end, and unknown names add nothing`() {
         let sheet = StyleSheet(["a": Style(parent: "b", isBold: true), "b": Style(parent: "a", isFaint: true)])
         #expect(sheet.resolved("a").isBold == true && sheet.resolved("a").isFaint == true)
         #expect(sheet.resolved("unknown") == Style())

@@ -51,7 +51,7 @@ enum Mock {
         return gate
     }
 
-    /// How an outbox could stand.
+    /// An outbox in some state.
     static func outbox(queued: Int = 0, dead: Int = 0, failure: String? = nil) -> OutboxReport {
         OutboxReport(
             queued: queued,

@@ -3,11 +3,11 @@
 
 @testable import ConnectorConsoleTerminal
 
-/// A terminal that knows what the console sends, and notes everything else.
+/// A terminal that understands what the console sends, and notes everything else.
 struct Terminal {
     let width: Int
     let height: Int
-    /// How wide this terminal takes characters on which terminals differ.
+    /// The width that this terminal gives to characters on which terminals differ.
     let uncertain: Int
     /// What it did not understand.
     private(set) var unknown: [String] = []

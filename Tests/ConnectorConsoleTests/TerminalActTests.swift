@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorConsole
 @testable import ConnectorConsoleTerminal
 
-/// What an operator does to an application's scenes in a terminal: shortcuts, the menu of acts, forms.
+/// What an operator does with an application's scenes in a terminal: shortcuts, the menu of acts, forms.
 @Suite struct TerminalActTests {
     private let sites = Sites()
 
@@ -32,7 +32,7 @@ import Testing
         keys.flatMap { session.handle(.key($0)) }.performed
     }
 
-    @Test func `shortcuts that are typed at once are performed one after another, none is lost`() async {
+    @Test func `shortcuts typed in quick succession are performed one after another, and none is lost`() async {
         var session = await session(Console(registry: sites.registry()))
         let begun = press(&session, .character("w"), .character("w"), .character("w"))
         #expect(begun.map(\.verb.rawValue) == ["wait"] && session.coordinator.waiting.count == 2)
@@ -42,14 +42,14 @@ import Testing
         #expect(performed == 3)
     }
 
-    @Test func `beyond the bound a shortcut is refused, and the status line says so`() async {
+    @Test func `a shortcut beyond the limit is dropped, and the status line says so`() async {
         var session = await session(Console(registry: sites.registry()))
         for _ in 0..<66 { _ = press(&session, .character("w")) }
         #expect(session.coordinator.waiting.count == 64)
         #expect(text(session).contains("wait was dropped: 64 actions wait for wait"))
     }
 
-    @Test func `a opens the menu of what the row and the scene offer, and a number or enter chooses`() async {
+    @Test func `the key a opens the menu of what row and scene offer, and a number or Enter chooses`() async {
         var session = await session(Console(registry: sites.registry()))
         #expect(press(&session, .character("a")).isEmpty)
         let menu = text(session)
@@ -65,7 +65,7 @@ import Testing
         #expect(press(&session, .character("a"), .character("9")).isEmpty, "there is no ninth")
     }
 
-    @Test func `the faults of a form are shown in it, though another act ended before`() async throws {
+    @Test func `a form shows its faults, even if another act ended while it waited`() async throws {
         let console = Console(registry: sites.registry())
         var session = await session(console)
         _ = press(&session, .character("w"), .character("e"))

@@ -18,7 +18,7 @@ import Testing
 
 /// A terminal that is given back, and used by nobody afterwards.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TerminalGuardTests {
-    /// A pair of a terminal and whoever displays it.
+    /// A terminal, and the end that displays it.
     private struct Pair {
         let display, terminal: Int32
         /// The path of the terminal.
@@ -62,7 +62,7 @@ import Testing
 
     private static let leaving = Array("\u{1B}[?1049l".utf8)
 
-    @Test func `a frame that is drawn meanwhile comes before the end, and none after it`() async throws {
+    @Test func `a frame drawn while the terminal is given back comes before the end, and none after it`() async throws {
         for _ in 0..<20 {
             let pair = try Pair()
             let shown = Mutex<[UInt8]>([])
@@ -115,7 +115,7 @@ import Testing
         #expect(shown.withLock { $0.suffix(8).elementsEqual(Self.leaving) })
     }
 
-    @Test func `what is opened once the terminal is gone gets nothing that was meant for it`() async throws {
+    @Test func `files opened once the terminal is gone get nothing that was meant for it`() async throws {
         let pair = try Pair()
         let isGone = OneShot<Void>()
         let device = try TerminalDevice(pair.path, messages: STDOUT_FILENO) { event in
@@ -123,7 +123,7 @@ import Testing
         }
         for end in [pair.terminal, pair.display] { close(end) }
         await isGone.wait()
-        // They take the numbers of whatever has been closed.
+        // They reuse the descriptors of whatever has been closed.
         let files = (0..<64).map { _ in
             var name = "/tmp/connector-host-terminal-XXXXXX".utf8CString.map(\.self)
             let file = unsafe mkstemp(&name)
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// In a process of its own, whose output nobody else needs.
-    @Test func `a flood of output does not make more snapshots than its interval allows`() async {
+    @Test func `a flood of output takes no more snapshots than the interval allows`() async {
         await #expect(processExitsWith: .success) {
             let pair = try Pair()
             let hasRead = try pair.follow { _ in }

@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorConsole
 @testable import ConnectorConsoleTerminal
 
-/// The console in a terminal, without one.
+/// The console's session in a terminal, tested without a terminal.
 @Suite
 struct TerminalSessionTests {
     private func session(
@@ -37,7 +37,7 @@ struct TerminalSessionTests {
         keys.flatMap { session.handle(.key($0)) }
     }
 
-    @Test func `the gates fit into 80 columns, with the tree, the states and why`() {
+    @Test func `the gates fit into 80 columns, with the tree, the states and the reasons`() {
         let screen = screen(session())
         #expect(
             screen[0].hasPrefix(" 1 Gates  2 Outbox  3 Dead  4 Events  5 Plugins  6 Config")
@@ -68,11 +68,11 @@ struct TerminalSessionTests {
         #expect(screen.contains { $0.hasSuffix("Waiting events, the last 1 min") }, "\(screen)")
     }
 
-    @Test func `in ASCII nothing beyond it is shown`() {
+    @Test func `in ASCII mode nothing but ASCII is shown`() {
         for line in screen(session(isUnicode: false)) { #expect(line.utf8.allSatisfy { $0 < 0x80 }) }
     }
 
-    @Test func `a wide terminal shows what the row leads to beside it`() {
+    @Test func `a wide terminal shows what the selected row leads to beside the list`() {
         var session = session(width: 200, height: 60)
         _ = press(&session, .down, .down)
         #expect(session.routes == [.gates, .gate("analytics/posthog")])
@@ -99,7 +99,7 @@ struct TerminalSessionTests {
         #expect(press(&session, .character("q")) == [.quit])
     }
 
-    @Test func `a gate is retried at once, and what came of it stands in the last line`() {
+    @Test func `a gate is retried at once, and the last line shows the outcome`() {
         var session = session()
         let act = GateScene.acts(on: Mock.report.gates[2], shared: Mock.report.sharedGates)[0]
         #expect(press(&session, .end, .character("r")) == [.perform(act)])
@@ -108,7 +108,7 @@ struct TerminalSessionTests {
         #expect(screen(session).last == "analytics/posthog is open")
     }
 
-    @Test func `a dead letter is dropped after y alone`() {
+    @Test func `a dead letter is dropped only after y`() {
         var session = session(.dead)
         #expect(press(&session, .character("d")).isEmpty)
         #expect(screen(session).contains { $0.contains("Drop the dead letter m3 of analytics/segment?") })
@@ -123,7 +123,7 @@ struct TerminalSessionTests {
         #expect(act.verb == .drop && act.subject == .letter("m3", connector: "analytics/segment"))
     }
 
-    @Test func `every dead letter is meant by a capital letter alone`() {
+    @Test func `only a capital letter acts on every dead letter`() {
         var session = session(.dead)
         _ = press(&session, .character("P"))
         guard let act = session.coordinator.dialog?.confirmed else {
@@ -142,7 +142,7 @@ struct TerminalSessionTests {
         #expect(screen(session).last == "copied: connector-host outbox explain m3")
     }
 
-    @Test func `cursors and searches are kept for the way back, and otherwise bounded`() {
+    @Test func `cursors and searches are kept for going back, and their number is bounded`() {
         var session = session()
         _ = press(&session, .character("/"), .character("p"), .enter)
         for number in 0..<200 {
@@ -155,7 +155,7 @@ struct TerminalSessionTests {
         #expect(session.searches.count <= TerminalSession.sceneLimit)
     }
 
-    @Test func `a search leaves what it finds, until Escape`() {
+    @Test func `a search shows only what it finds, until Escape`() {
         var session = session()
         _ = press(&session, .character("/"), .character("p"), .character("o"), .character("s"))
         #expect(screen(session).last == "/pos")
@@ -205,7 +205,7 @@ struct TerminalSessionTests {
         #expect(!isOtherAgain)
     }
 
-    @Test func `the last events are kept in sight until somebody goes up`() {
+    @Test func `the latest events stay in view until somebody goes up`() {
         var session = session(.events, height: 10)
         var snapshot = Mock.snapshot()
         snapshot.events = (0..<100).map { .init(connector: "a", name: "n\($0)", time: Mock.now) }
@@ -266,170 +266,4 @@ struct TerminalSessionTests {
         _ = press(&session, end)
         #expect(session.cursor.place == last, "the key leads to the end, too")
     }
-}
-
-/// Forms in a terminal, without one.
-@Suite struct TerminalFormTests {
-    private static let route = Route.operation("track", of: "analytics/segment")
-
-    private func session(_ route: Route = route) -> TerminalSession {
-        TerminalSession(
-            .standard,
-            Mock.snapshot(route),
-            palette: TerminalPalette(isColoured: true, isUnicode: true),
-            at: route,
-            width: 80,
-            height: 24
-        )
-    }
-
-    private func screen(_ session: TerminalSession) -> [String] {
-        let canvas = session.draw()
-        return (0..<canvas.height).map { canvas.text(ofLine: $0) }
-    }
-
-    private func press(_ session: inout TerminalSession, _ keys: TerminalInput.Key...) -> [TerminalSession.Effect] {
-        keys.flatMap { session.handle(.key($0)) }
-    }
-
-    private func write(_ text: String, _ session: inout TerminalSession) {
-        for character in text { _ = press(&session, .character(character)) }
-    }
-
-    @Test func `a form is filled in by keyboard, and enter sends it`() throws {
-        var session = session()
-        #expect(screen(session).contains { $0.hasPrefix("  event *") && $0.contains("what the user did") })
-        #expect(press(&session, .character("e")).isEmpty)
-        #expect(session.editedField?.name == "event.event")
-        // Keys with a meaning elsewhere are letters here.
-        write("Open q?d/", &session)
-        _ = press(&session, .left, .left, .backspace, .end, .tab)
-        write("u1", &session)
-        #expect(screen(session).contains { $0.hasPrefix("  event *") && $0.contains("Open q?/") == false })
-        #expect(screen(session).contains { $0.hasPrefix("> userId") && $0.contains("u1▏") })
-        #expect(screen(session).last?.hasPrefix("enter send   tab next   escape leave") == true)
-        let effects = press(&session, .enter)
-        guard case .perform(let act)? = effects.first else {
-            Issue.record("nothing is called: \(effects)")
-            return
-        }
-        #expect(act.commandLine == "connector-host send analytics/segment track 'event=Open qd/' userId=u1")
-        #expect(session.editedField == nil)
-        #expect(screen(session).last == "send track to analytics/segment …")
-    }
-
-    @Test func `what is wrong is said at its field, and nothing is sent`() {
-        var session = session()
-        _ = press(&session, .character("e"), .backTab)
-        #expect(session.editedField?.name == "event.messageId")
-        #expect(press(&session, .enter).isEmpty)
-        #expect(session.editedField?.name == "event.event")
-        #expect(screen(session).contains { $0.hasPrefix("> event *") && $0.contains("event is missing") })
-        #expect(screen(session).last == "event is missing")
-        _ = press(&session, .tab, .tab, .tab)
-        #expect(session.editedField?.name == "event.properties")
-        write("{", &session)
-        _ = press(&session, .backTab, .backTab, .backTab)
-        write("x", &session)
-        #expect(!screen(session).contains { $0.contains("event is missing") })
-        #expect(press(&session, .enter).isEmpty && session.editedField?.name == "event.properties")
-    }
-
-    @Test func `escape leaves, and what was written stays`() {
-        var session = session()
-        _ = press(&session, .character("e"))
-        write("abc", &session)
-        _ = session.handle(.paste("d\ne"))
-        _ = press(&session, .escape)
-        #expect(session.editedField == nil)
-        #expect(screen(session).contains { $0.hasSuffix("abcd e") })
-        // Enter on the field goes on, and so does a snapshot.
-        _ = session.update(Mock.snapshot(Self.route))
-        #expect(press(&session, .enter).isEmpty && session.editedField?.name == "event.event")
-        #expect(screen(session).contains { $0.contains("abcd e▏") })
-        // Another scene has no form, and escape goes back to it.
-        _ = press(&session, .escape, .escape)
-        _ = session.update(Mock.snapshot(.gate("analytics/segment")))
-        #expect(press(&session, .character("e")).isEmpty && session.editedField == nil)
-    }
-
-    @Test func `what a field has no room for is cut, and the last line says so`() {
-        var session = session()
-        _ = press(&session, .character("e"))
-        _ = session.handle(.paste(String(repeating: "x", count: 6000)))
-        #expect(!session.message.contains("cut"))
-        _ = session.handle(.paste(String(repeating: "x", count: LineEditor.limit)))
-        #expect(screen(session).last == "the text was cut: a field takes \(LineEditor.limit) bytes")
-        _ = press(&session, .backspace)
-        #expect(session.message.isEmpty)
-    }
-
-    @Test func `the answer is shown once it is there`() throws {
-        var session = session()
-        _ = press(&session, .character("e"))
-        write("Seen", &session)
-        guard case .perform(let act)? = press(&session, .enter).first else {
-            Issue.record("nothing is called")
-            return
-        }
-        _ = session.done("stored e1")
-        var snapshot = Mock.snapshot(Self.route)
-        var call = ConsoleCall(act, at: Mock.now)
-        call.end(["id": "e1"], after: .zero)
-        snapshot.calls[Self.route] = call
-        _ = session.update(snapshot)
-        #expect(session.row?.cells.first?.text == "at")
-        #expect(screen(session).contains("Last call".padded(by: 2)))
-    }
-
-    @Test(arguments: [(1, 1), (5, 3), (20, 4), (79, 24), (300, 100)])
-    func `a form fits every size`(_ width: Int, _ height: Int) {
-        var session = session()
-        _ = press(&session, .character("e"))
-        // Wider than the widest screen.
-        write(String(repeating: "wide 漢字 ", count: 40), &session)
-        _ = session.resize(width: width, height: height)
-        for key in [.home, .tab, .enter, .escape, .character("e"), .backTab] as [TerminalInput.Key] {
-            _ = press(&session, key)
-            let canvas = session.draw()
-            #expect(canvas.height == height && canvas.width == width)
-        }
-    }
-
-    @Test func `choices are chosen, not written`() {
-        var draft = FormDraft()
-        let field = FormField("level", label: "level", .choice(["fatal", "error"]), isRequired: false)
-        func text() -> String { draft.texts(of: [field])["level"] ?? "" }
-        for (key, expected) in [
-            (.right, "fatal"), (.character(" "), "error"), (.right, ""), (.left, "error"), (.character("f"), "fatal"),
-            (.character("x"), "fatal"), (.backspace, ""),
-        ] as [(TerminalInput.Key, String)] {
-            let isKnown = draft.handle(key, in: field)
-            #expect(isKnown && text() == expected, "\(key)")
-        }
-        let isWhole = draft.paste("other", into: field)
-        #expect(isWhole && text() == "")
-    }
-
-    @Test func `a line is edited as in a shell`() {
-        var line = LineEditor("one two  ")
-        for (key, expected) in [
-            (.control("w"), "one |"), (.character("x"), "one x|"), (.home, "|one x"), (.delete, "|ne x"),
-            (.right, "n|e x"), (.control("k"), "n|"), (.backspace, "|"), (.backspace, "|"), (.control("d"), "|"),
-            (.left, "|"), (.right, "|"), (.character("é"), "é|"), (.character("👩‍👩‍👧"), "é👩‍👩‍👧|"), (.left, "é|👩‍👩‍👧"),
-            (.control("e"), "é👩‍👩‍👧|"), (.control("u"), "|"), (.control("w"), "|"),
-        ] as [(TerminalInput.Key, String)] {
-            let isKnown = line.handle(key)
-            #expect(isKnown)
-            #expect(line.halves.before + "|" + line.halves.after == expected, "\(key)")
-        }
-        let isKnown = line.handle(.pageUp)
-        #expect(!isKnown)
-        line.insert(String(repeating: "x", count: 2 * LineEditor.limit))
-        #expect(line.text.count == LineEditor.limit && line.cursor == LineEditor.limit)
-    }
-}
-
-extension String {
-    fileprivate func padded(by count: Int) -> String { String(repeating: " ", count: count) + self }
 }

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `the description names every endpoint, and is one`() async throws {
+    @Test func `the description lists every endpoint, and is itself served by one`() async throws {
         let api = ControlAPI(try host())
         let document = try JSONValue(parsing: await api.respond("GET", "/api/v1/openapi.json").body)
         #expect(document == api.document)
@@ -52,7 +52,7 @@ import Testing
         #expect(Set(api.endpoints.map(\.operation)).count == api.endpoints.count)
     }
 
-    @Test func `only clients on this machine may name a file whose code the host is to run`() async throws {
+    @Test func `only clients on this machine may name a file whose code the host runs`() async throws {
         let (remote, local) = (ControlAPI(try host()), ControlAPI(try host(), isLocal: true))
         #expect(remote.endpoints.allSatisfy { !$0.path.hasPrefix("/api/v1/swap") })
         #expect(Set(local.endpoints.map(\.path)).count == local.endpoints.count)
@@ -64,7 +64,7 @@ import Testing
         #expect(String(decoding: relative.body, as: UTF8.self).contains("is not an absolute path"))
     }
 
-    @Test func `the documents are those of the commands`() async throws {
+    @Test func `the API answers the same documents as the commands`() async throws {
         let host = try host()
         let api = ControlAPI(host)
         #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/status").body) == host.report.json)
@@ -81,7 +81,7 @@ import Testing
         #expect(await ControlAPI(try host()).respond("GET", "/livez").status == 200)
     }
 
-    @Test func `what is wrong is told as errors are`() async throws {
+    @Test func `unknown paths and wrong methods are answered with an error document`() async throws {
         let api = ControlAPI(try host())
         let unknown = await api.respond("GET", "/api/v1/statuss")
         #expect(unknown.status == 404)
@@ -95,7 +95,7 @@ import Testing
         #expect(await api.respond("GET", String(repeating: "/", count: 100_000)).body.count < 2000)
     }
 
-    @Test func `a report is read from its document as it was`() async throws {
+    @Test func `a report read back from its document is unchanged`() async throws {
         let report = await
             (try host(
                 #"""
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `the lines of a stream are documents, wherever its parts end`() throws {
+    @Test func `each line of a stream is read as a document, wherever its parts end`() throws {
         var lines = ControlClient.Lines("/api/v1/events")
         var documents: [[JSONValue]] = []
         for part in ["{\"a\"", ": 1}\n{\"a\": 2}\n\n{", "\"a\": ", "3", "}\n"] {
@@ -162,9 +162,10 @@ import Testing
         #expect(documents == [[], [["a": 1], ["a": 2]], [], [], [["a": 3]]])
     }
 
-    @Test func `what an earlier host left is replaced, and what belongs to another is not`() async throws {
+    @Test func `a socket that an earlier host left is replaced, and one that a running host uses is not`() async throws
+    {
         try await withDirectory { root in
-            // Whatever it was.
+            // Whatever kind of file it was.
             #expect(unsafe system("touch '\(root)/control'") == 0)
             let first = try ControlSocket(in: root)
             #expect(mode("\(root)/control").map { $0 & UInt32(S_IFMT) } == UInt32(S_IFSOCK))
@@ -173,7 +174,7 @@ import Testing
             close(first.descriptor)
         }
         try await withDirectory { root in
-            // A socket on which nobody listens any more.
+            // A socket on which nobody listens anymore.
             close(try ControlSocket(in: root).descriptor)
             #expect(mode("\(root)/control") != nil)
             #expect(try await ControlClient(root).get("/livez") == nil)
@@ -184,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `a directory that others may enter is closed to them`() async throws {
+    @Test func `a directory that others may enter is made private`() async throws {
         try await withDirectory { root in
             #expect(unsafe chmod(root, 0o755) == 0)
             close(try ControlSocket(in: root).descriptor)
@@ -192,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a host that breaks the connection off is told from one that does not run`() async throws {
+    @Test func `a host that breaks off the connection is told apart from one that does not run`() async throws {
         try await withDirectory { root in
             let socket = try ControlSocket(in: root)
             let answer = Task { try await ControlClient(root).get("/api/v1/host") }
@@ -203,7 +204,7 @@ import Testing
         }
     }
 
-    // MARK: Clients that do not keep to the rules
+    // MARK: Clients that break the rules
 
     /// Sends bytes, and reads until the server closes the connection.
     private func exchange(_ text: String, in directory: String) async throws -> String {

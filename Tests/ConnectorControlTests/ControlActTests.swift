@@ -20,7 +20,7 @@ import Testing
 /// What can be done to a host through its API, without a socket.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isPresent, "the fixtures are not built for a sanitizer"))
 struct ControlActTests {
-    /// A host of a plugin that does what it is told to, and its API.
+    /// A host with a plugin that does what it is told, and the host's API.
     private func withAPI(
         _ connectors: String = #"[{"name": "a", "plugin": "calls"}]"#,
         plugin: String = "calls",
@@ -42,7 +42,7 @@ struct ControlActTests {
         try #require(try JSONValue(parsing: response.body)["errors"]?[0])
     }
 
-    /// Lets the plugin end a call as soon as it is pending.
+    /// Makes the plugin finish a call as soon as the call is pending.
     private func finish(_ name: String, _ host: ConnectorHost) async throws {
         while (try? await host.gate("a").call("finish", ["name": .string(name), "value": 1])) == nil {
             await Task.yield()
@@ -51,7 +51,7 @@ struct ControlActTests {
 
     // MARK: Plans
 
-    @Test func `a plan that does not fit any more is refused with what has moved, and with the plan as it is now`()
+    @Test func `an outdated plan is refused with what has changed, and with the current plan`()
         async throws
     {
         var template = Array("/tmp/connector-plan-XXXXXX".utf8CString)
@@ -99,7 +99,7 @@ struct ControlActTests {
 
     // MARK: Calls
 
-    @Test func `a call answers the document of the command`() async throws {
+    @Test func `a call answers the same document as the command`() async throws {
         try await withAPI { _, api in
             for arguments in [#"{"value": [1]}"#, #"["value=[1]"]"#, #"["[1]"]"#] {
                 let body = #"{"connector": "a", "operation": "answer", "arguments": \#(arguments)}"#
@@ -112,7 +112,7 @@ struct ControlActTests {
         }
     }
 
-    @Test func `a call that fails tells why, with the status that suits it`() async throws {
+    @Test func `a call that fails says why, with a status that fits`() async throws {
         try await withAPI { host, api in
             func status(_ body: String) async throws -> (Int, String?) {
                 let response = await api.respond(post("/api/v1/calls", body))
@@ -129,7 +129,7 @@ struct ControlActTests {
         }
     }
 
-    @Test func `an error has the status that suits it, and never that of a broken server`() {
+    @Test func `each error has a status that fits, and never that of a broken server`() {
         let expected: [(ConnectorError.Code, Int)] = [
             (.timedOut, 504), (.rateLimited, 429), (.conflict, 409), (.storage, 503), (.unauthorized, 502),
             (.misbehaved, 502), (ConnectorError.Code(rawValue: "whatever"), 502),
@@ -146,7 +146,8 @@ struct ControlActTests {
         ("{\"connector\": \"a\", \"operation\": \"x\", \"arguments\": [1]}", 1, 51),
         ("{\"connector\": \"a\", \"operation\": \"x\", \"timeoutMilliseconds\": 0}", 1, 61),
     ])
-    func `a body that is wrong is refused with the place in it`(_ body: String, _ line: Int, _ column: Int) async throws
+    func `an invalid body is refused with the position of the fault in it`(_ body: String, _ line: Int, _ column: Int)
+        async throws
     {
         try await withAPI { _, api in
             let response = await api.respond(post("/api/v1/calls", body))
@@ -178,9 +179,9 @@ struct ControlActTests {
     }
 
     @Test(arguments: ["text/event-stream", "application/jsonl"])
-    func `a call tells its progress, one after the other`(_ accept: String) async throws {
+    func `a streamed call tells its progress, then its result`(_ accept: String) async throws {
         try await withAPI { host, api in
-            // Calls are known by name to every gate of the plugin.
+            // Every gate of the plugin knows the calls by name.
             let name = "api \(accept)"
             let body = #"{"connector": "a", "operation": "begin", "arguments": ["\#(name)"]}"#
             let response = await api.respond(post("/api/v1/calls", body, accept: accept))
@@ -204,14 +205,14 @@ struct ControlActTests {
         }
     }
 
-    /// Waits until so many cancellations came to the gate: a caller does not wait until the plugin knows.
+    /// Waits until the gate has received a number of cancellations: a caller does not wait until the plugin knows.
     private func cancellations(_ host: ConnectorHost, reach count: Int64) async throws {
         var cancels: Int64
         repeat { cancels = try await host.gate("a").call("counts")["cancels"]?.integer ?? 0 } while cancels < count
         #expect(cancels == count)
     }
 
-    @Test func `a client that does not wait for the answer cancels the call`() async throws {
+    @Test func `a client that leaves before the answer cancels the call`() async throws {
         try await withAPI { host, api in
             let request = post("/api/v1/calls", #"{"connector": "a", "operation": "begin", "arguments": ["api-left"]}"#)
             let asking = Task { await api.respond(request) }
@@ -238,7 +239,7 @@ struct ControlActTests {
 
     // MARK: Gates
 
-    @Test func `gates are closed, opened and retried, and the report tells`() async throws {
+    @Test func `gates are closed, opened and retried, and the report shows their state`() async throws {
         try await withAPI { host, api in
             func state(_ act: String) async throws -> String? {
                 let response = await api.respond(post("/api/v1/gates/\(act)", #"{"connector": "a"}"#))
@@ -255,7 +256,7 @@ struct ControlActTests {
 
     // MARK: Events and the outbox
 
-    @Test func `the events of plugins are told until there were enough`() async throws {
+    @Test func `plugins' events are streamed until the requested count is reached`() async throws {
         try await withAPI { host, api in
             #expect(await api.respond("GET", "/api/v1/events?connector=b").status == 404)
             #expect(await api.respond("GET", "/api/v1/events?count=0").status == 400)
@@ -295,7 +296,7 @@ struct ControlActTests {
         }
     }
 
-    @Test func `what waits and what is dead is shown, replayed and dropped`() async throws {
+    @Test func `waiting events and dead letters are listed, replayed and dropped`() async throws {
         let connectors = #"[{"name": "a", "plugin": "deliveries"}]"#
         try await withAPI(connectors, plugin: "deliveries") { host, api in
             #expect(try JSONValue(parsing: await api.respond("GET", "/api/v1/outbox").body)["outboxes"] == [])
@@ -364,7 +365,7 @@ struct ControlActTests {
 
     // MARK: The description
 
-    @Test func `what acts is told apart from what reads`() async throws {
+    @Test func `endpoints that act are told apart from endpoints that read`() async throws {
         try await withAPI { _, api in
             for endpoint in api.endpoints {
                 // Plans show values of `config`, and run the commands of secrets.

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ConnectorHTTPServer
 
-/// One connection, on a clock and a network of the test's own.
+/// One connection, on a clock and a network that the test controls.
 @Suite(.timeLimit(.minutes(2))) struct HTTPConnectionTests {
-    /// The socket's side: counts what is asked for, and keeps what is written until it is let go.
+    /// The socket's side: counts reads, and holds back writes until they are let go.
     private final class Wire: ChannelOutboundHandler, Sendable {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -24,7 +24,7 @@ import Testing
 
         private let state = Mutex(State())
 
-        /// How often bytes were asked for.
+        /// How often the connection asked for bytes.
         var reads: Int { state.withLock(\.reads) }
         /// How many writes wait.
         var heldCount: Int { state.withLock(\.held.count) }
@@ -83,7 +83,9 @@ import Testing
         return text
     }
 
-    @Test func `a client that takes no answer is asked for nothing, and one request of it is answered`() async throws {
+    @Test func `a client that takes no answer is read no further, and only one of its requests is answered`()
+        async throws
+    {
         let admitted = Mutex<[String]>([])
         let (channel, wire, _) = try await open(ServerLimits()) { request in
             admitted.withLock { $0.append(request.target) }
@@ -98,7 +100,7 @@ import Testing
         #expect(wire.reads == before && wire.heldCount == 1)
         wire.letGo()
         await channel.testingEventLoop.run()
-        #expect(admitted.withLock(\.count) == ServerLimits().burst, "others have their turn, too")
+        #expect(admitted.withLock(\.count) == ServerLimits().burst, "other connections have their turn, too")
         for _ in 0..<20 { await channel.testingEventLoop.advanceTime(by: .milliseconds(1)) }
         let answers = try await written(channel)
         #expect(admitted.withLock(\.count) == 20)
@@ -108,7 +110,7 @@ import Testing
         try await channel.close().get()
     }
 
-    @Test func `bytes that come although none were asked for end the connection`() async throws {
+    @Test func `bytes that arrive although none were asked for end the connection`() async throws {
         let limits = ServerLimits()
         let (channel, wire, shared) = try await open(limits)
         wire.hold()
@@ -119,7 +121,7 @@ import Testing
         #expect(shared.table.count == 0)
     }
 
-    @Test func `after a refusal nothing more is looked at`() async throws {
+    @Test func `after a refusal the server looks at no further request`() async throws {
         let admitted = Mutex(0)
         let (channel, _, _) = try await open(ServerLimits()) { _ in
             admitted.withLock { $0 += 1 }
@@ -136,7 +138,7 @@ import Testing
         #expect(admitted.withLock(\.self) == 1)
     }
 
-    @Test func `what breaks the rules is told, and ends the connection`() async throws {
+    @Test func `a request that breaks the rules is answered with the reason, and ends the connection`() async throws {
         let (channel, _, _) = try await open()
         try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"))
         let answer = try await written(channel)
@@ -145,7 +147,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func `a body is not read for an answer that needs none, and not beyond its limit`() async throws {
+    @Test func `a body is read neither for an answer that does not need it, nor beyond its limit`() async throws {
         let (channel, _, _) = try await open(ServerLimits()) { _ in .answer(ServerResponse(status: 403)) }
         try await channel.writeInbound(request("/", "Content-Length: 1000000\r\n"))
         #expect(try await written(channel).contains("Connection: close\r\n"))
@@ -155,7 +157,7 @@ import Testing
         let (announced, _, _) = try await open(ServerLimits(), limited)
         try await announced.writeInbound(request("/", "Content-Length: 4\r\nExpect: 100-continue\r\n"))
         let refused = try await written(announced)
-        #expect(refused.hasPrefix("HTTP/1.1 413 ") && !refused.contains("100"), "it is not told to go on")
+        #expect(refused.hasPrefix("HTTP/1.1 413 ") && !refused.contains("100"), "it is not told to continue")
         let (chunked, _, _) = try await open(ServerLimits(), limited)
         try await chunked.writeInbound(request("/", "Transfer-Encoding: chunked\r\n", body: "2\r\nab\r\n2\r\ncd\r\n"))
         #expect(try await written(chunked).hasPrefix("HTTP/1.1 413 "))
@@ -176,7 +178,7 @@ import Testing
         try await channel.close().get()
     }
 
-    @Test func `a client of HTTP 1 0 has one answer, and the connection ends`() async throws {
+    @Test func `an HTTP 1 0 client gets one answer, and the connection ends`() async throws {
         let (channel, _, _) = try await open()
         try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))
         await channel.testingEventLoop.run()
@@ -188,7 +190,7 @@ import Testing
 
     private static let patience = TimeAmount.seconds(10)
 
-    @Test func `a client that sends no whole request is let go, however often it sends a part`() async throws {
+    @Test func `a client that sends no whole request is disconnected, however often it sends a part`() async throws {
         let (channel, _, _) = try await open()
         await channel.testingEventLoop.advanceTime(by: .seconds(9))
         try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\nHo"))
@@ -197,7 +199,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func `a client that does not take an answer is let go`() async throws {
+    @Test func `a client that does not take its answer is disconnected`() async throws {
         let (channel, wire, _) = try await open()
         wire.hold()
         try await channel.writeInbound(request("/"))
@@ -218,7 +220,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func `the host may take its time, and the end of the connection cancels what it does`() async throws {
+    @Test func `the host may take any time to answer, and the end of the connection cancels its work`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (cancelled, cancel) = AsyncStream.makeStream(of: Void.self)
         let (channel, _, shared) = try await open(ServerLimits()) { _ in
@@ -271,7 +273,7 @@ import Testing
         return text
     }
 
-    @Test func `a stream comes in chunks, and another request may follow it`() async throws {
+    @Test func `a stream is sent in chunks, and another request may follow it`() async throws {
         let (channel, _, _) = try await open(ServerLimits(), Self.streaming)
         for _ in 0..<2 {
             try await channel.writeInbound(request("/"))
@@ -282,7 +284,7 @@ import Testing
         try await channel.close().get()
     }
 
-    @Test func `HEAD has the header of a stream, and no body`() async throws {
+    @Test func `HEAD answers with a stream's header, and without a body`() async throws {
         let (channel, _, _) = try await open(ServerLimits(), Self.streaming)
         try await channel.writeInbound(ByteBuffer(string: "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"))
         let answer = try await written(channel, until: "\r\n\r\n")
@@ -293,7 +295,7 @@ import Testing
         try await channel.close().get()
     }
 
-    @Test func `a client of HTTP 1 0 knows no chunks`() async throws {
+    @Test func `a stream to an HTTP 1 0 client is not chunked`() async throws {
         let (channel, _, _) = try await open(ServerLimits(), Self.streaming)
         try await channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))
         let answer = try await written(channel, until: "more")

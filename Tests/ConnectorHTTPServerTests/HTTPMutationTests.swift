@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorHTTPServer
 
 /// Requests that are damaged, split and sent one after the other: none traps, each connection is answered or ends, and the next
-/// right request is served.
+/// valid request is served.
 @Suite(.timeLimit(.minutes(10))) struct HTTPMutationTests {
     private static let samples = [
         "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -20,7 +20,7 @@ import Testing
         "POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
     ]
 
-    @Test func `a damaged request is read in the same way, however its bytes arrive`() {
+    @Test func `a damaged request is read the same way however its bytes arrive`() {
         for round in 0..<fuzzRounds * 5 {
             var random = SeededGenerator(seed: fuzzSeed &+ UInt64(round))
             let bytes = random.requests(Self.samples)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a server answers damaged requests or ends the connection, and serves the next right one`() async throws
+    @Test func `a server answers damaged requests or ends the connection, and serves the next valid one`() async throws
     {
         var limits = ServerLimits()
         limits.connections = 16

@@ -12,7 +12,7 @@ import Testing
     /// Why a caller stops reading.
     private struct Refusal: Error {}
 
-    /// Begins a stream, and goes on as a test says.
+    /// Begins a stream, and continues as the test says.
     private static func stream(
         _ rest: @escaping @Sendable () async throws -> Void
     ) -> @Sendable (ServerRequest) -> RequestAdmission {
@@ -39,7 +39,7 @@ import Testing
         for await _ in AsyncStream<Void>.makeStream().stream {}
     }
 
-    @Test func `a stream that its server breaks off has ended`() async throws {
+    @Test func `a stream that its server breaks off ends without an error`() async throws {
         try await serving(ServerLimits(), Self.stream { throw Refusal() }) { _, port in
             var read: [UInt8] = []
             let (status, body) = try await LocalClient(.port(port)).exchange(ServerRequest("GET", "/")) { bytes in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what the reader of a stream throws ends the request and is thrown`() async throws {
+    @Test func `an error that the reader of a stream throws ends the request and is rethrown`() async throws {
         try await serving(ServerLimits(), Self.stream(Self.forever)) { _, port in
             await #expect(throws: Refusal.self) {
                 try await LocalClient(.port(port)).exchange(ServerRequest("GET", "/")) { _ in throw Refusal() }

@@ -65,11 +65,11 @@ import Testing
         "Authorization: Bearer a\r\nauthorization: Bearer b\r\n", "Cookie: a=b\r\nCookie: c=d\r\n",
         "Origin: a\r\nOrigin: b\r\n", "Sec-Fetch-Site: a\r\nsec-fetch-site: b\r\n", "X\u{2028}: y\r\n",
     ])
-    func `fields that two readers could read in two ways are refused`(fields: String) {
+    func `fields that two parsers could read in two ways are refused`(fields: String) {
         #expect(status(fields) == 400)
     }
 
-    @Test func `a request names its host once, and it is one`() {
+    @Test func `a request must name one valid host, once`() {
         #expect(status("", host: "") == 400)
         #expect(status("", version: "1.0", host: "") == nil)
         for host in ["a b", "a,b", "a/b", "a@b", "a\tb", "http://a"] {
@@ -80,10 +80,10 @@ import Testing
         }
     }
 
-    @Test func `what is not known has a status of its own`() {
+    @Test func `unsupported encodings, expectations and versions have statuses of their own`() {
         #expect(status("Transfer-Encoding: gzip, chunked\r\n") == 501)
         #expect(status("Transfer-Encoding: identity\r\n") == 501)
-        #expect(status("Transfer-Encoding: chun\u{212A}ed\r\n") == 501, "not every k is one of ASCII")
+        #expect(status("Transfer-Encoding: chun\u{212A}ed\r\n") == 501, "not every k is ASCII")
         #expect(status("Transfer-Encoding: CHUNKED\r\n") == nil)
         #expect(status("Expect: 200-ok\r\n") == 417)
         #expect(status("Expect: 100-Continue\r\n") == nil)
@@ -98,7 +98,7 @@ import Testing
         "GET / http/1.1", "GET / HTTP/11", "(GET) / HTTP/1.1", "GET\t/\tHTTP/1.1", "GET / / HTTP/1.1",
         String(repeating: "G", count: 33) + " / HTTP/1.1",
     ])
-    func `a first line that is none is refused`(line: String) {
+    func `a malformed request line is refused`(line: String) {
         #expect(read("\(line)\r\nHost: a\r\n\r\n").1 == 400)
     }
 
@@ -106,7 +106,7 @@ import Testing
         ("http://a/b?c", "/b?c"), ("HTTPS://A", "/"), ("http://a?b", "/?b"), ("http://a//b", "//b"),
         ("/http://b", "/http://b"), ("ftp://b/", "ftp://b/"), ("*", "*"),
     ])
-    func `a target that is a URL of the server is its path and query`(target: String, path: String) {
+    func `a target that is a URL of the server is reduced to its path and query`(target: String, path: String) {
         let (events, status) = read("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(events == ["GET \(path)", "."] && status == nil)
     }
@@ -121,7 +121,7 @@ import Testing
         ";\r\n",
         "1;a\rb\r\n", "1;\u{0}\r\n", "0\r\n X: y\r\n", "0\r\nX\r\n",
     ])
-    func `chunks that are none are refused`(chunks: String) {
+    func `malformed chunks are refused`(chunks: String) {
         #expect(read("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)").1 == 400)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ConnectorHTTPServer
 
-/// A server on a free port of 127.0.0.1, which lives for as long as a body runs.
+/// Serves on a free port of 127.0.0.1 for as long as a body runs.
 func serving(
     _ limits: ServerLimits = ServerLimits(),
     answersHalfClosed: Bool = false,
@@ -37,7 +37,7 @@ func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
     }
 }
 
-/// Makes one right request.
+/// Makes one valid request.
 ///
 /// - Returns: The answer.
 func ask(_ port: Int, _ target: String = "/livez") async throws -> String {

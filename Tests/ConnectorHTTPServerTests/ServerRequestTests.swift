@@ -17,7 +17,7 @@ import Testing
         #expect(request.query == query)
     }
 
-    @Test func `the media type has no parameters and is in lower case`() {
+    @Test func `the media type is lower-cased and stripped of its parameters`() {
         #expect(
             ServerRequest("POST", "/", ["content-type": "Application/JSON; charset=utf-8"]).mediaType
                 == "application/json"
@@ -34,6 +34,6 @@ import Testing
         var request = ServerRequest("GET", "/", ["Accept": "close", "Connection": option])
         #expect(request.keepsConnection == keeps)
         request.isOld = true
-        #expect(!request.keepsConnection, "one of HTTP/1.0 is")
+        #expect(!request.keepsConnection, "a request of HTTP/1.0 always is")
     }
 }

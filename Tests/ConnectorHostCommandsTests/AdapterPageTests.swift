@@ -11,7 +11,7 @@ import Testing
         "rollbar", "victoriametrics",
     ]
 
-    /// What the recordings were made with, where it is not what `test` makes of the manifest.
+    /// The configurations of the recordings, where they are not what `test` makes of the manifest.
     static let configurations = [
         "clickhouse": #"{ "table": "events", "password": "key" }"#,
         "datasette": #"{ "database": "demo", "token": "key" }"#,
@@ -21,7 +21,8 @@ import Testing
         "victoriametrics": #"{ "job": "shop" }"#,
     ]
 
-    @Test func `every page is of an adapter, has what its manifest says, and is named where adapters are`() async throws
+    @Test func `every adapter has a page that agrees with its manifest and is linked from the configuration page`()
+        async throws
     {
         let root = FixturePlugins.root
         let pages = Self.adapters.map { "'docs/adapters/\($0).md'" }.joined(separator: " ")
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: adapters)
-    func `a recording is what is recorded today, and its adapter keeps it`(_ name: String) async throws {
+    func `a recording equals what is recorded today, and its adapter conforms to it`(_ name: String) async throws {
         let root = FixturePlugins.root
         let workspace = try Workspace()
         let again =
@@ -62,7 +63,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.error)")
     }
 
-    @Test func `an adapter is at most 200 lines beside its manifest`() {
+    @Test func `an adapter is at most 200 lines besides its manifest`() {
         for name in Self.adapters {
             let lines = "cd '\(FixturePlugins.root)' && test $(cat Plugins/\(name)/Sources/*.swift | wc -l) -le 200"
             #expect(shell(lines) == 0, "\(name)")

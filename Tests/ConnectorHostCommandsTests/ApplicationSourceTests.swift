@@ -5,7 +5,7 @@ import Testing
 
 /// What another package may write against the libraries, as its compiler sees it: tests of this package see more.
 @Suite struct ApplicationSourceTests {
-    /// The diagnostics of a source file that is not part of this package, one to a line.
+    /// The diagnostics of a source file that is not part of this package, one per line.
     private func diagnostics(of source: String) throws -> [String] {
         let workspace = try Workspace()
         try workspace.write(source, to: "Application.swift")
@@ -41,7 +41,7 @@ import Testing
         #expect(try diagnostics(of: source).filter { $0.contains("error: ") } == [])
     }
 
-    @Test func `an application makes acts of the console, and asks for the time`() throws {
+    @Test func `an application can make console acts and ask for the time`() throws {
         let source = """
             import ConnectorConsole
             import ConnectorManifest
@@ -76,7 +76,7 @@ import Testing
         #expect(try diagnostics(of: source) == [])
     }
 
-    @Test func `earlier names of types work, and say what they are called now`() throws {
+    @Test func `earlier names of types still compile, and warn with their new names`() throws {
         let source = """
             import ConnectorKit
             import ConnectorSimulator

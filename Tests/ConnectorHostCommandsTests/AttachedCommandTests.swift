@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// Commands that let the host do what they are asked for, which runs on the same file.
+/// Commands that have the host on the same file do what they are asked for.
 @Suite(.timeLimit(.minutes(5))) struct AttachedCommandTests {
     /// A plugin that rings when it is called.
     private static let bell = """
@@ -65,7 +65,7 @@ import Testing
         #expect(try await host.finish().status == 0)
     }
 
-    @Test func `a console opens no gate a second time, unless it is told to`() async throws {
+    @Test func `a console does not open a running host's gates a second time, unless it is told to`() async throws {
         let (workspace, host) = try await started()
         let web = try await workspace.program.run("console", "--web", "127.0.0.1:0")
         #expect(web.status == 1 && web.output.isEmpty)
@@ -95,7 +95,7 @@ import Testing
             let alone = try await workspace.program.start(["call", "--no-attach"] + arguments).finish()
             #expect(asked.output == alone.output && asked.error == alone.error && asked.status == alone.status)
         }
-        // A call that pends in the host is seen by the next command.
+        // The next command sees a call that is pending in the host.
         let child = try workspace.program.start(["call", "gate", "begin", "n", "--json"])
         while try await workspace.program.run("call", "--attach", "gate", "progress", "n", "1").status != 0 {}
         #expect(try await workspace.program.run("call", "gate", "finish", "n", "7").status == 0)
@@ -110,7 +110,7 @@ import Testing
         #expect(try await workspace.program.run("call", "gate", "answer", "1", "--attach", "--simulate").status == 1)
     }
 
-    @Test func `a file that has become invalid is no reason not to find the host, which says why it runs another`()
+    @Test func `a host is found even if its file has become invalid, and says why it runs an earlier one`()
         async throws
     {
         let (workspace, host) = try await started()
@@ -125,7 +125,7 @@ import Testing
         #expect(status.output.contains("the file is not what runs: "))
         #expect(status.output.contains("soon"))
         #expect(status.output.contains("2 of 2 gates open, reported by process"))
-        // Cut off, or with a comma too many: the directory is still told from what can be read.
+        // Cut off, or with a comma too many: what can be read still tells the state directory.
         for damaged in [
             #"{"version": 1, "state": "state", "connectors": [{"na"#, #"{"plugins": [],, "state": "state"}"#,
         ] {
@@ -134,7 +134,7 @@ import Testing
             let status = try await workspace.program.run("status")
             #expect(status.output.contains("the file is not what runs: "), "\(status.error)")
         }
-        // Not from nothing, which is then said.
+        // An empty file does not tell it, and the error says so.
         try workspace.write("", to: "connectors.json")
         let missing = try await workspace.program.run("status", "--attach")
         #expect(missing.status == 1 && missing.error.contains("no host runs on connectors.json"), "\(missing)")
@@ -155,10 +155,12 @@ import Testing
         try await end(host)
     }
 
-    @Test func `the host's events are watched until there were enough, an interrupt, or its end`() async throws {
+    @Test func `watch shows the host's events until there are enough, an interrupt comes, or the host ends`()
+        async throws
+    {
         let (workspace, host) = try await started()
         let program = workspace.program
-        /// Rings until what watches has ended.
+        /// Rings until the child that watches has ended.
         func ringing(_ child: Child) async throws -> Program.Result {
             let ringing = Task { while !Task.isCancelled { _ = try await program.run("call", "door", "ring") } }
             defer { ringing.cancel() }
@@ -186,10 +188,10 @@ import Testing
         #expect(ended.status == 1 && ended.error.contains("has ended"))
     }
 
-    @Test func `the operations are those of the host`() async throws {
+    @Test func `operations prints the same with a host as without one`() async throws {
         let (workspace, host) = try await started()
         for arguments in [[], ["--json"], ["door"], ["nothing"]] {
-            let asked = try await workspace.program.start(["operations"] + arguments).finish()
+            let asked = try await workspace.program.start(["operations", "--attach"] + arguments).finish()
             let alone = try await workspace.program.start(["operations", "--no-attach"] + arguments).finish()
             #expect(asked.output == alone.output && asked.error == alone.error && asked.status == alone.status)
         }
@@ -197,7 +199,7 @@ import Testing
         #expect(try await workspace.program.run("operations", "--attach").status == 1)
     }
 
-    @Test func `the outbox is that of the host`() async throws {
+    @Test func `outbox commands print the same with a host as without one, and act on its outbox`() async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .refuses }
         try bench.workspace.write(["m1", "m2", "m3"].map { OutboxWorkspace.line($0) }.joined(), to: "events.jsonl")
@@ -224,7 +226,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `the outbox of a simulated host is in that host alone, and asked with --simulate`() async throws {
+    @Test func `a simulated host has an outbox of its own, which is reached with --simulate`() async throws {
         let bench = try await OutboxWorkspace()
         let missing = try await bench.program.run("outbox", "list", "--simulate")
         #expect(missing.status == 1 && missing.error.contains("no simulated host runs"), "\(missing)")

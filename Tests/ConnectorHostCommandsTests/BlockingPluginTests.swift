@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-/// The program ends whatever function of a plugin never returns, and says which one.
+/// The program ends even if a function of a plugin never returns, and names the function.
 @Suite(.timeLimit(.minutes(5))) struct BlockingPluginTests {
     private func program(_ plugin: String, _ config: JSONObject = [:]) throws -> Program {
         let workspace = try Workspace()
@@ -62,7 +62,9 @@ import Testing
     }
 
     @Test(arguments: ["hold", "begin"])
-    func `an operation that blocks ends at the timeout, and so does the program`(_ operation: String) async throws {
+    func `a call of an operation that blocks ends at its timeout, and so does the program`(_ operation: String)
+        async throws
+    {
         let workspace = try Workspace()
         try workspace.configure([
             ["name": "bad", "plugin": .string(FixturePlugins.contract("blocks")), "timeout": "300ms", "probe": "off"]
@@ -83,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["hold", "begin", "linger"])
-    func `a call whose function does not return names it, and the program waits for no gate`(
+    func `a call names the function that does not return, and the program waits for no gate`(
         _ operation: String
     ) async throws {
         let program = try patient(FixturePlugins.contract("blocks"))
@@ -102,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `the first signal says what the program waits for, and the second one ends it`(
+    func `after one signal the program says what it waits for, and a second one ends it`(
         _ signal: Int32
     ) async throws {
         let program = try patient(FixturePlugins.misbehaving("blocks-in-life"), ["where": "close"])

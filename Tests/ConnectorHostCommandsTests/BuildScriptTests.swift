@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: [
         "echo 2 > Sources/A/a.swift", "echo 1 > Sources/A/new.swift", "rm Sources/A/a.swift",
-        // Copies that keep an old time.
+        // A copy that keeps an old modification time.
         "touch -d '2001-01-01' Sources/A/a.swift",
         "echo 2 > new && touch -d '2001-01-01' new && mv new Sources/A/a.swift",
         "echo 2 > Plugins/x/x.connector.json", "echo 2 > Plugins/x/Sources/x.swift", "echo 2 > Package.swift",
@@ -67,13 +67,13 @@ import Testing
     }
 
     @Test(arguments: ["touch Package.resolved", "touch Plugins/x/libx.so", "mkdir Tests/Others"])
-    func `what no product is made from is no change`(change: String) throws {
+    func `a file that no product is made from does not count as a change`(change: String) throws {
         #expect(try build() == 1)
         #expect(run(change) == 0)
         #expect(try build() == 1)
     }
 
-    @Test func `other options are built, and a build that failed is tried again`() throws {
+    @Test func `other options trigger a build, and a build that failed is tried again`() throws {
         #expect(try build() == 1 && build("-c debug -v") == 2)
         #expect(run("touch broken && echo 2 > Sources/A/a.swift") == 0)
         #expect(try build("-c debug -v", status: 1) == 3)

@@ -43,14 +43,14 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func `arguments that do not fit are told with the signature`(words: [String], complaint: String) async throws {
+    func `arguments that do not fit are refused with the signature`(words: [String], complaint: String) async throws {
         let result = try await workspace().program.start(["call", "tools/calculator"] + words).finish()
         #expect(result.status == 1)
         #expect(result.output == "")
         #expect(result.error.contains(complaint))
     }
 
-    @Test func `for programs the answer or the error is one document`() async throws {
+    @Test func `with --json the answer or the error is one document`() async throws {
         let program = try workspace().program
         let answer = try await program.run("call", "tools/calculator", "add", "1", "2", "--json")
         #expect(answer.status == 0)
@@ -64,7 +64,7 @@ import Testing
         #expect(try JSONValue(parsing: failure.output)["errors"]?[0]?["message"] == "division by zero")
     }
 
-    @Test func `an answer is the same text in every locale for a program, and the same JSON on a terminal`()
+    @Test func `without a UTF-8 locale an answer stays UTF-8 for a program, and is escaped JSON on a terminal`()
         async throws
     {
         var program = try workspace().program
@@ -83,7 +83,7 @@ import Testing
         #expect(result.output.contains("42"))
     }
 
-    @Test func `a gate that does not open is told with the reason`() async throws {
+    @Test func `a call of a gate that does not open fails with the reason`() async throws {
         let workspace = try Workspace()
         try workspace.configure([["name": "tool", "plugin": .string(FixturePlugins.broken("symbol-absent"))]])
         let result = try await workspace.program.run("call", "tool", "go", "--json")
@@ -101,7 +101,9 @@ import Testing
     ]
 
     @Test(arguments: remedies)
-    func `what to do about a failed call is about the call`(status: Int, remedy: String?) async throws {
+    func `the remedy of a failed call concerns the call, not the configuration`(status: Int, remedy: String?)
+        async throws
+    {
         let workspace = try Workspace()
         try workspace.configure([["name": "calls", "plugin": .string(FixturePlugins.contract("calls"))]])
         let result = try await workspace.program.run("call", "calls", "refuse", "\(status)")

@@ -4,7 +4,7 @@
 import ConnectorManifest
 import Testing
 
-/// What the commands say of a configuration that is wrong.
+/// What the commands say about an invalid configuration.
 @Suite struct ConfigurationFaultTests {
     private static let faulty = """
         {
@@ -17,7 +17,9 @@ import Testing
         """
 
     @Test(arguments: ["status", "validate"])
-    func `every fault is told on standard error, with its place, and the status is 2`(command: String) async throws {
+    func `every fault is reported on standard error with its position, and the status is 2`(command: String)
+        async throws
+    {
         let workspace = try Workspace()
         try workspace.write(Self.faulty, to: "connectors.json")
         let result = try await workspace.program.run(command)
@@ -30,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["status", "validate"])
-    func `for programs the faults are one document on standard output`(command: String) async throws {
+    func `with --json the faults are one document on standard output`(command: String) async throws {
         let workspace = try Workspace()
         try workspace.write(Self.faulty, to: "connectors.json")
         let result = try await workspace.program.run(command, "--json")
@@ -45,7 +47,7 @@ import Testing
         #expect(errors.first?["file"] == "connectors.json")
     }
 
-    @Test func `a file that is not there, or no JSON, is an invalid configuration`() async throws {
+    @Test func `a file that is missing, or not JSON, is an invalid configuration`() async throws {
         let workspace = try Workspace()
         let absent = try await workspace.program.run("status")
         #expect(absent.status == 2)
@@ -57,7 +59,7 @@ import Testing
         #expect(broken.error.contains("[syntax]"))
     }
 
-    @Test func `for a plugin that would not load, every reason is told, and the status is 1`() async throws {
+    @Test func `every reason why a plugin would not load is reported, and the status is 1`() async throws {
         let workspace = try Workspace()
         try workspace.configure([
             ["name": "calculator", "plugin": .string(FixturePlugins.good("sync"))],
@@ -76,7 +78,7 @@ import Testing
     @Test(arguments: [
         "symbol-absent", "missing-dependency", "missing-symbol", "signature-mismatch", "garbage-manifest",
     ])
-    func `validate says of a plugin what inspect says`(fixture: String) async throws {
+    func `validate says the same about a plugin as inspect`(fixture: String) async throws {
         let workspace = try Workspace()
         let plugin = FixturePlugins.broken(fixture)
         try workspace.configure([["name": "broken", "plugin": .string(plugin)]])
@@ -87,7 +89,8 @@ import Testing
         #expect(!messages.isEmpty)
     }
 
-    @Test func `a file with faults and one without are answered by documents of one form`() async throws {
+    @Test func `validate answers a document of the same form for a file with faults and for one without`() async throws
+    {
         let workspace = try Workspace()
         try workspace.write(Self.faulty, to: "connectors.json")
         let faulty = try await workspace.program.run("validate", "--json")
@@ -98,7 +101,7 @@ import Testing
         #expect(try JSONValue(parsing: try await workspace.program.run("validate", "--json").output)["valid"] == true)
     }
 
-    @Test func `more faults than anybody reads are counted`() async throws {
+    @Test func `faults beyond a limit are only counted`() async throws {
         let workspace = try Workspace()
         try workspace.configure(.array((0..<300).map { ["name": .string("a\($0)"), "plugin": "none"] }))
         let text = try await workspace.program.run("validate")
@@ -117,7 +120,7 @@ import Testing
         #expect(try await workspace.program.run("plugins").status == 0)
     }
 
-    @Test func `a fault in an included file has its place there`() async throws {
+    @Test func `a fault in an included file has its position in that file`() async throws {
         let workspace = try Workspace()
         try workspace.write(#"{"version": 1, "include": ["teams/search.json"]}"#, to: "connectors.json")
         try workspace.write(Self.faulty, to: "teams/search.json")

@@ -15,7 +15,7 @@ import Testing
         var config: JSONObject = [:]
     }
 
-    /// Those that break a rule whatever their configuration is; `breaks` breaks all others, as its configuration says.
+    /// Plugins that break a rule whatever their configuration is; `breaks` breaks any other rule that its configuration names.
     private static let mutants: [String: Mutant] = {
         let trusting = Mutant(image: FixturePlugins.misbehaving("trusts-its-configuration"))
         let constructing = Mutant(image: FixturePlugins.misbehaving("works-in-constructor"))
@@ -44,7 +44,7 @@ import Testing
         return mutants
     }()
 
-    /// What the vendor answers to the plugins that ask one, and what a call returned when that was recorded.
+    /// What the vendor answers to the plugins that have one, and what a call returned when it was recorded.
     private static let answers = """
         {
             "version": 1, "answers": [{"path": "/*", "json": {}}],
@@ -53,7 +53,7 @@ import Testing
         """
 
     @Test(arguments: PluginConformance.Rule.all.map(\.id))
-    func `a rule catches the plugin that breaks it, and names the command that does so again`(_ rule: String)
+    func `a rule catches a plugin that breaks it, and names the command that repeats the check`(_ rule: String)
         async throws
     {
         let mutant =

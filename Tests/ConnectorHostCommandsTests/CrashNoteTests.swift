@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["abort", "syscall"])
-    func `a status that finds the file faulty leaves the note to the next one`(_ operation: String) async throws {
+    func `a status that finds the file faulty leaves the note for the next one`(_ operation: String) async throws {
         let program = try program("ends-the-process")
         let workspace = try #require(program.workspace)
         _ = try await program.run("call", "bad", operation)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a crash while a status opens its gates is left to the next one`(_ isSecond: Bool) async throws {
+    func `a crash while a status opens its gates is left for the next one`(_ isSecond: Bool) async throws {
         let program = try program("ends-the-process")
         let workspace = try #require(program.workspace)
         try workspace.configure([
@@ -109,7 +109,7 @@ import Testing
         #expect(document["version"] == 1)
     }
 
-    @Test func `the note tells the calls that led to the end, each by its file`() async throws {
+    @Test func `the note lists the frames that led to the end, each with its file`() async throws {
         let program = try program("ends-the-process")
         _ = try await program.run("call", "bad", "write")
         let document = try JSONValue(parsing: try await program.run("status", "--json").output)
@@ -188,16 +188,15 @@ import Testing
         #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
-    @Test(arguments: ["syscall"])
-    func `after a command that nothing in it saw end, the next one says so, once`(_ operation: String) async throws {
+    @Test func `a command that ended unseen is reported by the next one, once`() async throws {
         let program = try program("ends-the-process")
-        let result = try await program.run("call", "bad", operation)
+        let result = try await program.run("call", "bad", "syscall")
         #expect(result.output.isEmpty)
         let next = try await program.run("status")
         #expect(next.lines.first?.hasPrefix("previously, the command call (process ") == true, "\(next.output)")
         #expect(next.lines.first?.contains("ended without a report: a plugin called _exit") == true)
         #expect(try await program.run("status").output.contains("previously, ") == false)
-        _ = try await program.run("call", "bad", operation)
+        _ = try await program.run("call", "bad", "syscall")
         let call = try await program.run("call", "bad", "fork")
         #expect(call.error.contains("connector-host: previously, the command call (process "), "\(call.error)")
         #expect(call.status == 0)
@@ -205,7 +204,7 @@ import Testing
         #expect(document["lastCrash"] == nil)
     }
 
-    @Test func `a crash in a copy of the process is not the host's`() async throws {
+    @Test func `a crash in a forked copy of the process leaves no note`() async throws {
         let program = try program("ends-the-process")
         let result = try await program.run("call", "bad", "fork")
         #expect(result.status == 0)
@@ -214,7 +213,7 @@ import Testing
         #expect(try await program.run("status").output.contains("previously, ") == false)
     }
 
-    @Test func `a function that releases memory and ends in a jump is named by the call that lent the memory`()
+    @Test func `a crash in the C library's free names the plugin that lent the memory`()
         async throws
     {
         let program = try program("ends-the-process")
@@ -244,7 +243,7 @@ import Testing
         #expect(result.error.contains("connector-host: \(note)"), "\(result.error)")
     }
 
-    @Test func `a process that begins a second command keeps the mark of that one`() throws {
+    @Test func `a process that begins a second command keeps its mark until the end`() throws {
         let workspace = try Workspace()
         let mark = "\(workspace.path)/connectors.work/\(getpid())"
         for _ in 0..<2 {

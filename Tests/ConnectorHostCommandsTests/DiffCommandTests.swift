@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(["b"], "1 change breaks"), (["b", "own/2"], "2 changes break")])
-    func `the verdict counts the changes that break`(change: [String], verdict: String) throws {
+    func `the verdict counts the breaking changes`(change: [String], verdict: String) throws {
         let manifests = try [["a", "own/1"], change + ["own/1"]].map { words in
             let text = #"{"manifest": 1, "id": "\#(words[0])", "version": "1.0.0", "abi": [1, 1], "entry": "e", "#
             let operations = #"{"f": {"symbol": "f", "signature": "()"}}"#

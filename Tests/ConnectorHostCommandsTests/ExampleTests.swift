@@ -4,7 +4,7 @@
 import ConnectorManifest
 import Testing
 
-/// The plugins in `Examples/`, where applications of another kind than theirs load them.
+/// Plugins of `Examples/` in other surroundings than their own applications.
 @Suite struct ExampleTests {
     @Test func `the calculator answers with a point in a locale that has a comma`() async throws {
         let workspace = try Workspace()

@@ -37,13 +37,25 @@ import Testing
         #expect(document["codes"]?[0]?["code"] == "not-locked")
     }
 
-    @Test func `without a code, each is a line`() async throws {
+    @Test(arguments: [
+        ("conflict", "another host delivers"), ("conflict", "since a plan was made"), ("denied", "\"trust\" refuses"),
+        ("denied", "the sandbox of a runner"), ("denied", "no terminal"), ("missing", "a directory of this machine"),
+        ("missing", "outbox migrate"), ("load-failed", "CONNECTOR_KEEP_IMAGES"),
+    ])
+    func `a code that the host itself gives is explained with that cause, too`(_ code: String, _ cause: String)
+        async throws
+    {
+        let result = try await Program(directory: "/").run("explain", code)
+        #expect(result.output.contains(cause), "\(result.output)")
+    }
+
+    @Test func `without a code, every code is one line`() async throws {
         let result = try await Program(directory: "/").run("explain")
         #expect(result.status == 0)
         #expect(try result.lines.count { !$0.isEmpty } == Self.declaredCodes().count)
     }
 
-    @Test func `an unknown code is refused, with the nearest`() async throws {
+    @Test func `an unknown code is refused, with the nearest one`() async throws {
         let result = try await Program(directory: "/").start(["explain", "not-loked"]).finish()
         #expect(result.status == 1)
         #expect(result.output == "")

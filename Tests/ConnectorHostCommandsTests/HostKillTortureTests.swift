@@ -30,7 +30,7 @@
             var longest = Duration.zero
             for round in 0..<Self.rounds {
                 let host = try program.start(["run"])
-                // At another moment each time: one runner starts, or all four are open.
+                // At another moment in each round: from the first runner's start until all four are there.
                 var runners: Set<pid_t> = []
                 while runners.count < 1 + round % 4 {
                     runners = Self.children(of: host.identifier)
@@ -60,7 +60,7 @@
             return children
         }
 
-        /// Whether a process has not ended: whoever has inherited it may not have awaited it yet.
+        /// Whether a process runs; one that has ended may still be listed until its new parent has awaited it.
         private static func lives(_ process: pid_t) -> Bool {
             guard let end = text("/proc/\(process)/stat").split(separator: ")").last else { return false }
             return !end.hasPrefix(" Z") && !end.hasPrefix(" X")

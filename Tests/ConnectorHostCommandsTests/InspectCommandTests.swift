@@ -27,7 +27,8 @@ import Testing
     }
 
     @Test(arguments: StatusCommandTests.broken)
-    func `a plugin that would not load has its problem, and the status is 1`(fixture: String, code: String) async throws
+    func `a plugin that would not load is shown with its problem, and the status is 1`(fixture: String, code: String)
+        async throws
     {
         let result = try await Program(directory: "/").run("inspect", FixturePlugins.broken(fixture), "--json")
         #expect(result.status == 1)
@@ -55,7 +56,7 @@ import Testing
         #expect(folder.output.contains("did you mean \"sync\"?"), "\(folder)")
     }
 
-    @Test func `nothing of the plugin runs`() async throws {
+    @Test func `inspect runs no code of the plugin`() async throws {
         let result = try await Program(directory: "/").run(
             "inspect",
             FixturePlugins.misbehaving("crashes-in-constructor")

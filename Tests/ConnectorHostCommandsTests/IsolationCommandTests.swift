@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import ConnectorManifest
+    import Glibc
     import Testing
 
     /// Plugins that end their process, and what the commands make of it.
@@ -19,7 +20,9 @@
             return program
         }
 
-        @Test func `after a constructor that aborts, the second start is ready`() async throws {
+        @Test func `after a constructor has aborted the host, the second start opens the plugin in a runner`()
+            async throws
+        {
             let program = try program("aborts-in-host", ["isolation": "auto"])
             let first = try await program.run("status")
             #expect(first.status == 134, "\(first.output) \(first.error)")
@@ -33,6 +36,30 @@
             #expect(gate["promotion"]?["reason"]?.string?.contains("SIGABRT") == true, "\(gate)")
             #expect(gate["sandbox"]?.string?.hasPrefix("sandbox: filter") == true)
             #expect(third["runners"]?[0]?["connectors"] == ["bad"])
+        }
+
+        @Test func `a plugin finds its directory only if its sandbox names it, and a failure says so`() async throws {
+            let workspace = try Workspace()
+            let owner = geteuid() == 0 ? "nobody" : "\(geteuid())"
+            // The runner's user must be able to go there.
+            #expect(shell("cd '\(workspace.path)' && chmod 755 . && mkdir -m 700 data && chown \(owner) data") == 0)
+            func configure(_ settings: JSONObject) throws {
+                var connector: JSONObject = [
+                    "name": "database", "plugin": .string("\(Program.buildDirectory)/libsqlite.so"),
+                    "isolation": "process", "config": ["file": "data/records.db"],
+                ]
+                for member in settings.members { connector[member.name] = member.value }
+                try workspace.configure([.object(connector)])
+            }
+            try configure([:])
+            let refused = try await workspace.program.run("status")
+            #expect(refused.status == 1 && refused.output.contains("\"sandbox\""), "\(refused.output)")
+            #expect(refused.output.contains("sandbox: filter"), "\(refused.output)")
+            try configure(["sandbox": ["write": ["data"]]])
+            let opened = try await workspace.program.run("status")
+            // Without namespaces, a host that is root cannot show its own directory to the runner's user.
+            let isAllowed = geteuid() != 0 || !opened.output.contains("no namespaces")
+            #expect(opened.status == (isAllowed ? 0 : 1), "\(opened.output)")
         }
 
         @Test func `a plugin that behaves stays in the host`() async throws {
@@ -73,7 +100,7 @@
             #expect(attached.status == 64)
         }
 
-        @Test func `inspect opens a plugin in a runner that is thrown away`() async throws {
+        @Test func `inspect --probe opens a plugin in a runner that is thrown away`() async throws {
             let program = Program(directory: "/")
             let good = try await program.run("inspect", FixturePlugins.good("sync"), "--probe")
             #expect(good.status == 0, "\(good.output) \(good.error)")
@@ -110,7 +137,7 @@
             #expect(shell("rmdir '\(workspace.path)/tmp'") == 0, "its directory is still there")
         }
 
-        @Test func `plugins opens each usable plugin`() async throws {
+        @Test func `plugins --probe opens each usable plugin`() async throws {
             let workspace = try Workspace()
             for image in [FixturePlugins.good("sync"), FixturePlugins.misbehaving("crashes-in-open")] {
                 #expect(shell("cp '\(image)' '\(workspace.path)/'") == 0)

@@ -5,7 +5,7 @@ import ConnectorManifest
 import Testing
 
 /// `connector-host lock`.
-@Suite struct LockCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct LockCommandTests {
     /// A workspace with a copy of a fixture in `plugins`.
     private func workspace() throws -> Workspace {
         let workspace = try Workspace()
@@ -29,7 +29,7 @@ import Testing
         try readFile(at: "\(workspace.path)/connectors.lock.json")
     }
 
-    @Test func `the lock is written, and then nothing else is loaded`() async throws {
+    @Test func `once a lock is written, nothing but what it lists is loaded`() async throws {
         let workspace = try workspace()
         let program = workspace.program
         let missing = try await program.run("lock", "--check")
@@ -56,7 +56,7 @@ import Testing
         #expect(error?["fix"]?.string?.contains("connector-host lock --update sync") == true)
     }
 
-    @Test func `an update shows what has changed, and without a terminal it needs a yes`() async throws {
+    @Test func `an update shows what has changed, and needs --yes where there is no terminal`() async throws {
         let workspace = try workspace()
         #expect(try await workspace.program.run("lock").status == 0)
         let text = try lock(workspace)
@@ -82,7 +82,7 @@ import Testing
         #expect(try await workspace.program.run("lock", "--update", "snyc").status == 1)
     }
 
-    @Test func `a lock that changes alone shows in the plan, and a reload takes it, unless something else runs`()
+    @Test func `a change of the lock alone shows in the plan, and a reload takes it unless another image runs`()
         async throws
     {
         let workspace = try workspace()
@@ -95,7 +95,7 @@ import Testing
         #expect(made.status == 3 && made.output.contains("~ lock: 1 plugin, was not set"))
         let plan = try await program.run("plan", "--json")
         try workspace.write(plan.output, to: "plan.json")
-        // Of another image, so that the one that runs is not locked.
+        // A lock of another image, so that the running one is not in it.
         let digest = try #require(text.firstMatch(of: /"sha256": "([0-9a-f]{64})"/)?.output.1)
         try workspace.write(text.replacing(digest, with: String(repeating: "0", count: 64)), to: "connectors.lock.json")
         let moved = try await program.run("apply", "plan.json")
@@ -109,7 +109,7 @@ import Testing
         try workspace.write(text, to: "connectors.lock.json")
         #expect(try await program.run("reload").status == 0)
         #expect(try await program.run("plan").status == 0)
-        // From now on it refuses another image.
+        // From now on the lock refuses another image.
         try install("sync", workspace, change: grow)
         #expect(try await program.run("reload").status == 1)
         #expect(try await program.run("lock", "--update", "sync", "--yes").status == 0)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(.enabled(if: shell("command -v script > /dev/null") == 0, "script(1) is not installed"))
-    func `on a terminal, an update asks, and only a yes is one`() async throws {
+    func `on a terminal an update asks, and only a yes counts as one`() async throws {
         let workspace = try workspace()
         #expect(try await workspace.program.run("lock").status == 0)
         let text = try lock(workspace)
@@ -156,7 +156,7 @@ import Testing
         #expect(try await workspace.program.run("lock", "--check").status == 0)
     }
 
-    @Test func `a lock that does not say which uses are optional is up to date`() async throws {
+    @Test func `a lock that does not mark optional uses is up to date`() async throws {
         let workspace = try Workspace()
         let source = "const void *x_entry(void) { return 0; } int x_run(void *i, void *e) { return 0; }"
         let folder = "'\(workspace.path)/plugins'"

@@ -10,11 +10,15 @@ import Testing
     init() throws {
         workspace = try Workspace()
         try workspace.write(readFile("Makefile"), to: "a b/Makefile")
-        for script in ["install-system-packages", "build", "install-plugins", "install", "check-install"] {
+        let scripts = [
+            "install-system-packages", "release-flags", "build", "install-plugins", "install", "make-deb",
+            "check-install",
+        ]
+        for script in scripts {
             try workspace.write("#!/bin/sh\nprintf '%s\\n' \"$0\" \"$@\" > arguments\n", to: "a b/scripts/\(script)")
         }
-        for program in ["connector-host", "connector-runner"] {
-            try workspace.write("", to: "a b/.build/debug/\(program)")
+        for program in ["debug", "release"].flatMap({ ["\($0)/connector-host", "\($0)/connector-runner"] }) {
+            try workspace.write("", to: "a b/.build/\(program)")
         }
         #expect(shell("chmod +x '\(workspace.path)/a b/scripts/'*") == 0)
     }
@@ -27,14 +31,28 @@ import Testing
     @Test func `an installation goes to one folder, whatever its name`() throws {
         #expect(make("install PREFIX='/opt/my tools' DESTDIR='/a stage'") == 0)
         let arguments = try readFile(at: "\(workspace.path)/a b/arguments")
-        #expect(arguments == "scripts/install\n.build/debug\n/opt/my tools\n/a stage\n")
+        #expect(arguments == "scripts/install\n.build/release\n/opt/my tools\n/a stage\n")
     }
 
-    @Test func `the check of an installation names the folder as a whole`() throws {
+    @Test(arguments: [("", "release"), (" CONFIGURATION=debug", "debug")])
+    func `a package has a release build, unless another is asked for`(option: String, configuration: String) throws {
+        #expect(make("deb" + option) == 0)
+        let arguments = try readFile(at: "\(workspace.path)/a b/arguments")
+        #expect(arguments == "scripts/make-deb\n.build/\(configuration)\n.build/packages\n")
+    }
+
+    @Test func `check-install quotes a folder with a blank in its name`() throws {
         #expect(make("-n check-install > commands") == 0)
         let commands = try readFile(at: "\(workspace.path)/a b/commands")
         #expect(commands.contains("scripts/install .build/debug \"\(workspace.path)/a b/.build/installed\"\n"))
         #expect(!commands.contains(".build/packages"), "the package that is shipped stays as it is")
+    }
+
+    @Test func `the program has the adapters beside it, as in an installation`() throws {
+        try workspace.write("{}", to: "a b/Plugins/one/one.connector.json")
+        #expect(make("plugins") == 0 && make("plugins") == 0)
+        #expect(try readFile(at: "\(workspace.path)/a b/.build/bin/one/one.connector.json") == "{}")
+        #expect(shell("ls -d '\(workspace.path)/a b/Plugins/one/'* | grep -qv connector.json") != 0, "a link in a link")
     }
 
     @Test func `cleaning removes the images that the build has put beside the manifests, and no others`() throws {

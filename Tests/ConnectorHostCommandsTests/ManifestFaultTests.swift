@@ -4,9 +4,9 @@
 import ConnectorManifest
 import Testing
 
-/// What the commands say of a sidecar that is wrong: its own file, line, column and field, never the configuration's.
+/// What the commands say about an invalid sidecar: its own file, line, column and field, never the configuration's.
 @Suite struct ManifestFaultTests {
-    /// A sidecar, and what is said of it.
+    /// A sidecar, and what is said about it.
     struct Mistake: Sendable, CustomTestStringConvertible {
         var manifest: String
         var place: String
@@ -62,7 +62,7 @@ import Testing
     ]
 
     @Test(arguments: mistakes)
-    func `every command names the place in the sidecar`(mistake: Mistake) async throws {
+    func `every command names the position in the sidecar`(mistake: Mistake) async throws {
         let workspace = try Workspace()
         try workspace.write(mistake.manifest, to: "P/tool.connector.json")
         try workspace.configure([["name": "tool", "plugin": "tool"]], plugins: ["P"])

@@ -13,7 +13,7 @@ import Testing
 /// `connector-host new`, and the projects that it makes.
 @Suite(.serialized) struct NewCommandTests {
     @Test(arguments: ["templates", "headers", "crate"])
-    func `the program holds the files as they are`(_ kind: String) {
+    func `the program embeds the files as they are in the sources`(_ kind: String) {
         let file = "Sources/ConnectorScaffold/Embedded/Embedded+\(kind.prefix(1).uppercased() + kind.dropFirst()).swift"
         let root = FixturePlugins.root
         #expect(shell("'\(root)/scripts/embed' \(kind) | cmp - '\(root)/\(file)'") == 0, "make embed")
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [(ProjectLanguage.rust, "src/lib.rs"), (.swift, "Sources/self/Adapter.swift")])
-    func `a project's type has a name of its own, and its module may be called like a keyword`(
+    func `a project may be named like a keyword, because its type has another name`(
         _ language: ProjectLanguage,
         _ source: String
     ) throws {
@@ -104,7 +104,7 @@ import Testing
         #expect(!files.contains { $0.text.contains("import self") })
     }
 
-    @Test func `a workflow installs what the host needs to run, also if it was built before`() throws {
+    @Test func `a project's workflow installs every package that the host needs`() throws {
         let script = try readFile("scripts/install-system-packages")
         let packages = script.matches(of: /need \S+\.h (\S+)/).map { String($0.output.1) }
         #expect(packages.count == 4)
@@ -122,10 +122,10 @@ import Testing
         #expect(shell("'\(root)/scripts/run-page' docs/first-plugin.md \(session) '\(Program.path)' > /dev/null") == 0)
     }
 
-    @Test func `a project can be of every standard capability, with all that a request can be`() throws {
+    @Test func `a project can have the operations of every standard capability`() throws {
         for definition in CapabilityDefinition.all {
             let id = try #require(CapabilityID(definition.id))
-            // flush has nothing to ask.
+            // flush takes no request.
             let expected = definition.operations.map(\.name).filter { $0 != "flush" }
             #expect(ProjectOperation.all(of: id).map(\.name) == expected)
         }
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: ["c", "cpp"])
-    func `a project passes on no JSON that the host refuses, and a web page is not the vendor's refusal`(
+    func `a project refuses JSON that the host would refuse, and tells a web page from the vendor's refusal`(
         _ language: String
     ) async throws {
         let workspace = try Workspace()
@@ -204,134 +204,16 @@ import Testing
         (["new", "x", "--language", "c", "--folder", "file/x"], 1, "cannot be written"),
         (["new", "--update", "there"], 1, "there is no project in there"),
     ])
-    func `what cannot be made is said`(_ arguments: [String], _ status: Int, _ words: String) async throws {
+    func `a project that cannot be made or updated is refused with the reason`(
+        _ arguments: [String],
+        _ status: Int,
+        _ words: String
+    ) async throws {
         let workspace = try Workspace()
         try workspace.write("", to: "there/kept")
         try workspace.write("", to: "file")
         let result = try await workspace.program.start(arguments).finish()
         #expect(Int(result.status) == status && result.error.contains(words), "\(result.error)")
         #expect(shell("test ! -e '\(workspace.path)/x' && ls '\(workspace.path)/there' | grep -qx kept") == 0)
-    }
-}
-
-/// Bringing projects to newer hosts.
-@Suite struct ProjectUpdateTests {
-    private let workspace: Workspace
-    private var path: String { "\(workspace.path)/x" }
-
-    init() throws {
-        workspace = try Workspace()
-        _ = try Project(name: "x", language: .c).create(at: "\(workspace.path)/x", version: "0.1.0")
-    }
-
-    private func text(_ file: String) throws -> String? { try ProjectFolder(path: path).read(file) }
-
-    @Test func `an empty path is no folder`() {
-        let made = #expect(throws: ConnectorError.self) {
-            try Project(name: "x", language: .c).create(at: "", version: "0.1.0")
-        }
-        let updated = #expect(throws: ConnectorError.self) { try ProjectUpdate(at: "", version: "0.1.0") }
-        #expect(made?.code == .invalid && updated?.code == .invalid)
-    }
-
-    @Test func `the same host changes nothing`() throws {
-        let record = try text("generated/host.json")
-        let update = try ProjectUpdate(at: path, version: "0.1.0")
-        #expect((update.written + update.removed + update.conflicts + update.kept).isEmpty)
-        #expect(try text("generated/host.json") == record)
-    }
-
-    @Test func `a newer host writes its own files anew, and no other`() throws {
-        try workspace.write("mine", to: "x/src/x.c")
-        try workspace.write("mine", to: "x/Makefile")
-        let update = try ProjectUpdate(at: path, version: "0.10.0")
-        #expect(update.versions.old == "0.1.0" && update.versions.new == "0.10.0")
-        #expect(
-            update.written == ["generated/check", "generated/install-host", "generated/rules.mk"]
-                && update.conflicts.isEmpty
-        )
-        #expect(try text("generated/check")?.contains("connector-host 0.10.0") == true)
-        #expect(try text("src/x.c") == "mine" && text("Makefile") == "mine")
-        #expect(try ProjectUpdate(at: path, version: "0.10.0").written.isEmpty)
-    }
-
-    @Test func `an edited file stays, and the newer text is beside it`() throws {
-        try workspace.write("mine", to: "x/generated/rules.mk")
-        try workspace.write("mine", to: "x/generated/connector/mine.h")
-        let update = try ProjectUpdate(at: path, version: "0.2.0")
-        #expect(
-            update.conflicts == ["generated/rules.mk"]
-                && update.written == ["generated/check", "generated/install-host"]
-        )
-        #expect(try text("generated/rules.mk") == "mine")
-        #expect(try text("generated/rules.mk.new")?.contains("0.2.0") == true)
-        // Once said, it is the author's to take over.
-        let again = try ProjectUpdate(at: path, version: "0.2.0")
-        #expect(again.conflicts.isEmpty && again.kept == ["generated/rules.mk"])
-    }
-
-    @Test func `a file that is gone comes back, and one that the host has no more goes unless it was edited`() throws {
-        let folder = try ProjectFolder(path: path)
-        try folder.remove("generated/connector/base.h")
-        var files = try Project(name: "x", language: .c).files(version: "0.1.0")
-        for name in ["old", "edited"] {
-            files.append(ProjectFile(path: "generated/\(name).h", text: "was"))
-            try folder.write(ProjectFile(path: "generated/\(name).h", text: name == "old" ? "was" : "is"))
-        }
-        files.append(ProjectFile(path: "generated/../Makefile", text: try #require(try text("Makefile"))))
-        try folder.write(ProjectRecord(Project(name: "x", language: .c), version: "0.1.0", files).file)
-        let update = try ProjectUpdate(at: path, version: "0.1.0")
-        #expect(update.written == ["generated/connector/base.h"])
-        #expect(update.removed == ["generated/old.h"] && update.kept == ["generated/edited.h"])
-        #expect(folder.has("Makefile") && folder.has("generated/edited.h") && !folder.has("generated/old.h"))
-    }
-
-    @Test func `an older host and a damaged record are refused, and change nothing`() throws {
-        _ = try ProjectUpdate(at: path, version: "0.2.0")
-        let error = #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.1.9") }
-        #expect(error?.message == "the project is for connector-host 0.2.0, and this one is 0.1.9")
-        let unreadable = try #require(try text("generated/host.json")).replacing("0.2.0", with: "0-beta")
-        for text in ["", "{", "[]", "{}", #"{"record": 1, "name": "../../x", "language": "c"}"#, unreadable] {
-            try workspace.write(text, to: "x/generated/host.json")
-            #expect(throws: ConnectorError.self) { _ = try ProjectUpdate(at: path, version: "0.2.0") }
-        }
-        #expect(try text("generated/check")?.contains("0.2.0") == true)
-    }
-
-    @Test(arguments: [
-        ("0.2.0-beta.2", "0.2.0-beta.1", true), ("0.2.0", "0.2.0-beta.1", true), ("0.2.0-beta.1", "0.2.0", false),
-    ])
-    func `releases are compared as semantic versions`(_ project: String, _ host: String, _ isNewer: Bool) throws {
-        _ = try ProjectUpdate(at: path, version: project)
-        if isNewer {
-            #expect(throws: ConnectorError.self) { try ProjectUpdate(at: path, version: host) }
-        } else {
-            #expect(try ProjectUpdate(at: path, version: host).versions.old == project)
-        }
-    }
-
-    @Test func `a file that cannot be removed is said, and a missing one is not`() throws {
-        let folder = try ProjectFolder(path: path)
-        try folder.remove("generated/none")
-        let error = #expect(throws: ConnectorError.self) { try folder.remove("generated") }
-        #expect(error?.message == "\(path)/generated cannot be removed" && folder.has("generated"))
-    }
-
-    @Test func `every language has every file, and no name is left to fill in`() throws {
-        for language in ProjectLanguage.allCases {
-            let project = try Project(name: "my-vendor", language: language, capability: "files/1", kit: "/kit")
-            let files = project.files(version: "0.1.0")
-            let paths = Set(files.map(\.path))
-            #expect(paths.count == files.count)
-            for path in [
-                "README.md", "LICENSE", ".gitignore", "Makefile", "connectors.json", "answers.json", "tests/calls",
-                "generated/check", "generated/rules.mk",
-            ] { #expect(paths.contains(path), "\(language) \(path)") }
-            #expect(paths.filter { $0.hasPrefix(".github/") } == [".github/workflows/test.yml"])
-            for file in files {
-                #expect(try file.path.firstMatch(of: Regex("@[A-Z]+@")) == nil, "\(file.path)")
-                #expect(try file.text.firstMatch(of: Regex("@[A-Z]+@")) == nil, "\(file.path)")
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
 /// Standard output has one answer, whatever happens: a signal, a full disk, a plugin that prints, wrong arguments.
 @Suite struct OutputTests {
-    /// A plugin that prints and then opens, or waits for ever.
+    /// A plugin that prints and then opens, or waits forever.
     private static func source(_ end: String) -> String {
         """
         #include "fixture.h"
@@ -57,7 +57,9 @@ import Testing
     private static let opens = "fixture_succeed(instance, call->operation);"
 
     @Test(arguments: [["status"], ["call", "talker", "say", "1"]])
-    func `what a plugin prints is among the messages, and the document stays one`(arguments: [String]) async throws {
+    func `what a plugin prints goes to standard error, and standard output stays one document`(arguments: [String])
+        async throws
+    {
         let workspace = try workspace(Self.opens)
         let child = try workspace.program.start(arguments + ["--json"])
         let result = try await child.finish()
@@ -67,7 +69,9 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal while gates open shows the report, and ends as by the signal`(number: Int32) async throws {
+    func `a signal while gates open shows the report, and a second one ends the program with its status`(number: Int32)
+        async throws
+    {
         let workspace = try workspace("")
         let child = try workspace.program.start(["status", "--json"])
         await child.error(until: "asked for")
@@ -76,7 +80,7 @@ import Testing
         let document = try JSONValue(parsing: shown)
         #expect(document["ready"] == false)
         #expect(document["gates"]?[0]?["state"] == "opening")
-        // The gate that does not open is not waited for a second time.
+        // The program does not wait a second time for the gate that does not open.
         child.signal(number)
         #expect(try await child.finish().status == 128 + number)
     }
@@ -92,7 +96,7 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"), .timeLimit(.minutes(2)))
-    func `the line with the gates that still open stays one line of a narrow terminal, and goes`() async throws {
+    func `the line that lists gates still opening fits a narrow terminal, and disappears`() async throws {
         let workspace = try Workspace()
         let plugin = JSONValue.string(FixturePlugins.misbehaving("never-opens"))
         let names = ["the-first-one-with-a-long-name", "the-second-one-with-a-long-name"]

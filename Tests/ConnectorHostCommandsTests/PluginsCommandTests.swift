@@ -6,7 +6,7 @@ import Testing
 
 /// `connector-host plugins` and `schema`, which look at files and run nothing.
 @Suite struct PluginsCommandTests {
-    @Test func `every file is shown, and why one is not usable`() async throws {
+    @Test func `every file is shown, and the reason if it is not usable`() async throws {
         let workspace = try Workspace()
         #expect(shell("mkdir '\(workspace.path)/Plugins'") == 0)
         #expect(shell("cp '\(FixturePlugins.good("sync"))' '\(workspace.path)/Plugins'") == 0)
@@ -19,7 +19,7 @@ import Testing
         #expect(result.output.contains("[truncated]"))
     }
 
-    @Test func `for programs there is one document`() async throws {
+    @Test func `with --json there is one document`() async throws {
         var program = Program(directory: "/")
         program.environment["CONNECTOR_PLUGIN_PATH"] = "\(FixturePlugins.build)/plugins:\(FixturePlugins.build)/broken"
         let result = try await program.run("plugins", "--json")
@@ -35,7 +35,7 @@ import Testing
         #expect(mismatch["error"]?["code"] == "manifest-mismatch")
     }
 
-    @Test func `a named configuration must be there`() async throws {
+    @Test func `a configuration that is named must exist`() async throws {
         let workspace = try Workspace()
         #expect(try await workspace.program.run("plugins").status == 0)
         let named = try await workspace.program.run("plugins", "--config", "connectors.json")

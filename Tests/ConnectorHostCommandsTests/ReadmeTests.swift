@@ -4,10 +4,12 @@
 import ConnectorManifest
 import Testing
 
-/// What README and the pages of `docs` show is what there is.
+/// README and the pages of `docs` agree with the program and the examples.
 @Suite struct ReadmeTests {
-    /// A fenced block with the comment in front of it: `<!-- file: PATH -->` or `<!-- output: ARGUMENTS -->`.
+    /// A fenced block, with the comment in front of it, if any: `<!-- file: PATH -->` or `<!-- output: ARGUMENTS -->`.
     struct Block {
+        var page: String
+        var language: String
         var kind: String
         var subject: String
         var text: String
@@ -19,17 +21,23 @@ import Testing
         return ["README.md"] + Set(links).sorted()
     }
 
-    private static func blocks() throws -> [Block] {
-        try pages().flatMap { page in
-            let lines = try readFile(page).split(separator: "\n", omittingEmptySubsequences: false)
+    private static func blocks(in pages: [String]) throws -> [Block] {
+        try pages.flatMap { page in
+            var lines = try readFile(page).split(separator: "\n", omittingEmptySubsequences: false)[...]
             var blocks: [Block] = []
-            for (index, line) in lines.enumerated() where line.hasPrefix("<!-- ") && line.hasSuffix(" -->") {
-                let parts = line.dropFirst(5).dropLast(4).split(separator: ":", maxSplits: 1)
-                let content = lines[(index + 2)...].prefix { !$0.hasPrefix("```") }
-                try blocks.append(
+            var comment = Substring()
+            while let line = lines.popFirst() {
+                defer { comment = line }
+                guard line.hasPrefix("```") else { continue }
+                let content = lines.prefix { !$0.hasPrefix("```") }
+                lines = lines.dropFirst(content.count + 1)
+                let marker = comment.wholeMatch(of: /<!-- ([a-z]+): *(.*) -->/)
+                blocks.append(
                     Block(
-                        kind: String(#require(parts.first)),
-                        subject: String(#require(parts.last).drop { $0 == " " }),
+                        page: page,
+                        language: String(line.dropFirst(3)),
+                        kind: String(marker?.output.1 ?? ""),
+                        subject: String(marker?.output.2 ?? ""),
                         text: content.joined(separator: "\n")
                     )
                 )
@@ -38,9 +46,16 @@ import Testing
         }
     }
 
-    @Test func `README is a newcomer's five minutes, and leads to every page of docs`() throws {
+    @Test func `README stays short enough for five minutes, and leads to every page of docs`() throws {
         #expect(try readFile("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 220)
         #expect(try Self.pages() == ["README.md"] + Self.names("docs/*.md"))
+    }
+
+    @Test func `a page of docs leads to every article of the libraries`() throws {
+        let page = try readFile("docs/running.md")
+        let articles = try Self.names("Sources/*/*.docc/*.md")
+        #expect(articles.count > 20)
+        for article in articles { #expect(page.contains("](../\(article)) |"), "\(article)") }
     }
 
     @Test func `CONTRIBUTING names every folder of sources, and no other`() throws {
@@ -48,7 +63,7 @@ import Testing
         #expect(try Set(named) == Set(Self.names("Sources/*")))
     }
 
-    /// The names that a pattern of the shell stands for, in order.
+    /// The names that match a shell pattern, in order.
     private static func names(_ pattern: String) throws -> [String] {
         let workspace = try Workspace()
         return try withExtendedLifetime(workspace) {
@@ -59,7 +74,8 @@ import Testing
     }
 
     @Test func `every link of a page leads to a file, and to a heading in it`() throws {
-        for page in try Self.pages() + ["CONTRIBUTING.md"] + Self.names("docs/adapters/*.md") {
+        let others = "docs/*/*.md CONTRIBUTING.md SECURITY.md Examples/*.md */*/README.md"
+        for page in try Self.pages() + Self.names(others) {
             let folder = page.split(separator: "/").dropLast().reduce(into: "") { $0 += "\($1)/" }
             let text = try readFile(page)
             for link in text.matches(of: #/(?:\]\(|src="|srcset=")([^)"]+)[)"]/#) where !link.output.1.hasPrefix("http")
@@ -76,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `docs name every command of the program, and every command that they name is there`() async throws {
+    @Test func `docs name every command of the program, and every command that they name exists`() async throws {
         let help = try await Program(directory: "/").run("--help").output
         let listed = try #require(help.split(separator: "SUBCOMMANDS:").last).split(separator: "\n")
             .compactMap { $0.wholeMatch(of: #/  ([a-z]+) .*/#).map { String($0.output.1) } }
@@ -98,7 +114,7 @@ import Testing
     }
 
     @Test func `code in a page is a file of the examples, which are built and run`() throws {
-        let blocks = try Self.blocks().filter { $0.kind == "file" }
+        let blocks = try Self.blocks(in: Self.pages()).filter { $0.kind == "file" }
         #expect(blocks.count >= 5)
         for block in blocks {
             var lines = try readFile(block.subject).split(separator: "\n", omittingEmptySubsequences: false)
@@ -124,14 +140,54 @@ import Testing
         #expect(refusal.error.contains("a greeting needs a name"))
     }
 
-    @Test func `output in a page is what the program prints, but for the times`() async throws {
-        let blocks = try Self.blocks().filter { $0.kind == "output" }
+    @Test func `output in a page is what the program prints, except for the times`() async throws {
+        let blocks = try Self.blocks(in: Self.pages()).filter { $0.kind == "output" }
         #expect(!blocks.isEmpty)
         for block in blocks {
             let arguments = block.subject.split(separator: " ").map(String.init)
             let result = try await Program(directory: FixturePlugins.root).start(arguments).finish()
             #expect(Self.withoutTimes(result.output) == Self.withoutTimes(block.text + "\n"), "\(result.error)")
         }
+    }
+
+    @Test func `every complete configuration in a page, an article of DocC included, is valid`() async throws {
+        let pages = try Self.pages() + Self.names("docs/adapters/*.md") + Self.names("Sources/*/*.docc/*.md")
+        var count = 0
+        for block in try Self.blocks(in: pages) where block.language == "json" {
+            guard let configuration = Self.configuration(block.text) else { continue }
+            count += 1
+            let workspace = try Workspace()
+            try workspace.write(configuration.serialized(pretty: true), to: "connectors.json")
+            var program = workspace.program
+            for variable in block.text.matches(of: /\$\{([A-Z_]+)/) {
+                program.environment[String(variable.output.1)] = "https://key@example.com/1"
+            }
+            let output = try await program.run("validate", "--simulate", "--json").output
+            // Plugins that exist only in the text, and one that has no simulator.
+            let expected = [
+                "there is no plugin \"theme\"", "there is no plugin \"notes\"", "there is no plugin \"pricing\"",
+                "not opened: there is no simulator for the plugin poll, which would contact its real vendor",
+            ]
+            for error in try #require(JSONValue(parsing: output)["errors"]?.array) {
+                #expect(expected.contains(error["message"]?.string ?? ""), "\(block.page): \(error)\n\(block.text)")
+            }
+        }
+        #expect(count > 15)
+    }
+
+    /// The file that a block shows, or of which it shows the connectors; nil if it shows anything else.
+    private static func configuration(_ text: String) -> JSONValue? {
+        let text = text.replacing("[ … ]", with: "[]")
+        // Connectors may stand side by side, without the brackets around them.
+        guard let shown = (try? JSONValue(parsing: text)) ?? (try? JSONValue(parsing: "[\(text)]")) else { return nil }
+        let connectors = shown.array ?? [shown]
+        guard connectors.contains(where: { $0["plugin"] != nil || $0["connectors"] != nil }) else { return nil }
+        return shown["version"] == 1 ? shown : ["version": 1, "connectors": .array(connectors)]
+    }
+
+    @Test func `the commands of the example without a plugin print what its README shows`() {
+        let page = "'\(FixturePlugins.root)/scripts/run-page' Examples/Interface/README.md interface"
+        #expect(shell("\(page) '\(Program.path)' > /dev/null") == 0)
     }
 
     /// A text without durations, and without the blanks that line them up.

@@ -5,6 +5,12 @@ import ConnectorManifest
 import ConnectorSimulator
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// `connector-host record`, `"record"` in the file, and the replay of what they made.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct RecordCommandTests {
     private static let agent = "example/1.0 (ada@example.com)"
@@ -101,7 +107,7 @@ import Testing
         #expect(shell("ls -d \"${TMPDIR:-/tmp}\"/connector-record-* 2> /dev/null") != 0)
     }
 
-    @Test func `a file that exists is kept, unless it is to be replaced and something was recorded`() async throws {
+    @Test func `an existing file is kept, unless it is to be replaced and something was recorded`() async throws {
         let workspace = try self.workspace("https://nominatim.example.com")
         try workspace.write("mine", to: "geocoder.recording.json")
         let file = "\(workspace.path)/geocoder.recording.json"
@@ -116,7 +122,7 @@ import Testing
         #expect(try readFile(at: file).contains("\"exact\": true"))
     }
 
-    @Test func `what cannot be recorded says why`() async throws {
+    @Test func `a recording that cannot be made fails with the reason`() async throws {
         let workspace = try self.workspace("https://nominatim.example.com")
         let usage = try await workspace.program.run("record", "geocoder")
         #expect(usage.status == 64 && usage.error.contains("COMMAND is missing"), "\(usage.error)")
@@ -136,12 +142,45 @@ import Testing
         #expect(time.status == 64 && time.error.contains("is not a time"))
     }
 
-    @Test func `the command's exit status is passed on, and what it said until then is kept`() async throws {
+    @Test func `the command's exit status is passed on, and its calls until then are recorded`() async throws {
         let workspace = try self.workspace("https://nominatim.example.com")
         let call = "'\(Program.path)' \(Self.call.joined(separator: " ")) --simulate"
         let result = try await record(workspace.program, [], ["/bin/sh", "-c", "\(call) && exit 7"])
         #expect(result.status == 7 && result.error.contains("recorded "), "\(result)")
         #expect(shell("test -s '\(workspace.path)/geocoder.recording.json'") == 0)
+    }
+
+    /// Delays `posix_spawn` until there is a file named "go".
+    private static let slowSpawn = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <fcntl.h>
+        #include <spawn.h>
+        #include <unistd.h>
+
+        int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                         const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+            close(open("begun", O_CREAT | O_WRONLY, 0600));
+            while (access("go", F_OK) != 0) usleep(10000);
+            int (*next)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                        char *const[], char *const[]) = dlsym(RTLD_NEXT, "posix_spawnp");
+            return next(child, file, actions, attributes, arguments, environment);
+        }
+        """
+
+    @Test func `a signal that comes before the command runs ends the command`() async throws {
+        let workspace = try Workspace()
+        try workspace.write(Self.slowSpawn, to: "slow.c")
+        try #require(shell("cd '\(workspace.path)' && cc -fPIC -shared slow.c -o slow.so") == 0)
+        var program = workspace.program
+        program.environment["LD_PRELOAD"] = "\(workspace.path)/slow.so"
+        let child = try program.start(["record", "geocoder", "--", "/bin/sleep", "120"])
+        while shell("[ -e '\(workspace.path)/begun' ]") != 0 {}
+        // Not SIGINT, which is left to the terminal if it is handled only once the command runs.
+        child.signal(SIGTERM)
+        try workspace.write("", to: "go")
+        let result = try await child.finish()
+        #expect(result.status == 1 && result.error.contains("ended with status \(128 + SIGTERM)"), "\(result)")
     }
 
     @Test func `"record" in the file records each run until the file exists, and nothing when it is simulated`()
@@ -196,7 +235,7 @@ import Testing
         #expect(error["column"]?.integer ?? 0 > 1)
     }
 
-    @Test func `the example is what is recorded today, and its adapter keeps it`() async throws {
+    @Test func `the example equals what is recorded today, and its adapter conforms to it`() async throws {
         let folder = "\(FixturePlugins.root)/Examples/Recording"
         let workspace = try Workspace()
         var program = workspace.program

@@ -10,7 +10,7 @@ import Testing
         "manifest", "configuration", "answers", "capabilities", "commands", "conformance", "metrics", "errors",
     ]
 
-    @Test func `the pages beside the others are what the program prints`() async throws {
+    @Test func `the reference pages in docs are what the program prints`() async throws {
         let program = Program(directory: FixturePlugins.root)
         let result = try await program.run("reference", "--into", "docs/reference", "--check")
         #expect(result.status == 0, "run: make docs\n\(result.error)")
@@ -18,6 +18,14 @@ import Testing
             #expect(try await program.run("reference", page).output == readFile("docs/reference/\(page).md"))
         }
         #expect(try readFile("docs/reference/conformance.md").contains("## Life cycle"))
+    }
+
+    @Test func `help and rules name no page of the repository, which an installation lacks`() throws {
+        for page in Self.pages {
+            let text = try readFile("docs/reference/\(page).md")
+            let named = text.matches(of: #/docs/[a-z-]+\.md/#).map { String($0.output) }
+            #expect(named.isEmpty, "\(page)")
+        }
     }
 
     @Test func `pages are written, and one that differs is named`() async throws {
@@ -34,7 +42,7 @@ import Testing
         #expect(try await workspace.program.run("reference", "--into", "nowhere").status == 1)
     }
 
-    @Test func `either a page or a folder is named`() async throws {
+    @Test func `either a page or a folder must be named`() async throws {
         let program = Program(directory: "/")
         let wrong = [[], ["errors", "--into", "."], ["errors", "--check"], ["nothing"], ["errors", "--plugin", "a"]]
         for arguments in wrong {
@@ -42,11 +50,11 @@ import Testing
         }
     }
 
-    @Test func `a plugin's page has what its manifest says, and keeps what somebody wrote`() async throws {
+    @Test func `a plugin's page has what its manifest says, and keeps what was written by hand`() async throws {
         let workspace = try Workspace()
         func manifest(_ minimum: Int) throws {
             let field =
-                #"{ "type": "integer", "minimum": \#(minimum), "maximum": 9, "default": 5, "documentation": "How | many." }"#
+                #"{ "type": "integer", "minimum": \#(minimum), "maximum": 9, "default": 5, "documentation": "How |\#u{301} many." }"#
             try workspace.write(
                 """
                 { "manifest": 1, "id": "rates", "version": "1.2.0", "abi": [1, 1], "entry": "rates", "documentation": "Rates.",
@@ -67,7 +75,7 @@ import Testing
         for part in [
             "# rates\n\nRates.\n", "| version | 1.2.0 |", "| capability | `geocoder/1`: `geocode`; not `reverse` |",
             "| sends to | the host of `endpoint`, `*.example.com`, and nowhere else |", "| services | `http/1` |",
-            "| `key` (required, secret) | string |", "| `count` | integer, 1 to 9 | How \\| many. | `5` |",
+            "| `key` (required, secret) | string |", "| `count` | integer, 1 to 9 | How \\|\u{301} many. | `5` |",
         ] { #expect(text.contains(part), "\(part)") }
         #expect(try await run("--into", ".").status == 0)
         #expect(try readFile(at: "\(workspace.path)/rates.md") == text)

@@ -13,7 +13,7 @@ import Testing
 /// `connector-host simulate`, talked to while it runs.
 @Suite struct SimulateCommandTests {
     @Test(arguments: [SIGINT, SIGTERM])
-    func `it serves until it is interrupted, and ends with 0`(signal: Int32) async throws {
+    func `simulate serves until it is interrupted, and ends with 0`(signal: Int32) async throws {
         let child = try Program(directory: "/").start(["simulate", "--json"])
         let text = await child.output(until: "\n}\n")
         let document = try JSONValue(parsing: text)
@@ -30,7 +30,7 @@ import Testing
         #expect(result.error == "")
     }
 
-    @Test func `gates open against it, and see the faults that it was told`() async throws {
+    @Test func `gates open against the simulator, and see the faults that it was given`() async throws {
         let simulator = try Program(directory: "/").start(["simulate", "--json", "--fault", "kinto:status=503"])
         let served = try JSONValue(parsing: await simulator.output(until: "\n}\n"))
         let vendors = try #require(served["vendors"]?.array)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await simulator.finish().status == 0)
     }
 
-    @Test func `a port that is taken is told, and the status is 1`() async throws {
+    @Test func `a port that is taken is an error, and the status is 1`() async throws {
         let first = try Program(directory: "/").start(["simulate", "--json", "--vendor", "kinto"])
         let served = try JSONValue(parsing: await first.output(until: "\n}\n"))
         let port = try #require(served["vendors"]?[0]?["url"]?.string?.split(separator: ":").last)

@@ -6,7 +6,7 @@ import Testing
 
 /// `connector-host status`, run as users run it.
 @Suite struct StatusCommandTests {
-    @Test func `every gate open is a tree, a verdict and status 0`() async throws {
+    @Test func `if every gate opens, status prints a tree and a verdict, and exits with 0`() async throws {
         let workspace = try Workspace()
         try workspace.configure([
             [
@@ -92,7 +92,7 @@ import Testing
         #expect(!result.output.contains("attempts"))
     }
 
-    @Test func `below first one dead child leaves the status at 0, and is named`() async throws {
+    @Test func `one failed child below policy first leaves the status at 0, and is named`() async throws {
         let workspace = try Workspace()
         func connectors(_ required: JSONObject) -> JSONValue {
             let broken: JSONObject = ["name": "broken", "plugin": .string(FixturePlugins.broken("truncated"))]
@@ -113,7 +113,7 @@ import Testing
         #expect(try await workspace.program.run("status").status == 1)
     }
 
-    @Test func `what to do about a gate that did not open is about its connector`() async throws {
+    @Test func `the remedy of a gate that did not open concerns its connector`() async throws {
         let workspace = try Workspace()
         let plugin = JSONValue.string(FixturePlugins.contract("calls"))
         try workspace.configure([["name": "calls", "plugin": plugin, "config": ["opens": "refuses"]]])
@@ -122,7 +122,9 @@ import Testing
         #expect(result.output.contains("→ check the credentials in the connector's \"config\""))
     }
 
-    @Test func `what a vendor calls its own error, although asking again is in vain, is tried once`() async throws {
+    @Test func `an error that a retry cannot mend is tried once, even if the vendor calls it a server error`()
+        async throws
+    {
         let workspace = try Workspace()
         try workspace.configure([
             [

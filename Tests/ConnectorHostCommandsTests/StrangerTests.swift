@@ -46,7 +46,7 @@ struct StrangerTests {
         #expect(unsafe chmod("\(workspace.path)/state", 0o755) == 0 && chmod(socket, 0o666) == 0)
         let refused = try await stranger(["ask", socket, Self.request], in: workspace).finish()
         #expect(refused.output.isEmpty, "the kernel says who asks")
-        #expect(try await workspace.program.run("status", "--attach").status == 0, "this user is answered still")
+        #expect(try await workspace.program.run("status", "--attach").status == 0, "this user is still answered")
         host.signal(15)
         #expect(try await host.finish().status == 0)
     }
@@ -70,7 +70,8 @@ struct StrangerTests {
     }
 
     @Test(arguments: Place.allCases)
-    private func `commands send nothing to a stranger who listens, and print nothing of it`(_ place: Place) async throws
+    private func `commands send nothing to a stranger who listens, and print nothing that it answers`(_ place: Place)
+        async throws
     {
         let workspace = try workspace(state: "theirs")
         let directory = "\(workspace.path)/theirs"

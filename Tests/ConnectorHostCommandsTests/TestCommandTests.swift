@@ -16,7 +16,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .serialized) struct TestCommandTests {
     private let image = FixturePlugins.misbehaving("breaks")
 
-    @Test func `a plugin that keeps the rules has the level that was asked for`() async throws {
+    @Test func `a plugin that keeps the rules reaches the default level`() async throws {
         let result = try await Program(directory: "/").run("test", image)
         #expect(result.status == 0, "\(result.output)\(result.error)")
         #expect(result.output.contains("✓ breaks 1.0.0: level 5 of 5"))
@@ -28,7 +28,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test func `a crash has the signal, the function and the last calls`() async throws {
+    @Test func `a crash is reported with the signal, the function and the last calls`() async throws {
         let result = try await Program(directory: "/").run(
             "test",
             FixturePlugins.misbehaving("crashes-in-open"),
@@ -45,14 +45,14 @@ import Testing
         #expect(rule["calls"]?.array?.last == "open")
     }
 
-    @Test func `what cannot be loaded has no level, and nothing more of it is checked`() async throws {
+    @Test func `a plugin that cannot be loaded has level 0, and nothing more of it is checked`() async throws {
         let result = try await Program(directory: "/").run("test", FixturePlugins.broken("no-manifest"))
         #expect(result.status == 1)
         #expect(result.output.contains("level 0 of 5"))
         #expect(result.output.contains("was not checked: the file cannot be loaded"))
     }
 
-    @Test func `rules that need a vendor cannot be checked without one, and that is no success`() async throws {
+    @Test func `rules that need a vendor are not checked without one, and that is a failure`() async throws {
         let result = try await Program(directory: "/").run(
             "test",
             FixturePlugins.good("http"),
@@ -71,7 +71,7 @@ import Testing
         #expect(junit.output.contains("<error message=\"was not checked: nothing answers"), "\(junit.output)")
     }
 
-    @Test func `every form of the answer names a broken rule`() async throws {
+    @Test func `every output format names a broken rule`() async throws {
         let arguments = ["test", image, "--config", "{\"rule\":\"close\"}", "--only", "close", "--timeout", "300ms"]
         let program = Program(directory: "/")
         let tap = try await program.start(arguments + ["--format", "tap"]).finish()
@@ -84,7 +84,7 @@ import Testing
         #expect(text.output.contains("got: close did not complete within 0.3 seconds"))
     }
 
-    @Test func `a certificate is of the same bytes alone`() async throws {
+    @Test func `a certificate holds only for the bytes that were tested`() async throws {
         let workspace = try Workspace()
         shell("cp '\(image)' '\(workspace.path)/libbreaks.so'")
         let tested = try await workspace.program.run("test", "./libbreaks.so", "--certify", "--strict", "4")
@@ -135,7 +135,25 @@ import Testing
         #expect(shell("rmdir '\(workspace.path)/tmp'") == 0, "its directory is still there")
     }
 
-    @Test func `the command that checks a rule again has the options of the first check`() async throws {
+    @Test func `what a killed command left behind is removed by the next one, and nothing else`() async throws {
+        let workspace = try Workspace()
+        let (name, image) = ("libblocks-in-constructor.so", FixturePlugins.misbehaving("blocks-in-constructor"))
+        shell("cd '\(workspace.path)' && mkdir -p -m 700 tmp/connector-test-output && cp '\(image)' \(name)")
+        var program = workspace.program
+        program.environment["TMPDIR"] = workspace.path + "/tmp"
+        let child = try program.start(["test", "./\(name)", "--only", "loads"])
+        let isChecked = "grep -aqs '\(workspace.path)/[l]ibblocks' /proc/[0-9]*/cmdline"
+        while shell(isChecked) != 0 { shell("sleep 0.05") }
+        child.signal(SIGKILL)
+        // The process of the check keeps the streams open.
+        while shell("kill -0 \(child.identifier) && ! grep -q 'State:.Z' /proc/\(child.identifier)/status") == 0 {}
+        #expect(shell("test $(ls '\(workspace.path)/tmp' | wc -l) = 2") == 0, "nothing was left behind")
+        let next = try await program.start(["test", self.image, "--only", "open"]).finish()
+        #expect(next.status == 0, "\(next)")
+        #expect(shell("rmdir '\(workspace.path)'/tmp/connector-test-output '\(workspace.path)'/tmp") == 0)
+    }
+
+    @Test func `the command that repeats a check has the options of the first one`() async throws {
         let options = ["--in", "runner", "--timeout", "300ms", "--unsealed", "--format", "json"]
         let arguments = ["test", image, "--config", "{\"rule\":\"close\"}", "--only", "close"] + options
         let result = try await Program(directory: "/").start(arguments).finish()
@@ -152,7 +170,7 @@ import Testing
 
     // MARK: The subject
 
-    /// Its opening crashes, unless the image was loaded from its own file.
+    /// A plugin that crashes as it opens, unless the image was loaded from its own file.
     private static let placed = """
         #define _GNU_SOURCE
         #include "fixture.h"
@@ -187,8 +205,8 @@ import Testing
         #expect(try await verdict(workspace.program, "./libplaced.so", "--only", "open", "--unsealed") == "kept")
     }
 
-    @Test func `gates of the checks run in a runner if that was asked for`() async throws {
-        // It opens in no runner, and nothing can be called then.
+    @Test func `the checks open their gates in a runner if that was asked for`() async throws {
+        // This plugin opens in no runner, so that nothing can be called there.
         let config = #"{"rule":"runner-opens"}"#
         let program = Program(directory: "/")
         #expect(try await verdict(program, image, "--only", "operations-answer", "--config", config) == "kept")

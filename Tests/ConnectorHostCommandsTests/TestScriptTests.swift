@@ -63,14 +63,14 @@ import Testing
         #expect(try readFile(at: "\(workspace.path)/filter") == "--filter \\.(FooTests)/\n")
     }
 
-    @Test func `a filter of the command makes room for that of the second run`() throws {
+    @Test func `the filter of a second run replaces those of the command`() throws {
         let arguments = "--filter One --skip Two --filter Three"
         let end = try run(first: Self.issues(in: ["FooTests"]), again: Self.passed, status: 0, arguments: arguments)
         #expect(end.status == 0)
         #expect(try readFile(at: "\(workspace.path)/filter") == "--skip Two --filter \\.(FooTests)/\n")
     }
 
-    @Test func `what fails again has failed, and only that is listed`() throws {
+    @Test func `a suite that fails again has failed, and only it is listed`() throws {
         let issues = Self.issues(in: ["FooTests"])
         let end = try run(first: issues, again: issues, status: 1)
         #expect(end.status == 1 && end.output.hasSuffix("failed: 1 issues in 9 tests\n"))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: Reason.allCases)
-    func `many failures, or a worse one, are no reason for a second run`(_ reason: Reason) throws {
+    func `many failures, or worse ones than failed tests, get no second run`(_ reason: Reason) throws {
         #expect(try run(first: reason.output, again: Self.passed, status: 0).status == 1)
         #expect(shell("test ! -e '\(workspace.path)/filter'") == 0)
     }

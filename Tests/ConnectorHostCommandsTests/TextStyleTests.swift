@@ -14,12 +14,12 @@ import Testing
         (["LC_ALL": "", "LC_CTYPE": "de_DE.UTF-8", "LANG": "C"], true), (["LANG": "de_DE.ISO-8859-1"], false),
         ([:], false),
     ])
-    func `the locale decides about more than ASCII`(variables: [String: String], isUnicode: Bool) {
+    func `the locale decides whether more than ASCII is printed`(variables: [String: String], isUnicode: Bool) {
         let style = TextStyle.detected(for: .output, environment: Configuration.Environment(variables))
         #expect(style.isUnicode == isUnicode)
     }
 
-    @Test func `what could steer a terminal is shown instead of sent`() {
+    @Test func `characters that could control a terminal are escaped`() {
         let style = TextStyle(isColoured: true, isUnicode: true)
         #expect(style.shown("red \u{1B}[31m") == "red \\u{1b}[31m")
         #expect(style.shown("a\u{7}b\u{9B}c\u{7F}") == "a\\u{7}b\\u{9b}c\\u{7f}")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `the columns of a table begin below each other, however wide a terminal shows characters`() {
+    @Test func `the columns of a table line up, however wide a terminal shows characters`() {
         var table = Table()
         table.append(["東京", "a"])
         table.append(["Zu\u{308}rich", "b"])

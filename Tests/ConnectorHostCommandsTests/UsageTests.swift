@@ -28,7 +28,7 @@ import Testing
         (["help", "stauts"], "connector-host", "stauts", "did you mean \"status\"?"),
         (["help", "outbox", "lst"], "connector-host outbox", "lst", "did you mean \"list\"?"),
     ])
-    func `a word that is no command is named, even before an option and in a request for help`(
+    func `a word that is not a command is named, even before an option and in a request for help`(
         _ arguments: [String],
         _ command: String,
         _ word: String,
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [["help", "outbox", "list"], ["help", "help"], ["help"], ["--help"], []])
-    func `a request for help without such a word succeeds`(_ arguments: [String]) async throws {
+    func `a request for help on something that exists succeeds`(_ arguments: [String]) async throws {
         let result = try await Program(directory: "/").start(arguments).finish()
         #expect(result.status == 0 && result.error.isEmpty, "\(result)")
         #expect(result.output.contains("USAGE: connector-host"), "\(result)")
@@ -73,14 +73,34 @@ import Testing
     }
 
     @Test(
-        arguments: ["", "status", "simulate", "record", "call", "send", "new", "test", "outbox replay", "outbox drop"]
+        arguments: [
+            "", "run", "status", "simulate", "record", "call", "send", "new", "test", "outbox replay", "outbox drop",
+        ]
     )
     func `every example fits the lines of a terminal`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init) + ["--help"]
         let lines = try await Program(directory: "/").start(words).finish().lines
         let start = try #require(lines.firstIndex(of: "Examples:"))
-        // The rest of a line that was broken begins at the edge.
+        // The rest of a broken line would begin at the left edge.
         #expect(lines[(start + 1)...].prefix { !$0.isEmpty }.allSatisfy { $0.hasPrefix("  ") }, "\(lines)")
+    }
+
+    @Test func `run logs info by itself, and debug with --verbose`() async throws {
+        let workspace = try Workspace()
+        try workspace.configure([
+            [
+                "name": "files", "plugin": .string("\(Program.buildDirectory)/libfolder.so"),
+                "config": ["directory": "connectors.json/none"],
+            ]
+        ])
+        let host = try workspace.program.start(["run", "--verbose"])
+        let log = await host.error(until: "debug: attempt to open failed")
+        #expect(log.contains("debug: attempt to open failed"), "\(log)")
+        host.signal(15)
+        #expect(try await host.finish().status == 0)
+        let help = try await Program(directory: "/").run("run", "--help").output
+        let text = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("(default: warning; info in run and console)"), "\(help)")
     }
 
     @Test func `the version is the one that README and CHANGELOG name`() async throws {

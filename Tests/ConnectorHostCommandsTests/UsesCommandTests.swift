@@ -5,7 +5,7 @@ import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
-/// What the commands say of gates that use gates.
+/// What the commands say about gates that use gates.
 @Suite struct UsesCommandTests {
     private static let user = #"{"name": "user", "plugin": "\#(Fixtures.contract("uses"))""#
 
@@ -19,7 +19,7 @@ import Testing
         #"{"name": "\#(name)", "plugin": "\#(Fixtures.contract("calls"))", "config": \#(config), "heal": "off"}"#
     }
 
-    @Test func `what cannot be bound fails its gate, and validate says where`() async throws {
+    @Test func `a use that cannot be bound fails its gate, and validate says where`() async throws {
         let workspace = try workspace("\(Self.user)},\n\(leaf("a")),\n\(leaf("b"))")
         let result = try await workspace.program.start(["validate"]).finish()
         let text = result.output + result.error
@@ -43,7 +43,7 @@ import Testing
         #expect(text.contains("is well formed: 3 gates, of which 1 would fail"), "\(text)")
     }
 
-    @Test func `a binding that lacks the capability is told with its own place`() async throws {
+    @Test func `a binding to a gate without the capability is reported at its own position`() async throws {
         let workspace = try workspace(
             "\(Self.user),\n\"with\": {\"inner\": \"user2\"}},\n\(Self.user.replacing("user\"", with: "user2\""))}"
         )

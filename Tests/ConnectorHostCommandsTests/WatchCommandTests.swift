@@ -12,7 +12,7 @@ import Testing
 
 /// `connector-host watch`.
 @Suite struct WatchCommandTests {
-    /// A plugin that tells two things when it is opened.
+    /// A plugin that publishes two events when it is opened.
     private static let source = """
         #include "fixture.h"
         #include <connector/services/events.h>
@@ -51,7 +51,7 @@ import Testing
         return workspace
     }
 
-    @Test func `events are shown one a line, until there were enough`() async throws {
+    @Test func `events are shown one per line, until there are enough`() async throws {
         let program = try workspace().program
         let result = try await program.run("watch", "--count", "2", "--json")
         #expect(result.status == 0)
@@ -64,7 +64,7 @@ import Testing
         #expect(text.error == "")
     }
 
-    @Test func `an interrupt ends it with 0`() async throws {
+    @Test func `an interrupt ends watch with 0`() async throws {
         let child = try workspace().program.start(["watch", "door"])
         let shown = await child.output(until: "{\"times\":2}\n")
         #expect(shown.split(separator: "\n").count == 2)

@@ -38,7 +38,7 @@ import Testing
         #expect(try await host.finish().status == 0)
     }
 
-    @Test func `SIGHUP does not end a host that awaits its file, and SIGTERM ends it as it ends one that runs`()
+    @Test func `SIGHUP does not end a host that awaits its file, and SIGTERM ends it like one that runs`()
         async throws
     {
         let workspace = try Workspace()

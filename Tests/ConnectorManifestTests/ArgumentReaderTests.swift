@@ -11,7 +11,7 @@ import Testing
         try ArgumentReader(operation: "do", signature: Signature(parsing: signature)).arguments(words)
     }
 
-    @Test func `a first parameter that is JSON takes an object whole`() throws {
+    @Test func `a JSON object stands for a JSON parameter, or for all arguments by name`() throws {
         #expect(try arguments("(event: json) async", "{\"event\": \"x\"}") == ["event": ["event": "x"]])
         #expect(try arguments("(event: json) async", "event={\"a\": 1}") == ["event": ["a": 1]])
         #expect(try arguments("(name: string)", "{\"name\": \"x\"}") == ["name": "x"])
@@ -29,91 +29,20 @@ import Testing
         #expect(try arguments("(n: i32, data: bytes)", "1", "{\"a\": 1}")["data"] == "{\"a\": 1}")
     }
 
-    @Test func `the greatest numbers are exact`() throws {
+    @Test func `the largest numbers are exact`() throws {
         #expect(try arguments("(n: u64)", "18446744073709551615") == ["n": "18446744073709551615"])
         #expect(try arguments("(n: u64)", "n=9223372036854775807") == ["n": .integer(.max)])
         #expect(try arguments("(n: i64)", "-9223372036854775808") == ["n": .integer(.min)])
     }
 
-    @Test func `out parameters are not asked for`() throws {
+    @Test func `out parameters take no argument`() throws {
         #expect(try arguments("(a: out bytes, b: i32)", "7") == ["b": 7])
     }
 
     @Test(arguments: ["{", "[1,", "nul", "1e999", "\"", "01"])
-    func `text that is not JSON is told with the signature`(word: String) throws {
+    func `text that is not JSON is refused with the signature`(word: String) throws {
         let error = try #require(throws: ConnectorError.self) { try arguments("(a: f64)", word) }
         #expect(error.code == .invalid)
         #expect(error.fix == "call it as do(a: f64)")
-    }
-}
-
-/// Words for members that a model knows, and arguments as words.
-@Suite struct ArgumentWordTests {
-    private func reader(_ capability: String, _ operation: String) throws -> ArgumentReader {
-        let id = try #require(CapabilityID(capability))
-        let definition = try #require(CapabilityDefinition.standard(id)?.operations.first { $0.name == operation })
-        let signature = try Signature(parsing: definition.signature)
-        return ArgumentReader(
-            Operation(name: operation, symbol: "s", signature: signature, documentation: ""),
-            of: id
-        )
-    }
-
-    @Test func `a member that its model knows as a text is taken as it is`() throws {
-        let reader = try reader("analytics/1", "track")
-        let arguments = try reader.arguments([
-            "event=12", "userId=007", "properties={\"total\": 9.5}", "messageId=null",
-        ])
-        #expect(
-            arguments == ["event": ["event": "12", "userId": "007", "properties": ["total": 9.5], "messageId": "null"]]
-        )
-        // As it was always written.
-        #expect(
-            try reader.arguments(["event=\"Order\"", "userId=\"u1\""]) == ["event": ["event": "Order", "userId": "u1"]]
-        )
-        #expect(
-            try self.reader("geocoder/1", "geocode").arguments(["query=8001", "limit=3"])["request"] == [
-                "query": "8001", "limit": 3,
-            ]
-        )
-    }
-
-    /// Arguments, and how a person would write them.
-    static let words: [(capability: String, operation: String, arguments: JSONObject, words: [String])] = [
-        ("geocoder/1", "geocode", ["request": ["query": "Bern", "limit": 1]], ["query=Bern", "limit=1"]),
-        ("geocoder/1", "geocode", ["request": ["query": "1"]], ["query=1"]),
-        ("geocoder/1", "geocode", ["request": ["query": "\"x\""]], [#"query="\"x\"""#]),
-        ("geocoder/1", "geocode", ["request": [:]], ["request={}"]),
-        ("analytics/1", "track", ["event": ["event": "Seen", "userId": "u1"]], ["event=Seen", "userId=u1"]),
-        ("analytics/1", "track", ["event": ["event": ["a": 1]]], [#"event={"event":{"a":1}}"#]),
-        ("analytics/1", "track", ["event": ["a b": 1]], [#"event={"a b":1}"#]),
-        ("analytics/1", "track", ["event": ["=": "=", "x": .null]], [#"event={"=":"=","x":null}"#]),
-        (
-            "database/1", "create", ["collection": "{notes}", "record": ["collection": "x"]],
-            ["collection={notes}", #"record={"collection":"x"}"#]
-        ),
-        ("database/1", "get", ["collection": "a=b", "id": "-1"], ["collection=a=b", "id=-1"]),
-        ("database/1", "query", ["collection": "n", "query": ["limit": 2]], ["collection=n", "limit=2"]),
-        ("settings/1", "set", ["key": "volume", "value": 5], ["key=volume", "value=5"]),
-        ("settings/1", "set", ["key": "volume", "value": "5"], ["key=volume", #"value="5""#]),
-        ("settings/1", "change", ["changes": ["theme": "dark", "a": 1]], ["theme=dark", "a=1"]),
-    ]
-
-    @Test func `a parameter that takes any value takes a text that is not JSON as it is`() throws {
-        let reader = try reader("settings/1", "set")
-        #expect(try reader.arguments(["key=theme", "value=dark"]) == ["key": "theme", "value": "dark"])
-        #expect(try reader.arguments(["theme", "{\"a\": 1}"]) == ["key": "theme", "value": ["a": 1]])
-    }
-
-    @Test(arguments: words.indices) func `arguments become the words that are read as them`(_ index: Int) throws {
-        let (capability, operation, arguments, words) = Self.words[index]
-        let reader = try reader(capability, operation)
-        #expect(reader.words(for: arguments) == words)
-        #expect(try reader.arguments(words) == arguments)
-    }
-
-    @Test func `arguments that no words stand for have none`() throws {
-        let reader = try reader("geocoder/1", "geocode")
-        #expect(reader.words(for: ["nothing": 1]) == nil)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FuzzTests {
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `any value survives being written and read`(seed: UInt64) throws {
+    func `any value survives a round trip`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             let value = random.value()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `every part of a value is found where it stands`(seed: UInt64) throws {
+    func `the position of every part of a value is found`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<40 {
             let value = random.value()
@@ -28,10 +28,7 @@ import Testing
 
     private func check(_ value: JSONValue, at path: JSONPath, in text: [UInt8]) throws {
         let offset = offset(of: JSONLocator.position(of: path, in: text), in: text)
-        // The rest of the text begins with the value: the value's own text indented as it is there, or on one line.
-        let rest = text[offset...]
-        let head = value.utf8().prefix(1)
-        #expect(rest.starts(with: head), "\(path)")
+        #expect(begins(text[offset...], with: value), "\(path)")
         switch value {
         case .array(let elements):
             for (index, element) in elements.enumerated() { try check(element, at: path.appending(index), in: text) }
@@ -44,8 +41,27 @@ import Testing
                 #expect(text[name...].starts(with: JSONValue.string(member.name).utf8()))
                 try check(member.value, at: path.appending(member.name), in: text)
             }
-        default: #expect(rest.starts(with: value.utf8()))
+        default: break
         }
+    }
+
+    /// Whether a text begins with a value, however the value is indented.
+    private func begins(_ text: ArraySlice<UInt8>, with value: JSONValue) -> Bool {
+        var rest = value.utf8()[...]
+        var (isString, isEscaped) = (false, false)
+        for byte in text {
+            if !isString, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") { continue }
+            guard let expected = rest.popFirst() else { break }
+            guard byte == expected else { return false }
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\"") {
+                isString.toggle()
+            } else {
+                isEscaped = isString && byte == UInt8(ascii: "\\")
+            }
+        }
+        return rest.isEmpty
     }
 
     /// The byte of a line and column.
@@ -63,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: 0..<16 as Range<UInt64>)
-    func `no text traps the parser, and what it takes it writes again`(seed: UInt64) throws {
+    func `no text traps the parser, and whatever it accepts survives a round trip`(seed: UInt64) throws {
         var random = SeededGenerator(seed: 1000 + seed)
         let text = Array(completeManifest.utf8)
         var taken = 0
@@ -98,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `no values trap the reading of a manifest`(seed: UInt64) throws {
+    func `no changed members trap the reading of a manifest`(seed: UInt64) throws {
         var random = SeededGenerator(seed: 3000 + seed)
         let whole = try #require(try JSONValue(parsing: completeManifest).object)
         for _ in 0..<300 {
@@ -112,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `no text traps the parser of signatures, and what it takes it writes again`(seed: UInt64) throws {
+    func `no text traps the parser of signatures, and whatever it accepts survives a round trip`(seed: UInt64) throws {
         var random = SeededGenerator(seed: 4000 + seed)
         let texts =
             CapabilityDefinition.all.flatMap(\.operations).map(\.signature)

@@ -41,7 +41,7 @@ import Testing
         #expect(component.columns.map(\.title) == ["place.name", "value"] && component.columns[1].isNumber)
     }
 
-    @Test func `what is left out has a default`() throws {
+    @Test func `members that are left out have defaults`() throws {
         let component = try #require(read(#"{"events": ["sensor-readings"]}"#).manifest?.scenes.first?.components.first)
         #expect(
             component.shape == .table && component.title.isEmpty && component.columns.isEmpty && component.rows.isEmpty
@@ -69,13 +69,13 @@ import Testing
             (#"{"operation": "latest", "titel": "a"}"#, "unknown key \"titel\""), (#"7"#, "must be an object"),
         ]
     )
-    func `what is wrong is said with its line and column`(_ component: String, _ part: String) throws {
+    func `each fault of a scene is reported with its line and column`(_ component: String, _ part: String) throws {
         let problem = try #require(read(component).problems.first, "\(component)")
         #expect(problem.message.contains(part), "\(problem)")
         #expect(problem.code == .invalidManifest && problem.position.map { $0.line == 3 && $0.column > 1 } == true)
     }
 
-    @Test func `names, and numbers of scenes and components, are bounded`() {
+    @Test func `the names and the numbers of scenes and components are checked`() {
         #expect(
             read(scenes: #"{"Now!": {"components": {"a": {"events": ["a"]}}}}"#).problems.first?.message.contains(
                 "Now!"

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `host and schema accept a manifest with every key, and neither knows one that is misspelt`() throws {
+    @Test func `host and schema accept a manifest with every key, and both refuse a misspelled key`() throws {
         let (manifest, problems) = Manifest.read(Array(Self.whole.utf8), file: "whole")
         #expect(manifest != nil && problems.isEmpty, "\(problems)")
         let value = try JSONValue(parsing: Self.whole)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign library has a life cycle, and uses nothing`() throws {
+    @Test func `a foreign library may have a life cycle, and may not use gates`() throws {
         let foreign: JSONValue = [
             "manifest": 1, "id": "m", "version": "1.0.0", "abi": [1, 1], "library": "m.so.6",
             "lifecycle": ["open": "start"],

@@ -4,12 +4,14 @@
 import ConnectorManifest
 import Testing
 
-/// What people are told of the capabilities' models, and how what they write is read.
+/// What people are told about the capabilities' models, and how what they write is read.
 @Suite struct ModelMemberTests {
-    /// Every operation of the project's capabilities.
+    /// The operations of the project's capabilities whose model has members.
     static let operations = CapabilityDefinition.all.flatMap { definition in
         definition.operations.map { (definition.id, $0.name) }
-    }
+    }.filter { !ModelMember.members(of: $0.1, in: $0.0).isEmpty }
+    /// Those whose model has required members.
+    static let demanding = operations.filter { ModelMember.members(of: $0.1, in: $0.0).contains(where: \.isRequired) }
 
     /// A value that fits a member.
     private func value(of member: ModelMember) throws -> JSONValue {
@@ -21,8 +23,8 @@ import Testing
         case .number: 7
         case .boolean: .bool(member.name == "ifAbsent")
         case .choice(let words): .string(words[0])
-        case .json where !member.example.isEmpty: try JSONValue(parsing: member.example)
-        case .json: member.name == "breadcrumbs" ? [["message": "clicked"]] : ["k": ["v": 1]]
+        case _ where !member.example.isEmpty: try JSONValue(parsing: member.example)
+        default: member.name == "breadcrumbs" ? [["message": "clicked"]] : ["k": ["v": 1]]
         }
     }
 
@@ -47,7 +49,7 @@ import Testing
         throws
     {
         let members = ModelMember.members(of: operation, in: id)
-        guard !members.isEmpty, let sample = ModelMember.sample(of: members).object else { return }
+        let sample = try #require(ModelMember.sample(of: members).object)
         let json = try written(sample, as: operation, in: id)
         for name in sample.names { #expect(json[name] != nil, "\(name)") }
         for member in members where member.isRequired { #expect(sample[member.name] != nil, "\(member.name)") }
@@ -60,7 +62,6 @@ import Testing
         _ operation: String
     ) throws {
         let members = ModelMember.members(of: operation, in: id)
-        guard !members.isEmpty else { return }
         #expect(Set(members.map(\.name)).count == members.count)
         var object = JSONObject()
         // Each of these excludes another.
@@ -70,12 +71,12 @@ import Testing
         let json = try written(object, as: operation, in: id)
         let known = Set(members.map(\.name))
         for member in try #require(json.object).members where member.name != "type" {
-            #expect(known.contains(member.name), "\(member.name) is told to nobody")
+            #expect(known.contains(member.name), "\(member.name) is not listed")
         }
         for name in object.names { #expect(json[name] != nil, "\(name) is lost") }
     }
 
-    @Test(arguments: operations) func `a model refuses to do without a member that is required`(
+    @Test(arguments: demanding) func `a model refuses an object without a required member`(
         _ id: String,
         _ operation: String
     ) throws {
@@ -97,7 +98,46 @@ import Testing
         }
     }
 
-    @Test func `a standard capability loses something only where its definition says so`() {
+    @Test(arguments: operations) func `the schema of a model accepts the kinds of values that the model reads`(
+        _ id: String,
+        _ operation: String
+    ) throws {
+        let members = ModelMember.members(of: operation, in: id)
+        let schema = SchemaCheck(schema: ModelMember.schema(of: members))
+        func check(_ object: JSONObject) throws {
+            let isRead = (try? written(object, as: operation, in: id)) != nil
+            #expect(try schema.faults(in: .object(object)).isEmpty == isRead, "\(JSONValue.object(object))")
+        }
+        var least = JSONObject()
+        for member in members where member.isRequired { least[member.name] = try value(of: member) }
+        let others: [JSONValue] = [
+            "x", 7, true, ["x": "x"], ["x": ["x": "x"]], ["x": 7], ["CH"], [["x"]], [["x": "x"]], [7],
+        ]
+        for member in members {
+            var object = least
+            // The model needs one of two members.
+            for other in members where other.alternative != nil && other.name != member.name {
+                let isReplaced = other.alternative == member.name || other.excludesAlternative
+                object[isReplaced ? other.alternative ?? "" : other.name] = "x"
+            }
+            object[member.name] = try value(of: member)
+            try check(object)
+            // The schema has no formats of texts.
+            for value in others where value.string == nil || !member.kind.isText {
+                object[member.name] = value
+                try check(object)
+            }
+        }
+        try check(least)
+    }
+
+    @Test func `every comparison of a query is described`() {
+        let conditions = ModelMember.members(of: "query", in: "database/1").first { $0.name == "where" }?.kind.inner
+        #expect(conditions?.path == ".NAME")
+        #expect(conditions?.members.map(\.name) == DatabaseQuery.Comparison.allCases.map(\.rawValue))
+    }
+
+    @Test func `only the operations that the standard capabilities mark as lossy lose something`() {
         let losing = CapabilityDefinition.all.flatMap(\.operations).filter { $0.loss != nil }.map(\.name)
         #expect(losing == ["replace", "delete", "remove", "completeUpload", "remove", "copy"])
     }

@@ -53,13 +53,13 @@ import Testing
             try effects { $0["capabilities"] = ["own/1": ["g": ["symbol": "g", "signature": "()"]]] }
                 == ["breaks operation own/1 f", "none operation own/1 g"]
         )
-        // Spelled differently, the same.
+        // The same signature, spelled differently.
         #expect(
             try effects { $0["capabilities"] = ["own/1": ["f": ["symbol": "f", "signature": "( x:i64 )->i64"]]] } == []
         )
     }
 
-    @Test func `new hosts and services are wanted, and break nobody`() throws {
+    @Test func `new hosts and services are reported as wanted, and break nothing`() throws {
         let comparison = try comparison { changed in
             changed["egress"] = ["a.example", "b.example"]
             changed["services"] = ["required": ["http/1", "clock/1"]]
@@ -70,17 +70,17 @@ import Testing
         #expect(comparison.changes.map(\.name) == ["clock/1", "b.example", "version", "storage/1"])
     }
 
-    @Test func `a new or other gate that the plugin uses breaks files`() throws {
+    @Test func `a new or different use of a gate breaks files`() throws {
         #expect(try effects { $0["uses"] = nil } == ["breaks uses preferences"])
         #expect(try effects { $0["uses"] = ["preferences": "files/1"] } == ["breaks uses preferences"])
         #expect(try effects { $0["uses"] = ["preferences": "settings/1", "x": "files/1"] } == ["breaks uses x"])
     }
 
-    @Test func `a gate that the plugin uses if it is there is wanted, and breaks nobody`() throws {
+    @Test func `a new optional use of a gate is reported as wanted, and breaks nothing`() throws {
         let optional: JSONValue = ["capability": "settings/1", "optional": true]
         #expect(try effects { $0["uses"] = ["preferences": "settings/1", "more": optional] } == ["wants uses more"])
         #expect(try effects { $0["uses"] = ["preferences": optional] } == ["none uses preferences"])
-        // Where it was optional, a file need not bind it.
+        // A file need not have bound a use that was optional.
         let capability = try #require(CapabilityID("settings/1"))
         var (before, after) = (try locked(Self.base), try locked(Self.base))
         before.uses = [GateUse(name: "preferences", capability: capability, isOptional: true)]
@@ -89,7 +89,7 @@ import Testing
         #expect(PluginComparison(before, after).changes == [change])
     }
 
-    @Test func `a field that accepts less than before breaks files`() throws {
+    @Test func `a field that accepts less than before, or is newly required, breaks files`() throws {
         func fields(_ change: (inout JSONObject) -> Void) throws -> [String] {
             try effects { changed in
                 guard case .object(var fields)? = changed["configuration"] else { return }
@@ -109,7 +109,7 @@ import Testing
         #expect(try fields { $0["new"] = ["type": "string", "required": true] } == ["breaks field new"])
     }
 
-    @Test func `an image for fewer versions of the ABI breaks hosts`() throws {
+    @Test func `an image for fewer ABI versions breaks hosts`() throws {
         #expect(try effects { $0["abi"] = [1, 2] } == ["none abi abi"])
         #expect(try effects { $0["abi"] = [2, 2] } == ["breaks abi abi"])
     }

@@ -66,7 +66,7 @@ import Testing
         #expect(text.hasSuffix("}\n"))
     }
 
-    @Test func `what is written is read again`() throws {
+    @Test func `a written lock reads back unchanged`() throws {
         var lock = PluginLock(file: "connectors.lock.json")
         lock.set(try Self.entry())
         lock.set(try Self.entry("other", platform: "macos-arm64", digit: "1", hosts: []))
@@ -77,7 +77,7 @@ import Testing
         #expect(read?.text == lock.text)
     }
 
-    @Test func `an entry that does not say which uses are optional describes the same bytes, and no others`() throws {
+    @Test func `an entry without marks of optional uses matches the same image, and no other`() throws {
         let found = try Self.entry()
         var plain = found
         plain.uses = Set(found.uses.map { GateUse(name: $0.name, capability: $0.capability) })
@@ -140,7 +140,7 @@ import Testing
         #expect(problems.allSatisfy { $0.fix?.contains("connector-host lock") == true })
     }
 
-    @Test func `an entry that is there twice is a fault`() throws {
+    @Test func `a duplicate entry is a fault`() throws {
         let entry =
             "{\"id\": \"a\", \"version\": \"1.0.0\", \"platform\": \"p\", \"sha256\": \"\(Self.digest)\", \(Self.rest)}"
         let text = "{\"lock\": 1, \"plugins\": [\(entry),\n\(entry)]}"
@@ -149,7 +149,7 @@ import Testing
         #expect(problems.first?.position?.line == 2)
     }
 
-    @Test func `a lock of changed bytes is read or refused, and never traps`() throws {
+    @Test func `a damaged lock is read or refused, and never traps`() throws {
         var lock = PluginLock(file: "l")
         lock.set(try Self.entry())
         let text = Array(lock.text.utf8)

@@ -31,7 +31,7 @@ import Testing
         #expect(throws: (any Error).self) { try manifest(#", "prompt": \#(value)"#) }
     }
 
-    @Test func `the long form keeps it`() throws {
+    @Test func `the long form of a manifest keeps the member prompt`() throws {
         let manifest = try manifest(#", "prompt": true"#)
         let text: JSONValue = [
             "capabilities": ["own/1": ["add": ["prompt": true]], "geocoder/1": ["geocode": ["prompt": true]]]

@@ -4,7 +4,7 @@
 import ConnectorManifest
 import Testing
 
-/// Manifests that leave out what the definition of a standard capability says already.
+/// Manifests that leave out what the definition of a standard capability already says.
 @Suite struct ShortFormTests {
     private func text(_ capabilities: String, id: String = "acme") -> [UInt8] {
         Array(
@@ -29,27 +29,27 @@ import Testing
     }
 
     @Test(arguments: CapabilityDefinition.all)
-    func `an empty object is the whole capability`(_ definition: CapabilityDefinition) throws {
+    func `an empty object stands for the whole capability`(_ definition: CapabilityDefinition) throws {
         let short = try Manifest(parsing: text(#"{"\#(definition.id)": {}}"#))
         #expect(short == (try Manifest(parsing: text(long(definition, definition.operations.map(\.name))))))
     }
 
     @Test(arguments: CapabilityDefinition.all)
-    func `an array is the operations that it names`(_ definition: CapabilityDefinition) throws {
+    func `an array stands for the operations that it names`(_ definition: CapabilityDefinition) throws {
         let first = definition.operations[0].name
         let short = try Manifest(parsing: text(#"{"\#(definition.id)": ["\#(first)"]}"#))
         #expect(short == (try Manifest(parsing: text(long(definition, [first])))))
     }
 
     @Test(arguments: CapabilityDefinition.all)
-    func `all but some are the others`(_ definition: CapabilityDefinition) throws {
+    func `except stands for all operations but those that it names`(_ definition: CapabilityDefinition) throws {
         let first = definition.operations[0].name
         let others = definition.operations.dropFirst().map(\.name)
         let short = try Manifest(parsing: text(#"{"\#(definition.id)": {"except": ["\#(first)"]}}"#))
         #expect(short == (try Manifest(parsing: text(long(definition, Array(others))))))
     }
 
-    @Test func `what differs is all that is written`() throws {
+    @Test func `only what differs from the definition must be written`() throws {
         let written = try operations(
             #"{"geocoder/1": {"except": [], "reverse": {"symbol": "r", "documentation": "Nearby."}}}"#
         )
@@ -57,13 +57,13 @@ import Testing
         #expect(written.map(\.symbol) == ["acme_geocode", "r"])
         #expect(written.map(\.documentation)[1] == "Nearby.")
         #expect(written[0].documentation == "Finds places by free text or by the parts of an address.")
-        // Without `except` an object has the operations that it names, as it always had.
+        // Without `except` an object stands for the operations that it names.
         let named = try operations(#"{"geocoder/1": {"reverse": {}}}"#)
         #expect(named.map(\.symbol) == ["acme_reverse"])
         #expect(named.map { "\($0.signature)" } == ["(request: json) async -> json"])
     }
 
-    @Test func `a symbol is made of the id`() throws {
+    @Test func `a symbol is made from the id`() throws {
         #expect(try operations(#"{"geocoder/1": ["reverse"]}"#, id: "my-own.x").map(\.symbol) == ["my_own_x_reverse"])
     }
 
@@ -119,7 +119,7 @@ import Testing
                 + "[invalid-manifest]"
         ),
     ])
-    func `what is wrong is said with its place`(_ capabilities: String, _ expected: String) {
+    func `each fault of a short form is reported with its position`(_ capabilities: String, _ expected: String) {
         let problems = Manifest.read(text(capabilities), file: "m").problems
         #expect(problems.first.map { "\($0)" } == expected)
     }
@@ -129,7 +129,7 @@ import Testing
         #"{"analytics/1": ["flush", "track"]}"#, #"{"database/1": {"except": ["query"], "get": {"symbol": "g"}}}"#,
         #"{"geocoder/1": {"reverse": {"documentation": "Nearby."}}}"#,
     ])
-    func `the long form means the same, and is long`(_ capabilities: String) throws {
+    func `the long form means the same, and states every symbol and signature`(_ capabilities: String) throws {
         let short = text(capabilities)
         let manifest = try Manifest(parsing: short)
         let long = manifest.longForm(of: try JSONValue(parsing: short))
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `a manifest that is long already stays as it is`() throws {
+    @Test func `a manifest that is already long stays as it is`() throws {
         let value = try JSONValue(parsing: completeManifest)
         let manifest = try Manifest(parsing: Array(completeManifest.utf8))
         #expect(manifest.longForm(of: value).serialized() == value.serialized())

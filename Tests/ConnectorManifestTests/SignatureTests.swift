@@ -13,7 +13,7 @@ import Testing
         ("(async: i32) async", "(async: i32) async"), ("() -> (a: i32, b: handle)", "() -> (a: i32, b: handle)"),
         ("() -> (a: i32)", "() -> i32"), ("(_1: cstring) -> i64", "(_1: cstring) -> i64"),
     ])
-    func `two texts that mean the same are written the same`(text: String, expected: String) throws {
+    func `signatures that mean the same are normalized to the same text`(text: String, expected: String) throws {
         let signature = try Signature(parsing: text)
         #expect(signature.description == expected)
         #expect(try Signature(parsing: expected) == signature)
@@ -66,43 +66,11 @@ import Testing
         #expect(throws: ConnectorError.self) { try Signature(parsing: text(Signature.valueLimit) + " -> i32") }
     }
 
-    @Test func `a type that is almost right is suggested`() {
+    @Test func `a misspelled type leads to a suggestion`() {
         #expect {
             try Signature(parsing: "(a: sting)")
         } throws: { error in
             (error as? ConnectorError)?.fix == "did you mean \"string\"?"
         }
-    }
-}
-
-@Suite struct CapabilityTests {
-    @Test(arguments: CapabilityDefinition.all)
-    func `what the project defines is written as it is compared`(definition: CapabilityDefinition) throws {
-        let id = try #require(CapabilityID(definition.id))
-        #expect(CapabilityDefinition.standard(id) == definition)
-        #expect(Set(definition.operations.map(\.name)).count == definition.operations.count)
-        for operation in definition.operations {
-            #expect(try Signature(parsing: operation.signature).description == operation.signature)
-            #expect(operation.documentation.hasSuffix("."))
-        }
-    }
-
-    @Test(arguments: ["geocoder/1", "my.own-thing_2/4294967295", "0/1"])
-    func `a capability has a name and a version`(text: String) {
-        #expect(CapabilityID(text)?.description == text)
-    }
-
-    @Test(arguments: [
-        "", "/", "a", "a/", "/1", "a/0", "a/01", "a/+1", "a/-1", "a/1.0", "a/1/2", "A/1", "-a/1", "ä/1", "a b/1",
-        "a/4294967296",
-        "a/ 1", "a/١",
-    ])
-    func `anything else is not a capability`(text: String) {
-        #expect(CapabilityID(text) == nil)
-    }
-
-    @Test func `a name has at most 64 bytes`() {
-        #expect(isIdentifier(String(repeating: "a", count: 64)))
-        #expect(!isIdentifier(String(repeating: "a", count: 65)) && !isIdentifier("") && !isIdentifier(".a"))
     }
 }

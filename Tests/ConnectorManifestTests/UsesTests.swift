@@ -13,7 +13,7 @@ import Testing
         return (manifest, problems.map { "\($0.position.map { "\($0)" } ?? ""): \($0.message)" })
     }
 
-    @Test func `uses are read in order, whatever their capability`() {
+    @Test func `uses are read in order, also of capabilities that the project does not define`() {
         let (manifest, problems) = read(#""entry": "e", "uses": {"settings": "settings/1", "a.b": "own/12"}"#)
         #expect(problems == [])
         #expect(manifest?.uses.map(\.name) == ["settings", "a.b"])
@@ -67,7 +67,7 @@ import Testing
             #"m.json:1:103: the host service "gates/1" comes with "uses""#
         ),
     ])
-    func `what is wrong is told with its place`(members: String, expected: String) {
+    func `each fault of a use is reported with its position`(members: String, expected: String) {
         #expect(read(members).problems == [expected])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// What the outbox does when the time of day jumps.
 @Suite(.timeLimit(.minutes(5))) struct ClockTests {
-    /// Answers that the first event is to be tried again, and takes the others.
+    /// Answers that the first event is to be tried again, and accepts the others.
     private static let retriesFirst: Vendor.Answer = { events in
         .success(events.map { $0.id == "event-1" ? .retry("later", after: .seconds(60)) : .accepted })
     }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [-24, 24, -1, 1] as [Int64])
-    func `a retry comes at its time although the time of day was set`(_ hours: Int64) async throws {
+    func `a retry comes at its time even if the time of day is changed`(_ hours: Int64) async throws {
         let bench = Bench()
         bench.vendor.answers(Self.retriesFirst)
         try await bench.outbox.start(isStored: true)
@@ -41,7 +41,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a time of day that jumps back and forth by an hour loses nothing, and no attempt is in a hurry`()
+    @Test func `a time of day that jumps back and forth loses no event and causes no hurried attempts`()
         async throws
     {
         var policy = DeliveryPolicy()
@@ -70,7 +70,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `after a day's outage everything within its age is delivered, and the attempts were one a minute`()
+    @Test func `after a day's outage with an attempt a minute, everything within its age is delivered`()
         async throws
     {
         var policy = DeliveryPolicy()
@@ -78,7 +78,7 @@ import Testing
         let bench = Bench(policy: policy)
         bench.vendor.answers(Vendor.refuses(.unavailable))
         try await bench.outbox.start(isStored: true)
-        // An event an hour: the first eleven or twelve grow too old.
+        // One event an hour: the first eleven or twelve grow too old.
         for hour in 0..<24 {
             _ = try await bench.outbox.append(bench.events(hour + 1...hour + 1), to: ["a"])
             let end = OutboxEvent.start.nanoseconds + UInt64(hour + 1) * 3_600_000_000_000
@@ -116,7 +116,7 @@ import Testing
         await second.outbox.close()
     }
 
-    @Test func `an event does not wait for others until the time of day is what it was`() async throws {
+    @Test func `an event does not wait longer for others because the time of day is set back`() async throws {
         var policy = DeliveryPolicy()
         policy.batchAge = .seconds(5)
         let bench = Bench(policy: policy)
@@ -132,7 +132,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a letter that died of its age lives as long again when it is replayed`() async throws {
+    @Test func `a dead letter that was too old gets its full age again when it is replayed`() async throws {
         var policy = DeliveryPolicy()
         policy.maximumAge = .seconds(3600)
         let bench = Bench(policy: policy)
@@ -146,7 +146,7 @@ import Testing
         bench.vendor.answers { .success($0.map { _ in .retry("not yet", after: .seconds(60)) }) }
         let engine = try await bench.outbox.engine()
         #expect(try await engine.replay(RecordSelection()) == 1)
-        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // known already: counted again
+        _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])  // already known, so it only counts again
         bench.outbox.wake()
         for _ in 1...30 {
             await bench.looked()

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct DeliveryClosingTests {
     private let paths = ["a", "b", "c", "d"]
 
-    /// An outbox whose every vendor has been sent a batch and does not answer.
+    /// An outbox whose vendors have each been sent a batch and do not answer.
     private func stalled(_ folder: Folder) async throws -> Bench {
         let bench = Bench(paths, folder: folder)
         for vendor in bench.vendors.values { vendor.stall() }
@@ -86,13 +86,13 @@ import Testing
         for path in paths { #expect(bench.statistics(path).delivered == 3) }
     }
 
-    @Test func `no time at all is a grace, too`() async throws {
+    @Test func `a grace of zero is allowed, and loses nothing`() async throws {
         let bench = try await stalled(Folder())
         await bench.outbox.close(within: .zero)
         for path in paths { #expect(bench.statistics(path).queued == 3) }
     }
 
-    @Test func `a closed outbox is not open, whether it was opened before or not`() async throws {
+    @Test func `a closed outbox refuses every call, whether it was ever opened or not`() async throws {
         for opens in [true, false] {
             let openings = Atomic(0)
             let bench = Bench(engine: { () throws(ConnectorError) in

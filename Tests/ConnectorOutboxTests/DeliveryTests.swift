@@ -21,13 +21,13 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a flush delivers what another process has put in since the last look`() async throws {
+    @Test func `a flush delivers what another process has stored since the last look`() async throws {
         let folder = try Folder()
         let bench = Bench(folder: folder)
         try await bench.outbox.start(isStored: true)
         let other = Bench(folder: folder)
         _ = try await other.outbox.append(other.events(1...3), to: ["a"])
-        #expect(await bench.outbox.flush(["a"], within: nil))
+        #expect(try await bench.outbox.flush(["a"], within: nil, isStored: true))
         #expect(bench.vendor.batches == [["event-1", "event-2", "event-3"]])
         await other.outbox.close()
         await bench.outbox.close()
@@ -54,24 +54,8 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test(arguments: [[], [DeliveryAnswer.accepted], [.retry("later")], [.rejected("no"), .rejected("no"), .accepted]])
-    func `an answer for another number of events leaves each event waiting, with a reason`(
-        _ answers: [DeliveryAnswer]
-    ) {
-        let entries = (1...2).map { OutboxBatch.Entry(position: $0, attempts: 0, event: .numbered(Int($0))) }
-        let decision = DeliveryDecision(.success(answers), of: OutboxBatch(target: "a", entries: entries)) { _, _ in
-            OutboxEvent.start
-        }
-        #expect(decision.outcomes == [.waiting, .waiting])
-        #expect(decision.failures.count == 2 && !decision.failures.contains(nil))
-        guard case .pause = decision.next else {
-            Issue.record("\(decision.next)")
-            return
-        }
-    }
-
     @Test(arguments: [ConnectorError.Code.unauthorized, .denied, .missing, .failed, .misbehaved, .protocolViolation])
-    func `nothing is dropped for what no event did`(_ code: ConnectorError.Code) async throws {
+    func `no event is dropped for a failure that no event caused`(_ code: ConnectorError.Code) async throws {
         let bench = Bench()
         bench.vendor.answers(Vendor.refuses(code, isRetryable: false))
         try await bench.outbox.start(isStored: true)
@@ -99,6 +83,81 @@ import Testing
         #expect(dead.allSatisfy { $0.attempts.last?.failure == DeliveryFailure(.invalid, "bad request") })
         #expect(bench.statistics().delivered == 197)
         #expect(bench.vendor.batches.count < 60)
+        await bench.outbox.close()
+    }
+
+    @Test func `events that a delivery had no time to send are sent next, without a wait`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        bench.vendor.answers { events in
+            .success(
+                events.indices.map { $0 < 40 ? .accepted : .retry("not sent", after: .zero, code: .timedOut) }
+            )
+        }
+        _ = try await bench.outbox.append(bench.events(1...150), to: ["a"])
+        let start = bench.clock.now()
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [100, 100, 70, 30])
+        #expect(bench.vendor.batches.flatMap { $0.prefix(40) } == (1...150).map { "event-\($0)" })
+        #expect(bench.clock.now() == start)
+        await bench.outbox.close()
+    }
+
+    @Test func `a batch that times out is halved, and grows only if twice as many events may fit the time of a call`()
+        async throws
+    {
+        let bench = Bench(limits: BatchLimits(count: 100))
+        let clock = bench.clock
+        let seconds = Mutex(1.0)
+        bench.vendor.answers { events in
+            let duration = Duration.seconds(Double(events.count) * seconds.withLock(\.self))
+            clock.advance(by: min(duration, .seconds(30)))
+            if duration > .seconds(30) { return .failure(ConnectorError(.timedOut, "too slow", isRetryable: true)) }
+            return .success(events.map { _ in .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...100), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        for _ in 1...2 { await bench.nextAttempt() }
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [100, 50, 25, 25, 25, 25])
+        seconds.withLock { $0 = 0.1 }
+        _ = try await bench.outbox.append(bench.events(101...275), to: ["a"])
+        await bench.drained()
+        #expect(bench.vendor.batches.dropFirst(6).map(\.count) == [25, 50, 100])
+        await bench.outbox.close()
+    }
+
+    @Test func `batches grow again after a split, however long each delivery takes`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 4))
+        let clock = bench.clock
+        let refuses = Vendor.refuses("event-1")
+        bench.vendor.answers { events in
+            clock.advance(by: .seconds(20))
+            return refuses(events)
+        }
+        _ = try await bench.outbox.append(bench.events(1...15), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [4, 2, 1, 2, 4, 4, 4])
+        await bench.outbox.close()
+    }
+
+    @Test func `batches grow again after a timeout that was not due to their size`() async throws {
+        let bench = Bench(limits: BatchLimits(count: 2))
+        let clock = bench.clock
+        let isFirst = Mutex(true)
+        bench.vendor.answers { events in
+            if isFirst.withLock({ exchange(&$0, with: false) }) {
+                return .failure(ConnectorError(.timedOut, "too slow", isRetryable: true))
+            }
+            clock.advance(by: .seconds(20))
+            return .success(events.map { _ in .accepted })
+        }
+        _ = try await bench.outbox.append(bench.events(1...12), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.nextAttempt()
+        await bench.drained()
+        #expect(bench.vendor.batches.map(\.count) == [2] + Array(repeating: 1, count: 8) + [2, 2])
         await bench.outbox.close()
     }
 
@@ -133,7 +192,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a wait that the vendor asks for is the shortest`() async throws {
+    @Test func `a wait is at least as long as the vendor asks for`() async throws {
         let bench = Bench()
         bench.vendor.answers(Vendor.refuses(.rateLimited, after: .seconds(600)))
         try await bench.outbox.start(isStored: true)
@@ -202,7 +261,8 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a full outbox drops what its policy says, and counts it`() async throws {
+    @Test func `a full outbox drops the oldest or the newest events, as its policy says, and counts them`() async throws
+    {
         var policy = DeliveryPolicy()
         policy.maximumBytes = 250
         policy.whenFull = .dropOldest
@@ -226,7 +286,7 @@ import Testing
         await newest.outbox.close()
     }
 
-    @Test func `the pace is kept`() async throws {
+    @Test func `delivery keeps the policy's pace`() async throws {
         var policy = DeliveryPolicy()
         policy.pace = 10
         let bench = Bench(policy: policy, limits: BatchLimits(count: 5))
@@ -239,6 +299,23 @@ import Testing
             await bench.until { bench.statistics().delivered == count }
         }
         #expect(bench.vendor.batches.map(\.count) == [5, 5, 5, 5])
+        await bench.outbox.close()
+    }
+
+    @Test func `the pace counts only the events that were sent`() async throws {
+        var policy = DeliveryPolicy()
+        policy.pace = 10
+        let bench = Bench(policy: policy)
+        bench.vendor.answers { events in
+            .success(events.indices.map { $0 < 2 ? .accepted : .unsent("not sent") })
+        }
+        _ = try await bench.outbox.append(bench.events(1...4), to: ["a"])
+        try await bench.outbox.start(isStored: true)
+        await bench.until { bench.statistics().delivered == 2 }
+        await bench.clock.timers(atLeast: 2)
+        bench.clock.advance(by: .milliseconds(200))
+        await bench.drained()
+        #expect(bench.vendor.batches == [["event-1", "event-2", "event-3", "event-4"], ["event-3", "event-4"]])
         await bench.outbox.close()
     }
 
@@ -256,7 +333,7 @@ import Testing
         #expect(thrown?.code == .partial)
         #expect(thrown?.outcomes.map(\.isSuccess) == [false, true])
         #expect(thrown?.outcomes.first?.error?.message == "never")
-        // Also one that is asked for afterwards.
+        // Also if it is asked for afterwards.
         let late = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
         #expect(late?.code == .partial)
         await bench.outbox.close()
@@ -285,7 +362,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `the oldest event that waits is known although the vendor took none, or only later ones`() async throws {
+    @Test func `the oldest waiting event is known even if the vendor took none, or only later ones`() async throws {
         let earlier = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3_600_000_000_000)
         for isAway in [true, false] {
             let bench = Bench()
@@ -320,7 +397,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `what another process adds, replays and leaves behind is taken over`() async throws {
+    @Test func `events that another process adds or leaves behind are delivered`() async throws {
         let folder = try Folder()
         let (first, second) = (Bench(folder: folder), Bench(folder: folder))
         try await first.outbox.start(isStored: true)

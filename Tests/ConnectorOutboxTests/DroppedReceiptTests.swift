@@ -6,7 +6,7 @@ import Testing
 
 @testable import ConnectorOutbox
 
-/// What receipts tell of events that a queue has given up.
+/// What receipts tell about events that a queue has given up.
 @Suite(.timeLimit(.minutes(5))) struct DroppedReceiptTests {
     private func receipt(_ number: Int, _ bench: Bench) -> Receipt {
         Receipt(id: "event-\(number)", connectors: ["a"], outcomes: [], outbox: bench.outbox)
@@ -19,7 +19,7 @@ import Testing
         #expect(error?.outcomes.first?.error?.message.contains("dropped") == true)
     }
 
-    @Test func `an event that made room in a full outbox was dropped, for who waits and for who asks later`()
+    @Test func `a receipt tells that its event was dropped to make room, to those who wait and those who ask later`()
         async throws
     {
         var policy = DeliveryPolicy()
@@ -37,7 +37,9 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `an event that an operator drops was dropped, whether it waited or was a dead letter`() async throws {
+    @Test func `a receipt tells that an operator dropped its event, whether it waited or was a dead letter`()
+        async throws
+    {
         let bench = Bench()
         bench.vendor.answers { .success($0.map { $0.id == "event-1" ? .rejected("never") : .accepted }) }
         try await bench.outbox.start(isStored: true)

@@ -34,7 +34,7 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
-    func `an event that is replayed is young again, and no other is`(_ kind: Kind) async throws {
+    func `a replayed event is renewed, and a fresh one is not`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         let fresh = try await batch(engine)
@@ -49,7 +49,7 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
-    func `dead letters go to another connector once, with their ids`(_ kind: Kind) async throws {
+    func `dead letters are replayed to another connector once, with their ids`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a", "b"])
         try await settle(engine, try await batch(engine), .dead)

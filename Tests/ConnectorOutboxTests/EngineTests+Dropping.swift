@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorOutboxNATS
 @testable import ConnectorOutboxSQLite
 
-/// What engines know of events that were dropped.
+/// What engines know about events that were dropped.
 extension EngineTests {
     @Test(arguments: Kind.usable)
     func `waiting events are dropped by id and by age`(_ kind: Kind) async throws {
@@ -29,7 +29,8 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
-    func `an event that made room or that an operator dropped was not delivered`(_ kind: Kind) async throws {
+    func `an event that made room, or that an operator dropped, is dropped and not delivered`(_ kind: Kind) async throws
+    {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a", "b"])
         #expect(try await engine.dropOldest(10, of: "a") == ["event-1"])
@@ -41,7 +42,7 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.usable)
-    func `what was delivered past an event that waits is neither queued nor dropped`(_ kind: Kind) async throws {
+    func `events delivered past one that waits are neither queued nor dropped`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a"])
         let later = Timestamp(nanoseconds: now.nanoseconds + 3_600_000_000_000)
@@ -56,7 +57,8 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.exact)
-    func `what was dropped is known, whatever it waited for, and is not delivered`(_ kind: Kind) async throws {
+    func `dropped events are known as such, whatever they waited for, and are not delivered`(_ kind: Kind) async throws
+    {
         let engine = try await engine(kind)
         try await append(engine, events(1...4), to: ["a", "b"])
         let failure = DeliveryFailure(.unavailable, "away")
@@ -78,7 +80,8 @@ extension EngineTests {
     }
 
     @Test(arguments: Kind.exact)
-    func `an event that is dropped long after its followers were forgotten was not delivered`(_ kind: Kind) async throws
+    func `an event dropped long after its followers were forgotten counts as dropped, not delivered`(_ kind: Kind)
+        async throws
     {
         let engine = try await engine(kind)
         try await append(engine, events(1...12_500), to: ["a", "b"])
@@ -97,7 +100,7 @@ extension EngineTests {
         let records = try await engine.records(RecordSelection(ids: ids))
         #expect(records.map { "\($0.target) \($0.state)" } == ["a dropped", "b dead"])
         #expect(try await engine.drop(RecordSelection(ids: ids)) == 1)
-        #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it any more")
+        #expect(try await engine.records(RecordSelection(ids: ids)).isEmpty, "nothing needs it anymore")
         #expect(try await engine.records(RecordSelection(states: [.dropped])).isEmpty)
         await engine.close()
     }

@@ -19,7 +19,7 @@ import Testing
         /// The engines that this machine can run.
         static let usable = NATSServers.areInstalled ? allCases : [.memory, .sqlite]
 
-        /// The engines that know each event of each connector, whoever else has it.
+        /// The engines that know each event per connector, whichever others have it.
         static let exact: [Self] = [.memory, .sqlite]
 
         /// Whether it remembers every attempt.
@@ -54,7 +54,7 @@ import Testing
         numbers.map { .numbered($0, bytes: bytes) }
     }
 
-    /// Stores events, and waits until they can be had: one server of three stores them, and another hands them out.
+    /// Stores events, and waits until they can be read: one server of three stores them, and another hands them out.
     ///
     /// - Returns: Which of them were new.
     @discardableResult
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `an id that is stored is not stored again`(_ kind: Kind) async throws {
+    func `an event whose id is stored is not stored again`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         #expect(try await append(engine, events(2...3), to: ["a"]) == [false, true])
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
-    func `a proof that events can be stored leaves every event, whatever its id`(_ kind: Kind) async throws {
+    func `proving that events can be stored leaves every event alone, whatever its id`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         let events = ["proof", "", "\0"].map { id in
             OutboxEvent(id: id, kind: EventKind("analytics/1", "track"), createdAt: now, payload: Array("{}".utf8))
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
-    func `no event overtakes one that did not fit, whoever else gets either`(_ kind: Kind) async throws {
+    func `no event overtakes one that did not fit, even if another connector gets it too`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...1, bytes: 100), to: ["a"])
         try await append(engine, events(2...2, bytes: 500), to: ["a"])
@@ -178,10 +178,10 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `an event that is retried comes again at its time, and others overtake it`(_ kind: Kind) async throws {
+    func `a retried event comes again at its time, and others overtake it`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...3), to: ["a"])
-        // Servers count this in time of their own, however slow the machine is.
+        // Servers measure this by their own clock, however slow the machine is.
         let later = Timestamp(nanoseconds: now.nanoseconds + 3_000_000_000)
         let first = try await batch(engine)
         let failure = DeliveryFailure(.rateLimited, "slow down")
@@ -212,7 +212,31 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `equal failures one after the other are one, with a count`(_ kind: Kind) async throws {
+    func `events that keep their place come next, after those that are retried at once`(_ kind: Kind) async throws {
+        let engine = try await engine(kind)
+        try await append(engine, events(1...3), to: ["a"])
+        let failure = DeliveryFailure(.timedOut, "not sent")
+        try await engine.settle(
+            try await batch(engine),
+            [.delivered, .waiting, .waiting],
+            Attempt(at: now, failures: [nil, failure, failure])
+        )
+        let rest = try await batch(engine)
+        #expect(rest.entries.map(\.event.id) == ["event-2", "event-3"])
+        #expect(rest.entries.map(\.attempts) == [0, 0])
+        try await engine.settle(rest, [.retry(at: now), .waiting], Attempt(at: now, failures: [failure, failure]))
+        var next = try await batch(engine)
+        // Servers take a moment to hand it out again.
+        while next.entries.first?.attempts == 0 { next = try await batch(engine) }
+        #expect(next.entries.map(\.event.id) == ["event-2"])
+        #expect(next.entries.map(\.attempts) == [1])
+        try await settle(engine, next, .delivered)
+        #expect(try await batch(engine).entries.map(\.event.id) == ["event-3"])
+        await engine.close()
+    }
+
+    @Test(arguments: Kind.usable)
+    func `equal failures in a row are kept as one, with a count`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         for _ in 1...1000 { try await settle(engine, try await batch(engine), .waiting) }
@@ -226,7 +250,7 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `what everybody has is forgotten in time, but for dead letters`(_ kind: Kind) async throws {
+    func `events that every connector has are forgotten in time, except for dead letters`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...12_500), to: ["a"])
         let first = try await batch(engine, "a", BatchLimits(count: 1))
@@ -244,7 +268,7 @@ import Testing
         #expect(try await engine.replay(RecordSelection()) == 1)
         try await wait(engine) { $0["a"]?.queued == 1 }
         try await settle(engine, try await batch(engine), .delivered)
-        // There it came last once more; here it kept its place, beyond what is remembered.
+        // With NATS it came last again; elsewhere it kept its position, beyond what is remembered.
         let replayed = try await engine.records(RecordSelection(ids: ["event-1"]))
         #expect(replayed.map(\.state) == (kind.remembers ? [] : [.delivered]))
         #expect(try await engine.statistics()["a"]?.delivered == 12_500)
@@ -252,7 +276,7 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `callers that come together are all stored`(_ kind: Kind) async throws {
+    func `the events of concurrent callers are all stored`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         await withTaskGroup { group in
             for number in 1...200 {
@@ -268,7 +292,9 @@ import Testing
     }
 
     @Test(arguments: Kind.exact, [DeliveryOutcome.delivered, .retry(at: OutboxEvent.start), .dead])
-    func `what is dropped while it is under way stays dropped`(_ kind: Kind, _ outcome: DeliveryOutcome) async throws {
+    func `an event that is dropped while it is being delivered stays dropped`(_ kind: Kind, _ outcome: DeliveryOutcome)
+        async throws
+    {
         let engine = try await engine(kind)
         try await append(engine, events(1...10), to: ["a"])
         let fresh = try await batch(engine)
@@ -288,7 +314,7 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `a list goes on after a place, whatever comes and goes meanwhile`(_ kind: Kind) async throws {
+    func `a list continues after a cursor, whatever comes and goes meanwhile`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...25), to: ["a"])
         try await settle(engine, try await batch(engine), .dead)
@@ -301,7 +327,7 @@ import Testing
             place = records.next(limit: 10)
             pages += 1
             if pages == 1 {
-                // One that was seen, that of the place, and one of those to come; and a new one.
+                // One that was seen, the one of the cursor, and one still to come are dropped; a new one is added.
                 let last = try #require(records.last?.event.id)
                 #expect(try await engine.drop(RecordSelection(ids: ["event-1", last, "event-17"])) == 3)
                 try await append(engine, events(26...26), to: ["a"])
@@ -317,7 +343,7 @@ import Testing
     }
 
     @Test(arguments: Kind.usable)
-    func `a list of what waits goes on between the connectors of one event`(_ kind: Kind) async throws {
+    func `a list of waiting events can continue between two connectors of one event`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...4), to: ["a", "b"])
         var (seen, place) = ([String](), RecordCursor?.none)
@@ -331,7 +357,7 @@ import Testing
     }
 
     @Test(arguments: Kind.exact)
-    func `an event that is known is new for connectors that it was not sent to`(_ kind: Kind) async throws {
+    func `a known event is new for a connector that it was not sent to`(_ kind: Kind) async throws {
         let engine = try await engine(kind)
         try await append(engine, events(1...2), to: ["a"])
         try await settle(engine, try await batch(engine), .delivered)
@@ -357,7 +383,7 @@ import Testing
             #expect(try await engine.dropOldest(50_000, of: "a").count == 500)
             costs.append(try await tables.steps() - before)
         }
-        // From the 21st round on, each also deletes what the 10,000 remembered events are not.
+        // From the 21st round on, each also deletes what is beyond the 10,000 remembered events.
         let (early, late) = (costs[20..<60].reduce(0, +), costs[60..<100].reduce(0, +))
         #expect(late * 10 < early * 11)
         #expect(try await batch(engine).isEmpty)

@@ -25,7 +25,7 @@ import Testing
         private let found = Mutex<[(path: String?, reason: String)]>([])
 
         var paths: [String] { found.withLock { $0.compactMap(\.path) } }
-        /// The reasons for which files are lost.
+        /// The reasons of the files that were lost.
         var losses: [String] { found.withLock { $0.filter { $0.path == nil }.map(\.reason) } }
 
         func add(_ path: String?, _ reason: String) { found.withLock { $0.append((path, reason)) } }
@@ -66,15 +66,17 @@ import Testing
         close(descriptor)
     }
 
-    @Test func `what is stored after a damage is stable, although the damaged file was open`() async throws {
+    @Test func `events stored after damage survive, even if other processes still have the damaged file open`()
+        async throws
+    {
         let first = try await engine()
         for number in 1...2000 { _ = try await first.append([.numbered(number, bytes: 2000)], to: ["a"]) }
         let beside = try await engine()
         #expect(try await beside.statistics()["a"]?.queued == 2000)
         write([UInt8](repeating: 0xA5, count: bytes(path).count - 4096), to: path, at: 4096)
-        // Reads pages that are not in SQLite's memory any more.
+        // Reads pages that are no longer in SQLite's memory.
         let salvaged = try await ids(first)
-        #expect(salvaged.count < 2000, "the log holds the last ones alone")
+        #expect(salvaged.count < 2000, "the log holds only the last ones")
         #expect(try await first.append([.numbered(5001)], to: ["a"]).isApplied == [true])
         #expect(try await beside.append([.numbered(5002)], to: ["a"]).isApplied == [true])
         // A process that has the damaged file open ends: it must not take the new file's log with it.
@@ -114,9 +116,11 @@ import Testing
         #expect(!folder.names.contains { $0.contains("kept") })
     }
 
-    @Test func `events outlive the file alone, and its log is not read into the one that replaces it`() async throws {
+    @Test func `events outlive the loss of the file alone, and its log is not read into the file that replaces it`()
+        async throws
+    {
         let engine = try await engine()
-        // More than stays in the log, and then some that are in the log alone.
+        // More than stays in the log, and then some that are only in the log.
         for start in [1, 2001, 4001] {
             let events = (start..<start + 2000).map { OutboxEvent.numbered($0, bytes: 2000) }
             _ = try await engine.append(events, to: ["a"])
@@ -132,7 +136,7 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
-    @Test func `a removed file that cannot be read is lost, which is said once with its path`() async throws {
+    @Test func `a removed file that cannot be read is reported as lost once, with its path`() async throws {
         let engine = try await engine()
         for start in [1, 2001, 4001] {
             let events = (start..<start + 2000).map { OutboxEvent.numbered($0, bytes: 2000) }
@@ -184,27 +188,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `a copy may take longer than a transaction, also as the store closes`() {
-        let time = Atomic<UInt64>(0)
-        let watch = StatementWatch(limit: 10, now: { time.load(ordering: .relaxed) })
-        watch.begin()
-        time.store(10, ordering: .relaxed)
-        #expect(watch.hasExpired)
-        watch.beginCopy()
-        time.store(10 + 10 * StatementWatch.copyFactor - 1, ordering: .relaxed)
-        #expect(!watch.hasExpired)
-        time.add(1, ordering: .relaxed)
-        #expect(watch.hasExpired)
-        let closing = StatementWatch(limit: .max, now: { time.load(ordering: .relaxed) })
-        closing.beginCopy()
-        closing.close()
-        time.add(StatementWatch.grace, ordering: .relaxed)
-        #expect(!closing.hasClosed)
-        closing.begin()
-        #expect(closing.hasClosed)
-    }
-
-    @Test func `a directory that cannot be used says why`() async throws {
+    @Test func `a directory that cannot be used is an error that says why`() async throws {
         let link = "\(folder.path)/link"
         #expect(unsafe symlink(folder.path, link) == 0)
         func failure(_ directory: String) async -> ConnectorError? {
@@ -221,7 +205,7 @@ import Testing
         #expect(await failure(other)?.message.contains("another user (65534)") == true)
     }
 
-    @Test func `a file that was put in another's place is used, and what was in that one is kept`() async throws {
+    @Test func `a file that replaces another is used, and what the replaced one held is kept`() async throws {
         let first = try await engine()
         _ = try await first.append([.numbered(1)], to: ["a"])
         for name in folder.names { unsafe unlink("\(folder.path)/\(name)") }
@@ -236,7 +220,7 @@ import Testing
         await second.close()
     }
 
-    /// Sizes in bytes, and what stands there instead of the log.
+    /// Sizes in bytes, and the text that stands there instead of the log.
     @Test(arguments: [0, 32, 4000, 12000], ["", "no log "])
     func `a log that is cut short while hosts use it stops neither of them`(_ size: Int, _ text: String) async throws {
         let first = try await engine()
@@ -253,7 +237,7 @@ import Testing
         await first.close()
     }
 
-    @Test func `a log that ends within a record loses that record alone`() async throws {
+    @Test func `a log that ends within a record loses only that record`() async throws {
         let engine = try await engine()
         var sizes: [Int] = []
         for number in 1...20 {
@@ -276,7 +260,7 @@ import Testing
         #expect(aside.paths.isEmpty)
     }
 
-    @Test func `a file of the first version is brought to the current one with what is in it`() async throws {
+    @Test func `a file of the first version is migrated to the current one with its contents`() async throws {
         try file(
             ofVersion: 1,
             """
@@ -293,7 +277,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `a file of the second version goes on numbering its events, on routes of their own too`() async throws {
+    @Test func `a file of the second version continues its numbering, also on separate routes`() async throws {
         try file(
             ofVersion: 2,
             """

@@ -13,7 +13,7 @@ import Testing
     import Darwin
 #endif
 
-/// The outbox's file as a test damages it.
+/// The outbox's file, for tests that damage it.
 extension Folder {
     /// The path of the outbox's file.
     var file: String { "\(path)/outbox.sqlite" }

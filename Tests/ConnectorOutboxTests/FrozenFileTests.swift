@@ -8,7 +8,7 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxSQLite
 
-/// Files of version 3, the last one without checksums, go on with all that they hold.
+/// Files of version 3, the last one without checksums, keep working with everything that they hold.
 @Suite(.timeLimit(.minutes(5))) struct FrozenFileTests {
     private let folder: Folder
 
@@ -62,7 +62,7 @@ import Testing
         PRAGMA user_version = 3;
         """
 
-    @Test func `a file of version 3 goes on with all that it holds`() async throws {
+    @Test func `a file of version 3 keeps working with everything that it holds`() async throws {
         do {
             let database = try Database(folder.file)
             try database.run("PRAGMA journal_mode = WAL; \(Self.tables) \(Self.rows)")
@@ -91,20 +91,20 @@ import Testing
         #expect(try Database(folder.file).statement("PRAGMA user_version").integer() == 4)
     }
 
-    /// On macOS a synchronised write is in the disk's cache, unless the disk is told: fcntl(2), F_FULLFSYNC.
+    /// On macOS a synchronized write may stay in the disk's cache unless the disk is told to write it: fcntl(2), F_FULLFSYNC.
     @Test(arguments: ["fullfsync", "checkpoint_fullfsync"])
-    func `what is synchronised is on the disk`(setting: String) throws {
+    func `a database has the settings for full synchronization on`(setting: String) throws {
         #expect(try Database(":memory:").statement("PRAGMA \(setting)").integer() == 1)
     }
 
-    @Test func `a statement without an end is interrupted when its time is over, and when the store closes`() throws {
+    @Test func `an endless statement is interrupted when its time is up, and when the store closes`() throws {
         let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
         let over = StatementWatch(limit: 0)
         let first = try Database(":memory:", watch: over)
         over.begin()
         let error = #expect(throws: Database.Failure.self) { try first.run(endless) }
         #expect(error?.description.contains("took too long") == true)
-        // Each look at the time is an hour after the one before.
+        // Each reading of the time is an hour after the one before.
         let time = Ticks()
         let closing = StatementWatch(limit: .max) { time.next() }
         let second = try Database(":memory:", watch: closing)
@@ -114,7 +114,7 @@ import Testing
     }
 }
 
-/// A time that goes on by an hour with each look.
+/// A time that advances by an hour with each reading.
 private final class Ticks: Sendable {
     private let hours = Atomic<UInt64>(0)
 

@@ -64,7 +64,7 @@ import Testing
         #expect(error?.message.contains("this process does not deliver") == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a deadline that has passed is no reason to wait`() async throws {
+    @Test func `a caller whose deadline has passed does not wait`() async throws {
         let bench = try await full()
         let past = bench.clock.now() - 1
         let error = await #expect(throws: ConnectorError.self) {
@@ -91,10 +91,10 @@ import Testing
 
     @Test func `a flush that gives up leaves the line`() async throws {
         let bench = try await full()
-        let flush = Task { await bench.outbox.flush(["a"], within: nil) }
+        let flush = Task { try await bench.outbox.flush(["a"], within: nil, isStored: true) }
         while waiters(bench) == 0 { await Task.yield() }
         flush.cancel()
-        #expect(await flush.value == false)
+        #expect(try await flush.value == false)
         while waiters(bench) > 0 { await Task.yield() }
         await bench.outbox.close()
     }
@@ -110,18 +110,18 @@ import Testing
         if host.statistics().delivered < 2 { await host.until { host.statistics().delivered == 2 } }
         await sender.clock.advance(toTimerAfter: .seconds(1))
         #expect(try await third.value == ["a"])
-        let flush = Task { await sender.outbox.flush(["a"], within: nil) }
+        let flush = Task { try await sender.outbox.flush(["a"], within: nil, isStored: true) }
         while waiters(sender) == 0 { await Task.yield() }
         await host.clock.advance(toTimerAfter: .seconds(1))
         if host.statistics().delivered < 3 { await host.until { host.statistics().delivered == 3 } }
         await sender.clock.advance(toTimerAfter: .seconds(1))
-        #expect(await flush.value)
+        #expect(try await flush.value)
         #expect(sender.vendor.batches.isEmpty)
         await sender.outbox.close()
         await host.outbox.close()
     }
 
-    @Test func `whoever waits for room hears that the host closes`() async throws {
+    @Test func `a caller that waits for room is told that the host closes`() async throws {
         let bench = try await full()
         let third = Task { try await bench.outbox.append(bench.events(3...3, bytes: 100), to: ["a"]) }
         while waiters(bench) == 0 { await Task.yield() }

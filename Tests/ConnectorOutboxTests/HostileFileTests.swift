@@ -13,8 +13,8 @@ import Testing
     import Darwin
 #endif
 
-/// A file that somebody else has written, by malice or by mistake, ends in an error of ours or in service: never in a trap, never in a wait
-/// without an end, never in the loss of what can be read.
+/// A file that somebody else has written, by malice or by mistake, leads to one of our errors or to service: never to a trap, to an
+/// endless wait, or to the loss of what can be read.
 @Suite(.timeLimit(.minutes(5))) struct HostileFileTests {
     private let folder: Folder
 
@@ -22,7 +22,7 @@ import Testing
         folder = try Folder()
     }
 
-    /// Changes a filled outbox's file behind the engine's back.
+    /// Changes the file of a filled outbox without the engine.
     private func alter(_ statements: String) async throws {
         try await folder.fill()
         let database = try Database(folder.file)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [-1, -2_147_483_648, 5, 77, 2_147_483_647])
-    func `a version that nobody has written is an error`(version: Int) async throws {
+    func `a file of a version that never existed is an error`(version: Int) async throws {
         try await alter("PRAGMA user_version = \(version)")
         let error = await #expect(throws: ConnectorError.self) { try await use() }
         #expect(error?.code == .storage)
@@ -77,7 +77,7 @@ import Testing
     ]
 
     @Test(arguments: columns)
-    func `a number beyond reason never traps`(column: String) async throws {
+    func `an absurd number never traps`(column: String) async throws {
         let parts = column.split(separator: ".")
         try await folder.fill()
         let filled = folder.bytes(folder.file)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `the counts of many routes add up to no more than one count may be`() async throws {
+    @Test func `the sum of many routes' counts is bounded like a single count`() async throws {
         try await alter(
             """
             WITH RECURSIVE numbers(n) AS (SELECT 1001 UNION ALL SELECT n + 1 FROM numbers WHERE n < 41000)
@@ -137,7 +137,9 @@ import Testing
         arguments: ["outbox.sqlite", "outbox.sqlite-wal", "outbox.sqlite-shm"],
         ["fifo", "directory", "socket", "link"]
     )
-    func `what is not a file is refused at once, and says what it is`(name: String, kind: String) async throws {
+    func `a path that is not a regular file is refused at once, with what it is`(name: String, kind: String)
+        async throws
+    {
         if name != "outbox.sqlite" { try await folder.fill() }
         let path = "\(folder.path)/\(name)"
         unsafe unlink(path)

@@ -10,12 +10,12 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxNATS
 
-/// Servers of NATS that lie, stammer and hang up: whatever they say, every call ends, and nothing traps.
+/// NATS servers that lie, stammer and hang up: whatever they say, every call ends, and nothing traps.
 @Suite(.enabled(if: NATSEngine.libraryFailure == nil), .timeLimit(.minutes(10))) struct NATSAnswerMutationTests {
-    /// Damages answers with random numbers of its own.
+    /// Damages answers at random.
     private final class Mutator: Sendable {
         private let random: Mutex<SeededGenerator>
-        /// One answer of so many is damaged.
+        /// One in this many answers is damaged.
         private let rate: Int
 
         init(seed: UInt64) {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Makes rounds, eight at a time: most of one is spent waiting for a server that says nothing more.
+    /// Runs rounds, eight at a time: most of a round is spent waiting for a server that says nothing more.
     private func rounds(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for round in 0..<fuzzRounds {
@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test func `no greeting traps, and the outbox says that it cannot be used`() async throws {
+    @Test func `no damaged greeting traps, and without a connection the error says that the outbox cannot be used`()
+        async throws
+    {
         try await rounds { round in
             var random = SeededGenerator(seed: fuzzSeed ^ 0x6E61 &+ UInt64(round))
             let (greeting, refusal) = (random.damaged(FakeNATSServer.Answers().greeting()), random.refusal())
@@ -86,7 +88,10 @@ import Testing
             let connection = await result { () throws(ConnectorError) in
                 try await NATSConnection.connect(settings(server), renewed: { settings(server) })
             }
-            if case .success(let connection) = connection { await connection.close() }
+            switch connection {
+            case .success(let connection): await connection.close()
+            case .failure(let error): #expect(error.message.hasPrefix("the outbox cannot be used: "), "\(error)")
+            }
             withExtendedLifetime(server) {}
         }
     }
@@ -142,7 +147,7 @@ import Testing
         _ = await result { () throws(ConnectorError) in try await engine.schema.trim(keeping: 0) }
     }
 
-    /// What a call ends with; its errors are those that an operator can read.
+    /// The result of a call; its error must be one that an operator can understand.
     private func result<Value>(
         _ body: () async throws(ConnectorError) -> Value
     ) async -> Result<Value, ConnectorError> {
@@ -177,7 +182,7 @@ extension SeededGenerator {
         }
     }
 
-    /// What a server says that will not go on.
+    /// What a server says that refuses to continue.
     fileprivate mutating func refusal() -> [UInt8] {
         let texts = [
             "-ERR 'Authorization Violation'\r\n", "-ERR 'Maximum Payload Violation'\r\n", "-ERR\r\n",
@@ -190,7 +195,7 @@ extension SeededGenerator {
         return Array((texts.randomElement(using: &self) ?? "").utf8)
     }
 
-    /// A frame whose content is changed and whose length is right again, or is wrong.
+    /// A frame with changed content, whose length is corrected or left wrong.
     private mutating func relabelled(_ frame: [UInt8], _ change: ([UInt8], inout Self) -> [UInt8]) -> [UInt8] {
         guard let end = frame.firstIndex(of: UInt8(ascii: "\n")), end + 3 <= frame.count,
             frame.starts(with: Array("MSG".utf8))
@@ -203,7 +208,7 @@ extension SeededGenerator {
 }
 
 extension [UInt8] {
-    /// With one of its runs of digits replaced by a number that nobody expects.
+    /// These bytes with one run of digits replaced by a number that nobody expects.
     fileprivate func replacingNumber(using random: inout SeededGenerator) -> [UInt8] {
         let starts = indices.filter { index in
             (48...57).contains(self[index]) && (index == 0 || !(48...57).contains(self[index - 1]))
@@ -214,7 +219,7 @@ extension [UInt8] {
         return Array(self[..<start]) + Array(number.utf8) + Array(self[end...])
     }
 
-    /// With one of its bytes replaced by any other.
+    /// These bytes with one of them replaced by any other.
     fileprivate func replacingByte(using random: inout SeededGenerator) -> [UInt8] {
         guard let index = indices.randomElement(using: &random) else { return self }
         var bytes = self

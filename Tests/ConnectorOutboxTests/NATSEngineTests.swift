@@ -37,7 +37,7 @@ import Testing
         return ids
     }
 
-    @Test func `what every connector has settled leaves the stream, but for the last thousand`() async throws {
+    @Test func `events that every connector has settled leave the stream, except for the last thousand`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a", "b", "c"])
         let engine = try await engine(servers, ["a", "b", "c"])
@@ -45,14 +45,14 @@ import Testing
             await engine.state.withLock(\.trimming)?.value
             return try await engine.jetStream.request("STREAM.INFO.OUTBOX")["state"]?["messages"]?.integer
         }
-        // Connector c never had an event, and holds nothing up.
+        // Connector c never had an event, and holds up nothing.
         _ = try await engine.append((1...3000).map { .numbered($0) }, to: ["a", "b"])
         #expect(try await drain(engine, "a", until: 3000).count == 3000)
         #expect(try await stored() == 3000)
         _ = try await engine.batch(for: "b", upTo: BatchLimits(count: 1), now: now)
         #expect(try await drain(engine, "b", until: 2500).count == 2500)
         #expect(try await stored() == 1000)
-        // An event that waits holds the others up, also those that came after it.
+        // A waiting event holds up the others, also those that came after it.
         _ = try await engine.append([.numbered(4000)], to: ["c"])
         _ = try await engine.append((4001...6000).map { .numbered($0) }, to: ["a"])
         #expect(try await drain(engine, "a", until: 2000).count == 2000)
@@ -62,7 +62,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `what is missing or otherwise is an error, and nothing is made in silence`() async throws {
+    @Test func `a missing consumer or a differing stream is an error, and neither is created silently`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])
         #expect(try await servers.migrate(["a"]) == [])
@@ -78,7 +78,7 @@ import Testing
         #expect(other?.code == .conflict)
     }
 
-    @Test func `what hosts leave that settle little in their lives leaves the stream, too`() async throws {
+    @Test func `events that short-lived hosts have settled leave the stream, too`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])
         let first = try await engine(servers, ["a"])
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["max_age", "max_msgs_per_subject"])
-    func `a stream that deletes what waits is wrong`(_ setting: String) async throws {
+    func `a stream that would delete waiting events is refused`(_ setting: String) async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])
         let engine = try await engine(servers, ["a"])
@@ -114,7 +114,7 @@ import Testing
         #expect(error?.message.contains(setting) == true)
     }
 
-    @Test func `a consumer that gives an event up is wrong`() async throws {
+    @Test func `a consumer that would give up on an event is refused`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"])
         let engine = try await engine(servers, ["a"])
@@ -144,14 +144,14 @@ import Testing
             others.entries.map { _ in .delivered },
             Attempt(at: now, failures: others.entries.map { _ in nil })
         )
-        // It ends without a word to the servers.
+        // It ends without telling the servers.
         await first.jetStream.connection.close()
         #expect(Set(try await drain(second, "a", until: 4)) == Set((1...4).map { "event-\($0)" }))
         #expect(Set(try await drain(second, "b", until: 10)).count == 10)
         await second.close()
     }
 
-    @Test func `a server of three that dies takes nothing with it`() async throws {
+    @Test func `one of three servers may die without losing an event`() async throws {
         let servers = try await NATSServers(3)
         _ = try await servers.migrate(["a", "b"])
         let engine = try await engine(servers)
@@ -167,9 +167,9 @@ import Testing
         await engine.close()
     }
 
-    /// Such a leader notes the id of a message that it cannot store, and answers the repetition as if it had it.
+    /// An isolated leader notes the id of a message that it cannot store, and answers a repetition as if it had stored it.
     @Test(.enabled(if: NetworkNamespaces.arePossible))
-    func `what a leader takes whom nobody follows any more is stored by the next one`() async throws {
+    func `an event sent to a leader that has lost its followers is stored by the next leader`() async throws {
         let network = try NetworkNamespaces(3)
         let servers = try await NATSServers(3, in: network)
         _ = try await servers.migrate(["a"])
@@ -180,7 +180,7 @@ import Testing
         let engine = try await NATSEngine(settings, targets: ["a"], now: { OutboxEvent.start })
         try network.isolate(leader)
         async let stored: Void = {
-            // As an application does that is told that nobody knows.
+            // As an application does when the outcome is unknown.
             while true {
                 do throws(ConnectorError) {
                     _ = try await engine.append([.numbered(1)], to: ["a"])

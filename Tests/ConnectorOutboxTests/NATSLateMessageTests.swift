@@ -8,9 +8,9 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxNATS
 
-/// Events that come after the host has stopped to wait for them.
+/// Events that come after the host has stopped waiting for them.
 @Suite(.enabled(if: NATSEngine.libraryFailure == nil), .timeLimit(.minutes(1))) struct NATSLateMessageTests {
-    @Test func `an event that comes too late is given back, so that it need not wait for the end of its lease`()
+    @Test func `an event that comes too late is given back, and need not wait for the end of its lease`()
         async throws
     {
         let store = FakeJetStream(["a"])
@@ -21,7 +21,7 @@ import Testing
             let answer = Array(store.answer(request).joined())
             if request.payload == Array("-NAK".utf8) { returned.continuation.yield(request.subject) }
             return late.withLock { late in
-                // The request for events gets no answer; what it asked for comes with the next answer.
+                // The request for events gets no answer of its own; what it asked for comes with the next answer.
                 if request.subject.contains("CONSUMER.MSG.NEXT") {
                     late = answer
                     return []

@@ -11,7 +11,7 @@ import Testing
 @Suite struct NATSLeasesTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// The time of day that many seconds after the start.
+    /// The time of day a number of seconds after the start.
     private func time(_ seconds: UInt64) -> Timestamp {
         Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + seconds * Self.second)
     }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [7200, UInt64(Int64.max) / 1_000_000_000 - 1_800_000_000])
-    func `a retry that the server holds back still is not waited for, whatever the time of day`(_ later: UInt64) {
+    func `a retry that the server still holds back is not waited for, whatever the time of day`(_ later: UInt64) {
         var leases = leases()
         let preparation = leases.prepare(100, now: 10 * Self.second, time: time(later))
         #expect(preparation.due == 0)
@@ -41,7 +41,7 @@ import Testing
         #expect(leases.nextRetry(now: 10 * Self.second, time: time(later)) == time(later + 50))
     }
 
-    @Test func `a retry comes no later when the time of day is set back`() {
+    @Test func `a retry comes no later if the time of day is set back`() {
         var leases = leases()
         let earlier = Timestamp(nanoseconds: OutboxEvent.start.nanoseconds - 3600 * Self.second)
         leases.rewind(now: 20 * Self.second, time: earlier)

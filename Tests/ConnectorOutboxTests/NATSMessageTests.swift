@@ -21,13 +21,13 @@ import Testing
     }
 
     @Test(arguments: ["-9223372036854775808", "-1", "0", "9223372036854775808", "x", ""])
-    func `a lease has a number and was handed out, or it is none`(_ number: String) {
+    func `a subject without a valid sequence or delivery count is not a lease`(_ number: String) {
         #expect(NATSLease("$JS.ACK.OUTBOX.a.1.7.7.1767225600000000000.0")?.sequence == 7)
         #expect(NATSLease("$JS.ACK.OUTBOX.a.\(number).7.7.1767225600000000000.0") == nil)
         #expect(NATSLease("$JS.ACK.OUTBOX.a.1.\(number).7.1767225600000000000.0") == nil)
     }
 
-    @Test func `an error is at the beginning of an answer, before what may be an event`() throws {
+    @Test func `an error counts only at the beginning of an answer, before what may be an event`() throws {
         func refusal(after count: Int) -> JetStream.Refusal? {
             let filling = String(repeating: "x", count: count)
             let text = #"{"type":"\#(filling)","error":{"code":503,"err_code":10077,"description":"full"}}"#
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "\u{e9}", "\u{1F600}", "e\u{301}"])
-    func `a dead letter keeps the beginning of a long reason`(_ text: String) throws {
+    func `a dead letter keeps only the beginning of a long reason`(_ text: String) throws {
         let reason = String(repeating: text, count: 5000)
         let time = OutboxEvent.start
         let header = NATSEvent.failureHeader(position: 1, at: time, count: 1, DeliveryFailure(.invalid, reason))
@@ -62,41 +62,24 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
-    func `a stored message has a number that another one can follow`(_ number: Int64) {
+    func `a stored message whose number no other could follow is refused`(_ number: Int64) {
         #expect(NATSMessage(stored: ["seq": .integer(number), "hdrs": "", "data": ""]) == nil)
     }
 
-    @Test func `counts that the server cannot have are bounded, and add up without an end`() {
+    @Test func `absurd counts are bounded, and adding them saturates`() {
         let counts: JSONValue = ["least": .integer(.min), "most": .integer(.max), "text": "7"]
         #expect(counts.count("least") == 0 && counts.count("text") == 0 && counts.count("absent") == 0)
         #expect(counts.count("most").saturatingAdding(counts.count("most")) == .max)
-        var statistics = StatisticsTracker()
-        var most = QueueStatistics()
-        (most.queued, most.bytes, most.dead, most.delivered, most.dropped) = (.max, .max, .max, .max, .max)
-        statistics.begin()
-        statistics.end(OutboxReading(revision: 1, statistics: ["a": most]))
-        statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: "a", revision: 2)
-        #expect(statistics["a"]?.queued == .max && statistics["a"]?.bytes == .max)
-        let change = StatisticsTracker.Change.settled(
-            delivered: 1,
-            dead: 1,
-            dropped: 1,
-            bytes: 1,
-            oldest: nil,
-            at: OutboxEvent.start
-        )
-        statistics.note(change, of: "a", revision: 3)
-        #expect(statistics["a"]?.dead == .max && statistics["a"]?.queued == .max - 3)
     }
 
-    @Test func `a filter of more connectors than there can be is none of ours`() {
+    @Test func `a filter with a slot beyond the limit is not one of ours`() {
         let layout = NATSLayout(stream: "OUTBOX")
         #expect(layout.slot(layout.filter(9_999)) == 9_999)
         #expect(layout.slot(layout.filter(10_000)) == nil)
     }
 
     @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}"])
-    func `a line ends where the protocol says, whatever Unicode calls a new one`(_ separator: String) throws {
+    func `a line ends where the protocol says, whatever Unicode counts as a line break`(_ separator: String) throws {
         let message = try #require(stored("NATS/1.0\r\nOther: text\(separator)Connector-Event: forged\r\n\r\n"))
         #expect(message.event == nil)
     }

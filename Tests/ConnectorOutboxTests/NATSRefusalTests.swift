@@ -10,17 +10,17 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxNATS
 
-/// Servers that refuse requests, each with an answer of a test's own before those of ``FakeJetStream``.
+/// Servers that refuse requests, with an answer that the test puts before those of ``FakeJetStream``.
 @Suite(.enabled(if: NATSEngine.libraryFailure == nil), .timeLimit(.minutes(1))) struct NATSRefusalTests {
     typealias Answer = @Sendable (FakeNATSServer.Request) -> [UInt8]?
 
-    /// What a server was asked, in the order of its arrival.
+    /// What a server was asked, in order of arrival.
     private final class Log: Sendable {
         private let requests = Mutex<[FakeNATSServer.Request]>([])
 
         func add(_ request: FakeNATSServer.Request) { requests.withLock { $0.append(request) } }
 
-        /// The subjects that begin with a text, of messages with a content, if one is given.
+        /// The subjects that begin with a text, only of messages with the given content, if any.
         func subjects(_ start: String, _ content: String? = nil) -> [String] {
             requests.withLock { requests in
                 requests.filter { request in
@@ -62,7 +62,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    /// The timeouts of tests that wait for the end of one.
+    /// The timeouts of tests that wait until one expires.
     private static var brief: NATSSettings.Waits {
         var waits = NATSSettings.Waits()
         (waits.pause, waits.limit) = (2_000_000, 1_000_000_000)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2])
-    func `what a server said last is the cause when it could not do anything in time`(count: Int) async throws {
+    func `the server's last words are the cause if it could not store anything in time`(count: Int) async throws {
         let answer: Answer = { request in
             Self.isEvent(request) ? request.message(Self.refusal(503, 10_008, "temporarily unavailable")) : nil
         }
@@ -106,11 +106,11 @@ import Testing
         }
     }
 
-    @Test func `a permission that the user lacks is the cause when nothing answers`() async throws {
+    @Test func `a permission that the user lacks is the cause if nothing answers`() async throws {
         let answer: Answer = { request in
             Self.isEvent(request) ? Array("-ERR 'Permissions Violation for Publish to \"OUTBOX\"'\r\n".utf8) : nil
         }
-        // Only here nothing answers at all. Opening has the usual time for each answer.
+        // Nothing at all answers here, but opening still has the usual time for each answer.
         var waits = Self.brief
         waits.limit = 2_000_000_000
         try await withEngine(waits: waits, answer) { engine, _ in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `an event that the server is storing already is stored`() async throws {
+    @Test func `an event that the server is already storing ends up stored`() async throws {
         let isFirst = Mutex(true)
         let answer: Answer = { request in
             let isRefused = isFirst.withLock { isFirst in
@@ -157,7 +157,7 @@ import Testing
         try await engine.settle(batch, outcomes, Attempt(at: OutboxEvent.start, failures: failures))
     }
 
-    @Test func `dead letters that cannot be stored hold up nothing that the vendor has`() async throws {
+    @Test func `dead letters that cannot be stored do not hold up events that the vendor has`() async throws {
         let isFull = Mutex(true)
         let answer: Answer = { request in
             guard request.subject.hasPrefix("OUTBOX.dead."), isFull.withLock(\.self) else { return nil }
@@ -197,7 +197,7 @@ import Testing
 
     // MARK: Reading
 
-    @Test func `a consumer whose state no server knows is none that is missing`() async throws {
+    @Test func `a consumer whose state no server knows at the moment is not reported as missing`() async throws {
         let answer: Answer = { request in
             guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }
             return request.message(Array(#"{"total":2,"consumers":[],"missing":["a","b"]}"#.utf8))
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `events go to the slots that the connectors have now`() async throws {
+    @Test func `events go to the slots that the connectors have at the moment`() async throws {
         let others = Mutex<FakeJetStream?>(nil)
         let answer: Answer = { request in
             guard request.subject.hasPrefix("$JS.API.CONSUMER.LIST.") else { return nil }

@@ -17,7 +17,7 @@ import Testing
     import Darwin
 #endif
 
-/// Whom NATS servers let in, and whom this end trusts.
+/// Whom NATS servers let in, and which servers the client trusts.
 @Suite(.enabled(if: NATSServers.areInstalled), .timeLimit(.minutes(3))) struct NATSSecurityTests {
     private static let fixtures =
         #filePath.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures"
@@ -94,7 +94,7 @@ import Testing
         #expect(absent?.message.contains("nothing.pem") == true, "\(absent?.message ?? "")")
     }
 
-    @Test func `a token opens the servers, another one does not, and a new one is taken while the engine is open`()
+    @Test func `the right token opens the servers, a wrong one does not, and an open engine takes a new one`()
         async throws
     {
         let servers = try await NATSServers(configuration: Self.encryption + token("sesame"))
@@ -118,7 +118,7 @@ import Testing
         servers.kill(0)
         try servers.configure(Self.encryption + token("simsim"))
         try servers.start(0)
-        // Refused twice, the library has given up; the old token is tried on.
+        // Refused twice, the library has given up, and the engine keeps trying the old token.
         let said = try await append(2, engine) { $0.message.contains("Auth") }
         #expect(said.last?.message.contains("Auth") == true)
         #expect(said.last.map { "\($0)".contains("sesame") } == false)
@@ -128,7 +128,8 @@ import Testing
         await engine.close()
     }
 
-    @Test func `a file of credentials opens the servers, and is read anew when they are revoked`() async throws {
+    @Test func `a credentials file opens the servers, and is read again when its credentials are revoked`() async throws
+    {
         let folder = try Folder()
         let servers = try await NATSServers(configuration: try text("both.conf"))
         var settings = servers.settings()

@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    /// Longer than any test: what a host keeps another one gets only if it is given back.
+    /// Longer than any test, so that another host gets an event only if it is given back.
     private static let lease = Duration.seconds(600)
 
     private var aging: DeliveryPolicy {
@@ -30,7 +30,7 @@ import Testing
         return policy
     }
 
-    /// Waits until the servers say that so many events are with hosts.
+    /// Waits until the servers say that a number of events are leased to hosts.
     private func leased(_ count: Int64, _ bench: Bench) async throws {
         let engine = try #require(try await bench.outbox.engine() as? NATSEngine)
         while true {
@@ -44,7 +44,7 @@ import Testing
         try await bench.outbox.engine().records(RecordSelection(states: [.dead]))
     }
 
-    /// Waits until a host has delivered so much, whatever it waits for meanwhile.
+    /// Waits until a host has delivered a number of events, whatever it waits for meanwhile.
     private func delivered(_ count: Int, _ bench: Bench) async {
         await advance(bench) { bench.vendor.batches.joined().count >= count }
     }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a host whose gate is closed takes nothing, and makes no dead letters, however long it waits`()
+    @Test func `a host whose gate is closed takes no events and makes no dead letters, however long it waits`()
         async throws
     {
         let servers = try await NATSServers()
@@ -88,7 +88,7 @@ import Testing
         var policy = aging
         policy.batchAge = .seconds(1800)
         let (sick, healthy) = (bench(servers, policy), bench(servers))
-        // Before the start, so that the first look finds all of them.
+        // Stored before the start, so that the first look finds all of them.
         _ = try await sick.outbox.append(sick.events(1...3), to: ["a"])
         try await sick.outbox.start(isStored: true)
         try await leased(3, sick)
@@ -107,7 +107,7 @@ import Testing
         await healthy.outbox.close()
     }
 
-    @Test func `what one host's vendor refuses to take now another host's may take meanwhile`() async throws {
+    @Test func `an event that one host's vendor refuses for now can be delivered by another host`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"], lease: Self.lease)
         let (sick, healthy) = (bench(servers, aging), bench(servers))
@@ -122,7 +122,7 @@ import Testing
         await healthy.outbox.close()
     }
 
-    @Test func `what waits for a retry holds up neither the removal of its connector nor new events after its return`()
+    @Test func `a waiting retry holds up neither the removal of its connector nor new events after its return`()
         async throws
     {
         let servers = try await NATSServers()
@@ -150,7 +150,7 @@ import Testing
         await host.outbox.close()
     }
 
-    @Test func `an event that is too old when a host could deliver it is a dead letter`() async throws {
+    @Test func `an event that has become too old before a host can deliver it is a dead letter`() async throws {
         let servers = try await NATSServers()
         _ = try await servers.migrate(["a"], lease: Self.lease)
         let host = bench(servers, aging)
@@ -162,7 +162,7 @@ import Testing
         #expect(try await letters(host).isEmpty)
         host.vendor.isOpen = true
         host.outbox.gatesChanged()
-        // A reading of the servers may count a letter whose step is still under way, which then counts again.
+        // A reading of the servers may include a letter whose step is still under way, which is then counted twice.
         await advance(host) { host.statistics().dead >= 2 }
         #expect(try await letters(host).map(\.attempts.last?.failure?.code) == [.timedOut, .timedOut])
         #expect(host.vendor.batches.isEmpty)

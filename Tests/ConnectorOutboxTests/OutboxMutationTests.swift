@@ -14,8 +14,8 @@ import Testing
     import Darwin
 #endif
 
-/// Hostile and damaged files: whatever an outbox's file holds, the store ends in an error of ours or in service, and confirms nothing that
-/// it then forgets.
+/// Hostile and damaged files: whatever an outbox's file holds, the store fails with one of our errors or works, and confirms nothing
+/// that it then forgets.
 @Suite(.timeLimit(.minutes(30))) struct OutboxMutationTests {
     private let folder: Folder
 
@@ -23,7 +23,7 @@ import Testing
         folder = try Folder()
     }
 
-    /// What a mutant has of the files of a filled outbox.
+    /// The files of a filled outbox, for a mutant to change.
     private struct Files {
         var file: [UInt8]
         var log: [UInt8]
@@ -31,7 +31,7 @@ import Testing
 
     private func filled() async throws -> Files {
         try await folder.fill(60)
-        // What was written last lies in the log alone.
+        // What was written last is only in the log.
         let engine = try await folder.engine()
         _ = try await engine.append((201...230).map { .numbered($0, bytes: 300) }, to: ["b"])
         let files = Files(file: folder.bytes(folder.file), log: folder.bytes(folder.file + "-wal"))
@@ -45,7 +45,7 @@ import Testing
         if !files.log.isEmpty { folder.write(files.log, to: folder.file + "-wal") }
     }
 
-    /// Does to the store whatever a host does, and checks that what it confirms can be had afterwards.
+    /// Does to the store whatever a host does, and checks that what it confirms can be read afterwards.
     private func use(_ round: Int) async throws {
         var confirmed: Set<String> = []
         for life in 0..<2 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `bytes anywhere in the file and in its log`() async throws {
+    @Test func `damaged bytes anywhere in the file or its log end in an error or in service`() async throws {
         let files = try await filled()
         for round in 0..<fuzzRounds {
             var random = SeededGenerator(seed: fuzzSeed &+ UInt64(round))
@@ -112,7 +112,7 @@ import Testing
             for index in start..<start + Int.random(in: 1..<64, using: &random) { files.file[index] = byte }
         case 5: files.file.removeLast(Int.random(in: 1..<files.file.count / 2, using: &random))
         case 6:
-            // One page in another's place.
+            // One page in place of another.
             let (from, to) = (Int.random(in: 0..<pages, using: &random), Int.random(in: 0..<pages, using: &random))
             guard from != to else { return }
             files.file.replaceSubrange(to * 8192..<(to + 1) * 8192, with: files.file[from * 8192..<(from + 1) * 8192])
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `values, columns, tables and settings that SQLite itself has written`() async throws {
+    @Test func `hostile values, columns, tables and settings end in an error or in service`() async throws {
         let files = try await filled()
         for round in 0..<fuzzRounds {
             var random = SeededGenerator(seed: fuzzSeed &+ UInt64(round) &+ 1_000_000)

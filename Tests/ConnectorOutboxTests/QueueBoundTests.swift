@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [DeliveryPolicy.WhenFull.dropNewest, .dropOldest])
-    func `callers of two processes never exceed it together`(_ whenFull: DeliveryPolicy.WhenFull) async throws {
+    func `callers of two processes never exceed the bound together`(_ whenFull: DeliveryPolicy.WhenFull) async throws {
         let benches = [
             Bench(policy: policy(whenFull), folder: folder), Bench(policy: policy(whenFull), folder: folder),
         ]
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `what waits for a retry counts, and makes room last`() async throws {
+    @Test func `events that wait for a retry count towards the bound, and are dropped last`() async throws {
         let engine = try await folder.engine()
         let times = (0...10).map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + $0) }
         _ = try await engine.append((1...10).map { .numbered($0, at: times[$0], bytes: 100) }, to: ["a"])
@@ -76,7 +76,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `dropping the oldest reads no more than what it drops, whatever waits`() async throws {
+    @Test func `dropping the oldest reads no more than what it drops, however many wait`() async throws {
         let engine = try await SQLiteEngine(now: { OutboxEvent.start })
         func cost(_ first: Int) async throws -> Int {
             let waiting = try #require(try await engine.statistics()["a"]?.bytes)

@@ -15,7 +15,7 @@ import Testing
         folder = try Folder()
     }
 
-    @Test func `a process that holds the file to write keeps nobody from reading`() async throws {
+    @Test func `a process that holds the file for writing keeps nobody from reading`() async throws {
         try await folder.fill()
         let engine = try await folder.engine()
         let other = try Database(folder.file)
@@ -41,7 +41,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `what this process does is no change of another's`() async throws {
+    @Test func `what this process writes does not count as another's change`() async throws {
         let (engine, other) = (try await folder.engine(), try await folder.engine())
         var last = try await engine.version()
         for round in 1...20 {

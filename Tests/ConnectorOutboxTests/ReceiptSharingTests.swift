@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxSQLite
 
-/// What receipts tell of events that another process takes care of.
+/// What receipts tell about events that another process takes care of.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptSharingTests {
     /// Subscribes to an event that waits.
     private func changes(
@@ -50,7 +50,7 @@ import Testing
         await host.outbox.close()
     }
 
-    @Test func `what a failed look for other processes has missed, the next one sees`() async throws {
+    @Test func `a change that a failed look at other processes missed is seen by the next one`() async throws {
         let folder = try Folder()
         let engine = SteeredEngine(
             try await SQLiteEngine(directory: folder.path, now: { OutboxEvent.start }, onDamage: { _, _ in })

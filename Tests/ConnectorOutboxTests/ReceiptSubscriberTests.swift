@@ -5,9 +5,9 @@ import Testing
 
 @testable import ConnectorOutbox
 
-/// Who follows an event hears everything in its order.
+/// A follower of an event hears everything in order.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptSubscriberTests {
-    @Test func `a beginning that was read too early is not told after a change`() async {
+    @Test func `an initial state that was read too early is not told after a change`() async {
         let (stream, continuation) = AsyncStream.makeStream(of: DeliveryChange.self)
         let follower = ReceiptSubscriber(of: ["a", "b"], continuation)
         follower.tell(DeliveryChange("a", .dead))

@@ -5,17 +5,17 @@ import Testing
 
 @testable import ConnectorOutbox
 
-/// Places as texts.
+/// Cursors as texts.
 @Suite struct RecordCursorTests {
     @Test(arguments: [
         "", ".", "..", "1.2.", "1.2", "-1.2.a", "1.-2.a", "01.2.a", "+1.2.a", "1.2a.b", "99999999999999999999.1.a",
     ])
-    func `what is no place is refused`(_ text: String) {
+    func `a text that is not a cursor is refused`(_ text: String) {
         #expect(RecordCursor(text) == nil)
     }
 
     @Test(arguments: ["0.0.a", "1767225600000000000.7.analytics/segment", "1.9999999999999999999.a.b.\u{e9}"])
-    func `a place is written as it is read`(_ text: String) {
+    func `a cursor is written as it was read`(_ text: String) {
         #expect(RecordCursor(text)?.description == text)
     }
 }

@@ -16,7 +16,7 @@ import Testing
         return Bench(policy: policy, engine: { () throws(ConnectorError) in engine })
     }
 
-    @Test func `callers at once do not exceed the bound together`() async throws {
+    @Test func `concurrent callers do not exceed the bound together`() async throws {
         let engine = try await SteeredEngine.inMemory()
         let bench = bench(.dropNewest, engine)
         let stored = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -46,7 +46,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `a caller that waits gets the room of one that could not store its event`() async throws {
+    @Test func `a waiting caller gets the room of one that could not store its event`() async throws {
         let engine = try await SteeredEngine.inMemory()
         let bench = bench(.block, engine)
         let first = Task { try await bench.outbox.append(bench.events(1...1, bytes: 200), to: ["a"]) }

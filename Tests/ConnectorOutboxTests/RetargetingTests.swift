@@ -44,12 +44,12 @@ import Testing
         await bench.drained()
         #expect(bench.vendor.batches.flatMap(\.self) == (first...5).map { "event-\($0)" })
         #expect(bench.vendors["b"]?.batches.isEmpty == true)
-        // Also one that is asked for when nothing but the move itself is left of the event.
+        // Also if it is asked for when nothing but the move itself is left of the event.
         try await receipt.delivered()
         await bench.outbox.close()
     }
 
-    @Test func `what a process moves that may not deliver yet follows once it may`() async throws {
+    @Test func `events moved by a process that may not deliver yet follow once it may`() async throws {
         let folder = try Folder()
         let (first, second) = (Bench(folder: folder), Bench(["a", "b"], folder: folder))
         first.vendor.isOpen = false

@@ -44,7 +44,7 @@ import Testing
         await second.close()
     }
 
-    @Test func `two processes may add, and each sees what the other did`() async throws {
+    @Test func `two processes may add events, and each sees what the other did`() async throws {
         let (first, second) = (try await engine(), try await engine())
         let before = try await first.version()
         _ = try await second.append([.numbered(1)], to: ["a"])
@@ -78,7 +78,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `a file that is damaged while it is open is set aside, and nobody's event is lost`() async throws {
+    @Test func `a file whose damage shows only when it is used is set aside, and new events are stored`() async throws {
         let engine = try await engine()
         for number in 1...500 { _ = try await engine.append([.numbered(number, bytes: 500)], to: ["a"]) }
         await engine.close()
@@ -113,7 +113,7 @@ import Testing
         #expect(try database.statement("PRAGMA user_version").integer() == 99)
     }
 
-    @Test func `a full disk is an error, and takes nothing in half`() async throws {
+    @Test func `a full disk is an error, and no event is stored in part`() async throws {
         let engine = try await engine()
         try await engine.limit(pages: 20)
         var stored = 0
@@ -158,12 +158,12 @@ import Testing
         #expect(many < few + few / 5, "\(few) steps for a batch of 3 events, \(many) for one of 1,000")
     }
 
-    @Test func `the attempts at many events cost hardly more to read than those at one`() async throws {
+    @Test func `reading the attempts at many events costs hardly more than reading those at one`() async throws {
         let engine = try await SQLiteEngine(now: { OutboxEvent.start })
         _ = try await engine.append((1...2000).map { .numbered($0) }, to: ["a", "b"])
         for target in ["a", "b"] {
             let batch = try await engine.batch(for: target, upTo: BatchLimits(count: 2000), now: OutboxEvent.start)
-            // Those at the first events are one row, the others one each.
+            // The attempts at the first events are one row, those at the others one each.
             let failures = batch.entries.indices.map { index in
                 DeliveryFailure?.some(DeliveryFailure(.invalid, index < 3 ? "no" : "no: \(index)"))
             }
@@ -183,7 +183,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func `many may make the file at once`() async throws {
+    @Test func `several processes may create the file at the same time`() async throws {
         for _ in 0..<20 {
             let folder = try Folder()
             await withTaskGroup { group in

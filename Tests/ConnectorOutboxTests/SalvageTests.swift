@@ -48,7 +48,7 @@ import Testing
         try Database(folder.file).statement("SELECT rootpage FROM sqlite_schema WHERE name = ?").integer(.text(name))
     }
 
-    @Test func `a store that closes leaves the damaged file to the next one`() async throws {
+    @Test func `a store that closes leaves a damaged file to the next one`() async throws {
         try await store()
         folder.write([0x77], to: folder.file, at: 8192 * 3)
         let damaged = folder.bytes(folder.file)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a damaged byte in any page, or a page that is lost, costs the events of that page alone`(
+    func `a damaged byte in any page, or a lost page, costs only the events of that page`(
         isLost: Bool
     ) async throws {
         try await store()
@@ -164,14 +164,14 @@ import Testing
         await engine.close()
     }
 
-    @Test func `a damaged page of the attempts makes no attempt of another page two`() async throws {
+    @Test func `a damaged page of attempts duplicates no attempt of another page`() async throws {
         let first = try await engine()
         for number in 1...200 { _ = try await first.append([.numbered(number)], to: ["a"]) }
         while case let batch = try await first.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start),
             !batch.isEmpty
         {
             let filling = String(repeating: "no ", count: 100)
-            // Equal ones of neighbours are one row.
+            // Equal attempts at neighboring events share one row.
             let failures = batch.entries.map { DeliveryFailure(.invalid, "\($0.event.id): \(filling)") }
             let attempt = Attempt(at: OutboxEvent.start, failures: failures)
             try await first.settle(batch, batch.entries.map { _ in .dead }, attempt)
@@ -190,7 +190,7 @@ import Testing
         #expect(aside.all.count > 5)
     }
 
-    @Test func `a page of the log with the number of a page that no file has costs that page alone`() async throws {
+    @Test func `a page of the log with an impossible page number costs only that page`() async throws {
         let engine = try await engine()
         for number in 1...20 { _ = try await engine.append([.numbered(number)], to: ["a"]) }
         let (file, log) = (folder.bytes(folder.file), folder.bytes(folder.file + "-wal"))
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `an event that a damaged byte has altered becomes a dead letter that says so`() async throws {
+    @Test func `an event altered by a damaged byte becomes a dead letter that says so`() async throws {
         do {
             let bench = Bench(folder: folder)
             bench.vendor.isOpen = false

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ConnectorOutbox
 
-/// How the outboxes stand is told rightly, in whatever order the engine's answers come.
+/// The statistics are right, in whatever order the engine's answers come.
 @Suite(.timeLimit(.minutes(5))) struct StatisticsTrackerTests {
     private static let appended = StatisticsTracker.Change.appended(count: 1, bytes: 10, oldest: OutboxEvent.start)
 
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// A delivery may take an event, and settle it, before the caller that stored it has the engine's answer.
-    @Test func `an event whose delivery is noted before its arrival waits no longer`() {
+    @Test func `an event whose delivery is noted before its arrival is no longer waiting`() {
         let settled = StatisticsTracker.Change.settled(
             delivered: 1,
             dead: 0,
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Of two events that are tried again, one leaves the queue; a batch of later events follows, and makes room.
-    @Test func `the oldest event is the oldest of those that are tried again and those that follow`() {
+    @Test func `the oldest event is the oldest of the retried ones and the ones that follow`() {
         let times = (0...3).map { Timestamp(nanoseconds: OutboxEvent.start.nanoseconds + $0) }
         func change(
             delivered: Int,
@@ -99,7 +99,7 @@ import Testing
         bench.outbox.settled(batch, [outcome], failures, step)
     }
 
-    @Test func `an event whose retry succeeds is not the oldest any more, though no other is tried`() async throws {
+    @Test func `an event whose retry succeeds is no longer the oldest, even if no other is tried`() async throws {
         let bench = Bench()
         _ = try await bench.outbox.append(bench.events(1...1), to: ["a"])
         try await settleNext(.retry(at: OutboxEvent.start), bench)
@@ -143,6 +143,26 @@ import Testing
         #expect(statistics["a"]?.queued == 2)
     }
 
+    @Test func `the largest counts saturate`() {
+        var statistics = StatisticsTracker()
+        var most = QueueStatistics()
+        (most.queued, most.bytes, most.dead, most.delivered, most.dropped) = (.max, .max, .max, .max, .max)
+        statistics.begin()
+        statistics.end(OutboxReading(revision: 1, statistics: ["a": most]))
+        statistics.note(.appended(count: 1, bytes: 1, oldest: nil), of: "a", revision: 2)
+        #expect(statistics["a"]?.queued == .max && statistics["a"]?.bytes == .max)
+        let change = StatisticsTracker.Change.settled(
+            delivered: 1,
+            dead: 1,
+            dropped: 1,
+            bytes: 1,
+            oldest: nil,
+            at: OutboxEvent.start
+        )
+        statistics.note(change, of: "a", revision: 3)
+        #expect(statistics["a"]?.dead == .max && statistics["a"]?.queued == .max - 3)
+    }
+
     @Test func `a reading that failed changes nothing`() {
         var statistics = StatisticsTracker()
         statistics.begin()
@@ -158,7 +178,7 @@ import Testing
         try await bench.outbox.start(isStored: true)
         _ = try await bench.outbox.append(bench.events(1...3), to: ["a"])
         let engine = try await bench.outbox.engine()
-        // Dropped and read anew after the batch was read, and before it is settled.
+        // Dropped, and the queue read again, after the batch was read and before it is settled.
         let batch = try await engine.batch(for: "a", upTo: BatchLimits(), now: OutboxEvent.start)
         #expect(try await engine.drop(RecordSelection(ids: ["event-2"])) == 1)
         try await bench.outbox.refresh(engine)
@@ -169,7 +189,7 @@ import Testing
         await bench.outbox.close()
     }
 
-    @Test func `events that find no room are counted for good`() async throws {
+    @Test func `events that find no room stay counted as dropped`() async throws {
         var policy = DeliveryPolicy()
         policy.maximumBytes = 100
         policy.whenFull = .dropNewest

@@ -7,10 +7,10 @@ import Synchronization
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxSQLite
 
-/// An engine that leaves the bounds to the outbox, and stores and fails as a test says.
+/// An engine that leaves the bounds to the outbox, and stores and fails as the test says.
 final class SteeredEngine: OutboxEngine {
     let inner: SQLiteEngine
-    /// Nothing is stored until it is sent.
+    /// Nothing is stored until this is sent.
     let mayStore = OneShot<Void>()
     /// How many calls have begun to store.
     let storing = Atomic(0)

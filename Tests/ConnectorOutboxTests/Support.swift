@@ -31,7 +31,7 @@ final class Folder: Sendable {
         unsafe rmdir(path)
     }
 
-    /// What lies in it.
+    /// The names of what is in it.
     var names: [String] {
         var names: [String] = []
         guard let stream = unsafe opendir(path) else { return [] }
@@ -128,12 +128,12 @@ final class Vendor: Sendable {
         return answer(events)
     }
 
-    /// Says no to every batch.
+    /// Refuses every batch.
     static func refuses(_ code: ConnectorError.Code, after: Duration? = nil, isRetryable: Bool = true) -> Answer {
         { _ in .failure(ConnectorError(code, "the vendor says no", isRetryable: isRetryable, retryAfter: after)) }
     }
 
-    /// Says no to a batch in which an event is poison.
+    /// Refuses a batch in which an event is poison.
     static func refuses(_ poison: String...) -> Answer {
         { events in
             events.contains { poison.contains($0.id) }
@@ -201,7 +201,7 @@ final class Bench: Sendable {
 
     func statistics(_ path: String = "a") -> QueueStatistics { outbox.statistics(of: path) ?? QueueStatistics() }
 
-    /// Waits until nothing waits.
+    /// Waits until no event waits.
     func drained(_ path: String = "a") async {
         if statistics(path).queued == 0 { return }
         await until { statistics(path).queued == 0 }

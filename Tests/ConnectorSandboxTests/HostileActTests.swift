@@ -8,7 +8,7 @@
     /// What hostile code tries, in C, as a child process: with and without namespaces.
     @Suite struct HostileActTests {
         @Test(arguments: [false, true])
-        func `each attempt of the proof is refused`(inNamespaces: Bool) throws {
+        func `every attempt of the sandbox's proof is refused`(inNamespaces: Bool) throws {
             let output = try SandboxedProcess("prove", inNamespaces: inNamespaces).finish()
             #expect(output.end == .exit(0))
             let attempts = output.lines.filter { $0.contains(": ") }
@@ -16,7 +16,7 @@
             #expect(attempts.filter { $0.hasSuffix(": 0") } == [])
         }
 
-        /// Otherwise a refusal would say nothing. As root nothing is in the way; others may not load programs into the kernel anyway.
+        /// Otherwise a refusal would prove nothing. Nothing stops root; other users may not load programs into the kernel anyway.
         @Test(.enabled(if: geteuid() == 0, "needs root")) func `outside the sandbox the same attempts are possible`()
             throws
         {
@@ -35,7 +35,10 @@
             ],
             [false, true]
         )
-        func `what reaches further is refused`(act: (name: String, argument: String), inNamespaces: Bool) throws {
+        func `calls that reach beyond the process are refused`(
+            act: (name: String, argument: String),
+            inNamespaces: Bool
+        ) throws {
             #expect(try SandboxedProcess(act.name, act.argument, inNamespaces: inNamespaces).finish().act == EPERM)
         }
 
@@ -45,7 +48,7 @@
             }
         }
 
-        @Test func `with the network, sockets are those of the internet`() throws {
+        @Test func `with the network, only internet and netlink sockets are allowed`() throws {
             for family in [AF_INET, AF_INET6, AF_NETLINK] {
                 let act = try SandboxedProcess("--network", "socket", "\(family)").finish().act
                 #expect(act != EPERM, "family \(family)")
@@ -65,7 +68,7 @@
         }
 
         @Test(arguments: ["environ", "mem", "maps", "root", "cwd", "fd/0"], [false, true])
-        func `nothing of the host can be read in proc`(name: String, inNamespaces: Bool) throws {
+        func `nothing about the host can be read in proc`(name: String, inNamespaces: Bool) throws {
             let act = try SandboxedProcess("of-host", name, inNamespaces: inNamespaces).finish().act
             #expect(act == (inNamespaces ? ENOENT : EACCES))
         }
@@ -77,26 +80,26 @@
             }
         }
 
-        @Test func `io_uring is refused, and what reads other processes`() throws {
+        @Test func `io_uring and calls that read other processes are refused`() throws {
             for number in [425, 426, 427, 434, 438, 440, 424] {
                 #expect(try SandboxedProcess("call", "\(number)").finish().act == EPERM, "call \(number)")
             }
         }
 
-        @Test func `memory beyond the bound cannot be had, private or shared`() throws {
+        @Test func `memory beyond the bound cannot be allocated, private or shared`() throws {
             let bound = "\(64 << 20)"
             #expect(try SandboxedProcess("--memory", bound, "memory", "32").finish().act == 0)
             #expect(try SandboxedProcess("--memory", bound, "memory", "4096").finish().act == ENOMEM)
             #expect(try SandboxedProcess("--memory", bound, "shared-memory", "4096").finish().act == EPERM)
         }
 
-        @Test func `a bomb of threads ends at the bound`() throws {
+        @Test func `a thread bomb ends at the bound`() throws {
             let output = try SandboxedProcess("--threads", "8", "threads", "1000", inNamespaces: true).finish()
             #expect(output.act == EAGAIN)
             #expect(output.layer("limits") == "1 0 0 ")
         }
 
-        @Test func `a bomb of descriptors ends at the bound`() throws {
+        @Test func `a descriptor bomb ends at the bound`() throws {
             #expect(try SandboxedProcess("descriptors", "100000").finish().act == EMFILE)
         }
     }

@@ -40,7 +40,7 @@
 
         private static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
 
-        @Test func `a file that is read, one that is written, and a socket are learned, and happen`() throws {
+        @Test func `reading, writing and opening a socket are learned, and also take place`() throws {
             #expect(try Self.learn("read", "/etc/passwd") == ("\"sandbox\": {\"read\": [\"/etc/passwd\"]}", 0))
             #expect(try Self.learn("socket", "2") == ("\"sandbox\": {\"network\": true}", 0))
             let written = try Self.learn("write", "/tmp/learned-by-a-test")
@@ -48,21 +48,21 @@
             #expect(try Self.learn("remove", "/tmp/learned-by-a-test").text == "\"sandbox\": {\"write\": [\"/tmp\"]}")
         }
 
-        @Test func `what the settings say already stays, and is not learned again`() throws {
+        @Test func `paths that the settings already have stay, and are not learned again`() throws {
             #expect(try Self.learn("--read", "/etc", "read", "/etc/passwd").text == nil)
             #expect(try Self.learn("--read", "/etc/", "read", "/etc/passwd").text == nil)
             let text = try Self.learn("--read", "/srv", "read", "/etc/passwd").text
             #expect(text == "\"sandbox\": {\"read\": [\"/srv\", \"/etc/passwd\"]}")
         }
 
-        @Test func `what is written elsewhere than the settings say is learned, too`() throws {
+        @Test func `a path that is written outside those of the settings is learned, too`() throws {
             let path = try Self.directory()
             defer { Self.remove(path) }
             let lines = try Self.lines(["--write", path + "/a", "perform", "mkdirat", "-100", path + "/b/c", "0"])
             #expect(lines == ["\"sandbox\": {\"write\": [\"\(path)/a\", \"\(path)/b\"]}"])
         }
 
-        @Test func `what no setting allows is named`() throws {
+        @Test func `a call that no setting allows is named`() throws {
             #expect(
                 try Self.learn("shm").text
                     == "no setting of the sandbox allows shmget: it shares memory or messages by number"
@@ -79,25 +79,25 @@
             #expect(try Self.learn("read", "/proc/self/stat") == (nil, 0))
         }
 
-        @Test func `a thread that holds a lock of the linker's is not waited for`() throws {
+        @Test func `learning does not wait for a thread that holds a lock of the linker`() throws {
             let learned = try Self.learn("read-in-linker", "/etc/passwd")
             #expect(learned == ("\"sandbox\": {\"read\": [\"/etc/passwd\"]}", 0))
         }
 
-        @Test func `nothing is learned from what a process does that was started`() throws {
+        @Test func `nothing is learned from what a started process does`() throws {
             let lines = try Self.lines(["spawn", "/bin/ls"])
             #expect(lines.contains { $0.hasSuffix("execve: it starts a process") })
             #expect(!lines.contains { $0.hasPrefix("\"sandbox\"") })
         }
 
-        @Test func `writing below proc is never learned, and said once`() throws {
+        @Test func `writing below proc is never learned, and is reported once`() throws {
             #expect(try Self.lines(["write", "/proc/thread-self/comm"]) == [])
             let write = ["write", "/proc/self/oom_score_adj"]
             let said = ["no setting of the sandbox allows writing below /proc"] as [Substring]
             #expect(try Self.lines(write + ["then"] + write) == said)
             let path = try Self.directory()
             defer { Self.remove(path) }
-            // What is open is not below /proc: a file, a pipe.
+            // What is already open is not below /proc: a file, a pipe.
             let file = ["perform", "fchmodat", "fd:\(path)/a/file", "/proc/self/fd/0", "0600"]
             #expect(try !Self.lines(file).contains { $0.contains("/proc") })
             #expect(try Self.lines(["write", "/proc/self/fd/1"]) == [])
@@ -115,7 +115,7 @@
             )
         }
 
-        @Test func `families of sockets are learned with the network, or named once`() throws {
+        @Test func `socket families are learned as the network, or named once`() throws {
             let lines = try Self.lines(["socket", "1", "then", "socket", "1", "then", "socket", "38"])
             let said = ["AF_UNIX", "AF_ALG"].map { "no setting of the sandbox allows a socket of \($0)" as Substring }
             #expect(lines == said)
@@ -124,7 +124,7 @@
             #expect(try Self.lines(["--network", "socket", "16"]) == [])
         }
 
-        @Test func `with the network, the names of hosts may be read`() throws {
+        @Test func `with the network, files with host names need no setting of their own`() throws {
             let lines = try Self.lines(["read", "/etc/hosts", "then", "socket", "2", "then", "read", "/etc/hosts"])
             #expect(lines == ["\"sandbox\": {\"read\": [\"/etc/hosts\"]}", "\"sandbox\": {\"network\": true}"])
         }
@@ -144,7 +144,7 @@
             ("rename A/file B/x", "A B"), ("renameat fd:A file fd:B x", "A B"), ("link A/file B/x", "A B"),
             ("renameat2 fd:A file -100 B/x 0", "A B"), ("linkat -100 A/file fd:B x 0", "A B"),
             ("openat fd:A x 0x41 0600", "A"),
-            // A text of one character is a struct open_how, whose flags are its number: O_WRONLY and O_CREAT.
+            // A text of one character serves as a struct open_how, whose flags are the character's number: O_WRONLY and O_CREAT.
             ("openat2 fd:A x A 24", "A"),
         ]
 
@@ -166,7 +166,7 @@
         }
 
         @Test(arguments: [SandboxFilterTests.x86, SandboxFilterTests.arm])
-        func `no call is missing that only those may make who write`(architecture: Int32) {
+        func `the list of writing calls is complete`(architecture: Int32) {
             let without = SandboxFilterTests.Program(architecture)
             let with = SandboxFilterTests.Program(architecture, writes: true)
             for number in 0..<Int32(512) where without.verdict(number) != with.verdict(number) {
@@ -175,7 +175,7 @@
             }
         }
 
-        @Test func `a directory takes the place of what is below it`() throws {
+        @Test func `a directory replaces the paths below it`() throws {
             let path = try Self.directory()
             defer { Self.remove(path) }
             let file = path + "/a/file"
@@ -184,14 +184,14 @@
                     == [file, path + "/a"].map { "\"sandbox\": {\"read\": [\"\($0)\"]}" }
                     + ["\"sandbox\": {\"write\": [\"\(path)\"]}"]
             )
-            // Whatever its name is, a directory can be named.
+            // A directory can be named, whatever its name is.
             #expect(try Self.learn("perform", "mkdirat", "-100", path + "/b/\"", "0700").act == 0)
             #expect(try Self.lines(["list", path + "/b/\""]) == ["\"sandbox\": {\"read\": [\"\(path)/b\"]}"])
             let everything = ["to list / is not learned: whoever may read it may read everything"] as [Substring]
             #expect(try Self.lines(["list", "/"]) == everything)
         }
 
-        @Test func `that there is no room for more paths is said once`() throws {
+        @Test func `it is said once that no more paths can be learned`() throws {
             let path = try Self.directory()
             defer { Self.remove(path) }
             let names = (0..<66).map { "\(path)/b/\($0)" }

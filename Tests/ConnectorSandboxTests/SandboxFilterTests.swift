@@ -7,7 +7,7 @@ import Testing
 #if os(Linux)
     /// The filter's program, run as the kernel would run it, for both architectures.
     @Suite struct SandboxFilterTests {
-        /// A verdict of the kernel's: the action, and its data.
+        /// A verdict of the kernel: the action, and its data.
         enum Verdict: Equatable, CustomStringConvertible {
             case allow
             case refuse(UInt32)
@@ -137,8 +137,9 @@ import Testing
             }
         }
 
-        @Test(arguments: [x86, arm]) func `newer calls, and those that take pointers, do not exist`(architecture: Int32)
-        {
+        @Test(arguments: [x86, arm]) func `newer calls, and those that hide arguments behind pointers, do not exist`(
+            architecture: Int32
+        ) {
             let program = Program(architecture)
             for number: Int32 in [463, 469, 512, 547, 1000, 0x4000_0000, 0x4000_0000 | 59, -1] {
                 #expect(program.verdict(number) == .refuse(38), "\(number)")
@@ -147,10 +148,12 @@ import Testing
             #expect(program.verdict(437) == .refuse(38))
         }
 
-        @Test(arguments: [x86, arm]) func `clone makes threads, no processes and no namespaces`(architecture: Int32) {
+        @Test(arguments: [x86, arm]) func `clone makes threads, but neither processes nor namespaces`(
+            architecture: Int32
+        ) {
             let program = Program(architecture)
             let clone = program.number("clone")
-            // As pthread_create says it.
+            // The flags of pthread_create.
             let thread: UInt64 = 0x3D_0F00
             #expect(program.verdict(clone, [thread]) == .allow)
             #expect(program.verdict(clone, [17]) == .refuse(1))
@@ -162,7 +165,7 @@ import Testing
             }
         }
 
-        @Test(arguments: [x86, arm]) func `signals and priorities reach this process alone`(architecture: Int32) {
+        @Test(arguments: [x86, arm]) func `signals and priorities reach only this process`(architecture: Int32) {
             let program = Program(architecture)
             let own = UInt64(Self.process)
             for name in ["kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"] {
@@ -188,7 +191,7 @@ import Testing
             #expect(program.verdict(number, [3, 8, 1, 0, 0, 0]) == .allow)
             #expect(program.verdict(number, [3, 8, 1, 0, 0x7F00_1000, 16]) == .refuse(1))
             #expect(program.verdict(number, [3, 8, 1, 0, 0x1_0000_0000, 16]) == .refuse(1))
-            // A message has an address, too, which no filter can read: there is no socket that would take one.
+            // A message has an address, too, which no filter can read, so no socket that takes one is allowed.
             let pair = program.number("socketpair")
             for kind: UInt64 in [1, 5, 0o2000001, 0o2004005] { #expect(program.verdict(pair, [1, kind]) == .allow) }
             for kind: UInt64 in [0, 2, 3, 4, 6, 10, 0o2000002] {
@@ -197,7 +200,9 @@ import Testing
             #expect(program.verdict(pair, [2, 1]) == .refuse(1))
         }
 
-        @Test(arguments: [x86, arm]) func `memory that the host shares keeps its pages`(architecture: Int32) {
+        @Test(arguments: [x86, arm]) func `no call takes pages away from memory that the host shares`(
+            architecture: Int32
+        ) {
             let program = Program(architecture), writing = Program(architecture, writes: true)
             let advise = program.number("madvise"), allocate = program.number("fallocate")
             for advice: UInt64 in [0, 1, 2, 3, 4, 8, 10, 12, 14, 23, 100, 102, 103] {
@@ -209,8 +214,9 @@ import Testing
             for mode: UInt64 in [2, 3] { #expect(writing.verdict(allocate, [0, mode]) == .refuse(13)) }
         }
 
-        @Test(arguments: [x86, arm]) func `files are opened for reading unless some may be written`(architecture: Int32)
-        {
+        @Test(arguments: [x86, arm]) func `files can only be opened for reading unless the settings allow writing`(
+            architecture: Int32
+        ) {
             let reading = Program(architecture), writing = Program(architecture, writes: true)
             let number = reading.number("openat")
             for flags: UInt64 in [0, 0o2000000, 0o10000000] {
@@ -224,7 +230,9 @@ import Testing
             #expect(writing.verdict(reading.number("unlinkat")) == .allow)
         }
 
-        @Test(arguments: [x86, arm]) func `sockets need the network, and loading the first stage`(architecture: Int32) {
+        @Test(arguments: [x86, arm]) func `sockets need the network setting, and loading needs the first stage`(
+            architecture: Int32
+        ) {
             let narrow = Program(architecture), network = Program(architecture, network: true)
             let socket = narrow.number("socket")
             for family in UInt64(0)..<64 {
@@ -239,7 +247,9 @@ import Testing
             #expect(Program(architecture, isNarrow: false).verdict(memory) == .allow)
         }
 
-        @Test(arguments: [x86, arm]) func `whoever asks is asked for what would be refused`(architecture: Int32) {
+        @Test(arguments: [x86, arm]) func `in asking mode a call that would be refused is asked about`(
+            architecture: Int32
+        ) {
             let program = Program(architecture, asks: true)
             #expect(program.verdict(program.number("socket"), [2]) == .ask)
             #expect(program.verdict(program.number("execve")) == .ask)
@@ -247,9 +257,9 @@ import Testing
             #expect(program.verdict(program.number("read")) == .allow)
         }
 
-        @Test func `no number has two rules`() {
+        @Test func `the table has the right numbers of known calls`() {
             for architecture in [Self.x86, Self.arm] {
-                // Numbers that C itself knows: the table would be wrong altogether if it had slipped.
+                // Numbers known from C's headers; they would all be wrong if the table had slipped.
                 let program = Program(architecture)
                 let known: [(String, Int32, Int32)] = [
                     ("read", 0, 63), ("openat", 257, 56), ("clone", 56, 220), ("execve", 59, 221), ("socket", 41, 198),

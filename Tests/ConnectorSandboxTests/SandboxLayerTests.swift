@@ -7,7 +7,7 @@
     import Glibc
     import Testing
 
-    /// What a sandbox lets through, what it says of its layers, and how its process ends.
+    /// What a sandbox lets through, what it says about its layers, and how its process ends.
     @Suite struct SandboxLayerTests {
         /// A directory that anybody may enter: the process in the sandbox is not root.
         private static func directory() throws -> String {
@@ -22,7 +22,7 @@
         private static func remove(_ path: String) { _ = GuardedProcess.run(["/bin/rm", "-r", path]) }
 
         @Test(arguments: [false, true])
-        func `only what is named can be read, and written`(inNamespaces: Bool) throws {
+        func `only paths that are named can be read or written`(inNamespaces: Bool) throws {
             let named = try Self.directory(), other = try Self.directory()
             defer {
                 Self.remove(named)
@@ -80,7 +80,7 @@
             let output = try SandboxedProcess("--without", "landlock", "prove").finish()
             #expect(output.layer("filter") == "1 2 0 ")
             let possible = output.lines.filter { $0.hasSuffix(": 0") }
-            // The host's files in /proc as well, if it is the same user.
+            // Also the host's files in /proc, if it runs as the same user.
             #expect(possible.first == "open a file: 0")
             #expect(possible.count == (geteuid() == 0 ? 1 : 3))
         }
@@ -110,7 +110,7 @@
             #expect(output.layer("limits") == "1 0 0 threads are unbounded without a user namespace")
         }
 
-        @Test func `descriptors are closed but those that are kept`() throws {
+        @Test func `all descriptors are closed except those that are kept`() throws {
             #expect(try SandboxedProcess("is-open", "5").finish().act == EBADF)
             #expect(try SandboxedProcess("--keep", "5", "is-open", "5").finish().act == 0)
             #expect(try SandboxedProcess("is-open", "1").finish().act == 0)
@@ -122,9 +122,9 @@
         }
 
         @Test(arguments: [false, true])
-        func `the process ends as any other does`(inNamespaces: Bool) throws {
+        func `a process in the sandbox ends like any other`(inNamespaces: Bool) throws {
             #expect(try SandboxedProcess("exit", "7", inNamespaces: inNamespaces).finish().end == .exit(7))
-            // The first process of a namespace is spared the signals that it sends itself; `abort` goes on to a fault.
+            // The first process of a namespace is spared the signals that it sends itself, so `abort` goes on to a fault.
             let aborted = try SandboxedProcess("abort", inNamespaces: inNamespaces).finish().end
             #expect(aborted == .signal(inNamespaces ? SIGSEGV : SIGABRT))
             let process = try SandboxedProcess("hang", inNamespaces: inNamespaces)
@@ -133,7 +133,7 @@
             #expect(process.finish().end == .signal(SIGKILL))
         }
 
-        @Test func `no process is left, nor a descriptor`() throws {
+        @Test func `no process is left over, and no descriptor`() throws {
             let before = try Self.descriptors()
             for _ in 0..<50 {
                 _ = try SandboxedProcess("exit", "3", inNamespaces: true).finish()

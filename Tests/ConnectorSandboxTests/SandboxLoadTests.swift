@@ -25,7 +25,7 @@
                 [Self.seconds, Fixtures.good("sync")] + (inNamespaces ? ["\(SandboxedProcess.successor)"] : [])
             let output = try SandboxedProcess(Self.program, arguments, hasSuccessor: inNamespaces).finish()
             #expect(output.end == .exit(0))
-            // What this system has, as a process that does nothing finds.
+            // The layers that this system has, as a process that does nothing finds them.
             let system = try SandboxedProcess("nothing", inNamespaces: inNamespaces).finish()
             let layers = try ["filter", "landlock", "namespaces"].compactMap { name -> String? in
                 let fields = try #require(system.layer(name)).split(separator: " ")

@@ -12,12 +12,12 @@ import Testing
         attempts: [SandboxAttempt(name: "open a file", refusal: 13)]
     )
 
-    @Test func `a whole sandbox names its layers`() {
+    @Test func `the evidence of a whole sandbox names its layers`() {
         #expect(Self.whole.evidence == "sandbox: filter, landlock 7, namespaces")
         #expect(Self.whole.isWhole)
     }
 
-    @Test func `what is missing is named, with the reason`() {
+    @Test func `missing layers are named with the reason`() {
         var report = Self.whole
         report.outcomes[1] = SandboxOutcome(layer: .landlock, holds: false, detail: "the kernel has none")
         report.outcomes[4].detail = "threads are unbounded without a user namespace"
@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test func `what was possible counts, whatever the layers say`() {
+    @Test func `an attempt that was possible counts, whatever the layers say`() {
         var report = Self.whole
         report.attempts.append(SandboxAttempt(name: "run a program", refusal: nil))
         report.attempts.append(SandboxAttempt(name: "mount", refusal: nil))
@@ -38,12 +38,12 @@ import Testing
         #expect(report.evidence == "sandbox: filter, landlock 7, namespaces; possible: run a program, mount")
     }
 
-    @Test func `without any layer there is none`() {
+    @Test func `without any layer the evidence says none`() {
         let report = SandboxReport(outcomes: [SandboxOutcome(layer: .filter, holds: false, detail: "no table")])
         #expect(report.evidence == "sandbox: none; no filter (no table)")
     }
 
-    @Test func `settings are arguments, and back`() {
+    @Test func `settings survive a round trip through arguments`() {
         for settings in [
             SandboxSettings(),
             SandboxSettings(

@@ -23,7 +23,7 @@ struct SandboxedProcess {
         var lines: [Substring]
         var end: End
 
-        /// What happened to the act: 0 or an errno; nil if it ended the process.
+        /// The result of the act: 0 or an errno; nil if it ended the process.
         var act: Int32? { value("act: ") }
 
         /// The number after a text.
@@ -90,7 +90,7 @@ struct SandboxedProcess {
         return Output(lines: lines, end: Self.awaitEnd(of: identifier))
     }
 
-    /// Waits for the next bytes of output, and gives them.
+    /// Waits for the next bytes of output, and returns them.
     func line() -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe read(output, &buffer, buffer.count)
@@ -120,7 +120,7 @@ struct SandboxedProcess {
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         guard unsafe Glibc.pipe(&ends) == 0 else { throw ConnectorError(.failed, "no pipe for a test") }
-        // Out of the way of what a child has at low numbers; its own end is no longer closed once it is duplicated.
+        // Above the low numbers that a child uses; the child's own end is no longer closed on exec once it is duplicated.
         let reading = fcntl(ends[0], F_DUPFD_CLOEXEC, 64), writing = fcntl(ends[1], F_DUPFD_CLOEXEC, 64)
         close(ends[0])
         close(ends[1])

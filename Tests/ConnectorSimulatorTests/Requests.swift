@@ -5,7 +5,7 @@ import ConnectorManifest
 
 @testable import ConnectorSimulator
 
-/// A moment every test agrees on.
+/// A moment that all tests share.
 let noon = Timestamp(milliseconds: 1_767_355_200_000)
 
 extension SimulatedRequest {
@@ -29,7 +29,7 @@ extension SimulatedRequest {
 }
 
 extension HTTPResponse {
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null if it is not JSON.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 }
 

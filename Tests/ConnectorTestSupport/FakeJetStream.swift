@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// What a JetStream with one outbox answers, kept in memory: the stream `OUTBOX`, its dead letters, and a consumer for each connector.
 ///
-/// It leases nothing and forgets nothing. It is as much of the real thing as every request of the outbox needs to get an answer that
-/// it can use, so that a test can damage each of them.
+/// It leases nothing and forgets nothing. It does as much as the real one as is needed to give every request of the outbox a usable
+/// answer, so that a test can damage each of them.
 package final class FakeJetStream: Sendable {
     private struct Stored {
         var subject: String
@@ -25,7 +25,7 @@ package final class FakeJetStream: Sendable {
     private let paths: [String]
     private let state = Mutex(State())
 
-    /// Prepares the consumers of some connectors, whose names have no other characters than letters.
+    /// Prepares the consumers of some connectors, whose names may have only letters.
     package init(_ paths: [String]) {
         self.paths = paths
     }
@@ -115,7 +115,7 @@ package final class FakeJetStream: Sendable {
         return [request.message(Array(#"{"stream":"OUTBOX","seq":\#(number)}"#.utf8))]
     }
 
-    /// Hands out what waits, or says that nothing does.
+    /// Hands out waiting messages, or says that there are none.
     private func next(_ request: FakeNATSServer.Request) -> [[UInt8]] {
         let consumer = request.subject.split(separator: ".").last ?? ""
         let messages = state.withLock { state in

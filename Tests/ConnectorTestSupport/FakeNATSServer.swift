@@ -11,8 +11,8 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// A server that speaks as much of the protocol of NATS as a client needs to believe it, and answers what a test says: also what no
-/// real server would. Gone with this value.
+/// A server that speaks enough of the NATS protocol for a client to believe it, and answers what the test says, including what no
+/// real server would. It ends with this value.
 package final class FakeNATSServer: Sendable {
     /// What a client sent that may want an answer.
     package struct Request: Sendable {
@@ -47,14 +47,14 @@ package final class FakeNATSServer: Sendable {
 
     /// What the server answers.
     package struct Answers: Sendable {
-        /// The first line, which tells of the server.
+        /// The first line, which describes the server.
         package var greeting: @Sendable () -> [UInt8] = {
             Array(
                 #"INFO {"server_id":"F","version":"2.10.0","proto":1,"headers":true,"max_payload":1048576,"jetstream":true}"#
                     .utf8
             ) + Array("\r\n".utf8)
         }
-        /// What follows `CONNECT`, whose settings it is given; nothing for a client that is welcome.
+        /// What follows `CONNECT`, given the client's settings; nothing for a client that is welcome.
         package var welcome: @Sendable (String) -> [UInt8] = { _ in [] }
         /// What follows a message.
         package var answer: @Sendable (Request) -> [UInt8] = { _ in [] }

@@ -11,14 +11,14 @@ internal import ConnectorManifest
 
 /// Ports of the loopback interface.
 package enum LoopbackPort {
-    /// Where systems take no port for a connection that goes out. A client that tries to reach one of theirs may be given it as its own,
-    /// is then connected to itself, and keeps the server out.
+    /// Ports that systems do not use for outgoing connections. A client that tries to reach a port of that other range may be given it
+    /// as its own, is then connected to itself, and keeps the server out.
     private static let range: ClosedRange<UInt16> = 10_000...30_000
 
-    /// A port that nobody listens on, and that no connection takes.
+    /// A port that nobody listens on, and that no outgoing connection takes.
     package static func free() throws -> UInt16 { try free(1)[0] }
 
-    /// Ports that nobody listens on, and that no connection takes.
+    /// Ports that nobody listens on, and that no outgoing connection takes.
     package static func free(_ count: Int) throws -> [UInt16] {
         var (ports, descriptors): ([UInt16], [Int32]) = ([], [])
         defer { for descriptor in descriptors { close(descriptor) } }

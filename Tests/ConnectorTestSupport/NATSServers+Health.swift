@@ -11,9 +11,9 @@ internal import ConnectorPlatform
     internal import Darwin
 #endif
 
-/// What the servers of a cluster say of themselves.
+/// What the servers of a cluster say about themselves.
 extension NATSServers {
-    /// Waits until every server has everything: before the next one dies, or there may be no majority that has.
+    /// Waits until every server has everything; otherwise, when the next one dies, there may be no majority that has it.
     package func whole() async throws {
         try await wait("the servers do not come back") { lack }
     }
@@ -32,7 +32,7 @@ extension NATSServers {
 
     /// The server that leads the stream; nil while there is none.
     ///
-    /// - Parameter other: One that is not asked: it may lead without knowing that the others follow it no more.
+    /// - Parameter other: A server that is not asked: it may take itself for the leader although the others no longer follow it.
     package func leader(of stream: String = "OUTBOX", otherThan other: Int? = nil) -> Int? {
         ports.indices.first { index in
             index != other && streams(of: index).contains { $0["name"]?.string == stream && isLed($0, by: index) }
@@ -44,11 +44,11 @@ extension NATSServers {
         try await wait("nobody else leads the stream") { leader(otherThan: other) == nil ? "n\(other) led it" : nil }
     }
 
-    /// What is not well; nil once every server answers, all of them know the same leader of each stream and consumer, and the leaders of
-    /// the streams say that their followers have everything.
+    /// What is still missing; nil once every server answers, all of them know the same leader of each stream and consumer, and the
+    /// leaders of the streams say that their followers have everything.
     ///
-    /// Servers 2.9 call the followers of a consumer behind until it has something to do, and themselves not healthy. One that comes back
-    /// may take itself for the leader beside another, and answer for what it does not have.
+    /// Servers of version 2.9 say that the followers of a consumer are behind until it has something to do, and call themselves
+    /// unhealthy. A server that comes back may take itself for a second leader, and answer for what it does not have.
     private var lack: String? {
         var (leaders, whole): ([String: Set<String>], Set<String>) = ([:], [])
         for index in ports.indices {
@@ -73,7 +73,7 @@ extension NATSServers {
             .joined(separator: ", ")
     }
 
-    /// What each server says of each stream, for whoever reads why a test failed.
+    /// What each server says about each stream, for whoever reads why a test failed.
     package var summary: String {
         ports.indices.flatMap { index in
             streams(of: index).map { stream in
@@ -91,7 +91,7 @@ extension NATSServers {
 
     private func isLed(_ group: JSONValue, by index: Int) -> Bool { leader(of: group) == "n\(index)" }
 
-    /// What a server knows of its streams.
+    /// What a server knows about its streams.
     private func streams(of index: Int) -> [JSONValue] {
         let accounts =
             page("/jsz?accounts=true&streams=true&consumers=true", of: index)?["account_details"]?.array ?? []

@@ -13,7 +13,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Throw-away NATS servers of a test's own, one or a cluster, on the loopback interface or each on a machine of its own; gone with this
+/// Throwaway NATS servers for a test, one or a cluster, on the loopback interface or each on a machine of its own; they end with this
 /// value.
 package final class NATSServers: Sendable {
     /// Where a server listens.
@@ -21,7 +21,7 @@ package final class NATSServers: Sendable {
         var client: UInt16
         /// For the other servers.
         var cluster: UInt16
-        /// For who asks how it stands.
+        /// For whoever asks about its health.
         var monitor: UInt16
     }
 
@@ -32,7 +32,7 @@ package final class NATSServers: Sendable {
     private let network: NetworkNamespaces?
     private let directory: String
 
-    /// Where the programs of tests lie.
+    /// The directory of the tests' programs.
     private static let program: String? = {
         let places: [String] = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"]
         return places.first { place in unsafe access(place, X_OK) == 0 }
@@ -48,7 +48,7 @@ package final class NATSServers: Sendable {
     /// Starts servers; ``migrate(_:stream:lease:)`` waits until they take connections and have a leader.
     ///
     /// - Parameters:
-    ///   - configuration: What the file of each server says besides.
+    ///   - configuration: What the file of each server contains in addition.
     ///   - network: The machines that the servers run on; nil for this one.
     package init(_ count: Int = 1, configuration: String = "", in network: NetworkNamespaces? = nil) async throws {
         var template = Array("/tmp/nats-XXXXXX".utf8CString)
@@ -80,7 +80,7 @@ package final class NATSServers: Sendable {
 
     func address(_ index: Int) -> String { network?.address(index) ?? "127.0.0.1" }
 
-    /// Starts a server, also one that was killed, on its files.
+    /// Starts a server on its files; it may have been killed before.
     package func start(_ index: Int) throws {
         let name = "n\(index)"
         var arguments = [
@@ -123,7 +123,7 @@ package final class NATSServers: Sendable {
             do throws(ConnectorError) {
                 return try await NATSEngine.migrate(settings, targets: targets, lease: lease)
             } catch {
-                // Servers that have just met refuse for lack of peers.
+                // Servers that have just found each other refuse for lack of peers.
                 guard error.code == .storage, clock.now() < deadline else { throw error }
                 _ = await OneShot<Void>().wait(by: clock.now() + 100_000_000, on: clock)
             }

@@ -10,13 +10,13 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Machines of a test's own behind a switch, to which this process is connected, too: network namespaces of Linux.
+/// Machines for a test behind a switch, to which this process is connected, too: network namespaces of Linux.
 ///
-/// Shells keep the namespaces, so everything is gone with this value, and with this process.
+/// Shells hold the namespaces, so everything ends with this value, and with this process.
 package final class NetworkNamespaces: Sendable {
     private let machines: [GuardedProcess]
     private let bridge: GuardedProcess
-    /// What the addresses begin with: of a network that is for tests of networks (RFC 2544).
+    /// The prefix of the addresses, in a network reserved for network tests (RFC 2544).
     private let prefix: String
 
     /// Whether this process may make them; says once what is missing.
@@ -28,7 +28,7 @@ package final class NetworkNamespaces: Sendable {
         return isPossible
     }()
 
-    /// How many there were: each has a network of its own.
+    /// How many have been made; each has a network of its own.
     private static let count = Mutex(0)
 
     /// Makes some machines, all connected.
@@ -71,7 +71,7 @@ package final class NetworkNamespaces: Sendable {
     /// Connects a machine again.
     package func join(_ machine: Int) throws { try ip("link set port\(machine) master switch", in: bridge) }
 
-    /// Makes a machine unable to send to the others, but for this process.
+    /// Makes a machine unable to send to the others, except to this process.
     package func isolate(_ machine: Int) throws { try route("add", machine) }
 
     /// Lets a machine send to the others again.

@@ -28,7 +28,7 @@ package struct RawSocket: ~Copyable, Sendable {
         guard descriptor >= 0, status == 0 else { throw ConnectorError(.failed, "no connection: errno \(errno)") }
     }
 
-    /// Takes a connected socket on.
+    /// Takes over a connected socket.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -41,7 +41,7 @@ package struct RawSocket: ~Copyable, Sendable {
         #endif
     }
 
-    /// Lets the process have as many descriptors as the system allows it.
+    /// Raises the process's limit of descriptors to what the system allows.
     package static func raiseLimit() {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -91,12 +91,12 @@ package struct RawSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Says that nothing more is sent.
+    /// Tells the other end that nothing more is sent.
     package func finish() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Reads until the other end has said everything, or the text has come.
+    /// Reads until the other end has sent everything, or the text has come.
     package func read(until end: String? = nil) -> String {
         var read: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -116,7 +116,7 @@ package struct RawSocket: ~Copyable, Sendable {
         /// The connection.
         package let value: RawSocket
 
-        /// Takes a connection on.
+        /// Takes over a connection.
         package init(_ value: consuming RawSocket) {
             self.value = value
         }

@@ -9,7 +9,7 @@
 
 /// The sanitizer that the tests may run under.
 package enum Sanitizer {
-    /// Whether there is one: then how much memory the process has says nothing, since it keeps what was freed.
+    /// Whether there is one. The process's memory then says nothing, since a sanitizer keeps what was freed.
     package static var isPresent: Bool {
         unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     }

@@ -4,7 +4,7 @@
 package import ConnectorBase
 
 extension SeededGenerator {
-    /// A text with some bytes changed, dropped, doubled or swapped for ones that mean something.
+    /// A text with some bytes changed, dropped, doubled or replaced by ones with a meaning.
     package mutating func mutate(_ text: [UInt8]) -> [UInt8] {
         let telling = Array("{}[]()\":,\\/\u{0}\u{1f} -+.eE0129ntfu?>é".utf8) + [0x80, 0xC0, 0xED, 0xF4, 0xFF]
         var text = text

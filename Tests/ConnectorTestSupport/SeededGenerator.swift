@@ -28,7 +28,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 /// How many mutants each mutator makes: `CONNECTOR_FUZZ_ROUNDS`, or few.
 package var fuzzRounds: Int { number("CONNECTOR_FUZZ_ROUNDS") ?? 60 }
 
-/// Where the mutators' random numbers begin: `CONNECTOR_FUZZ_SEED`, or the same place in every run.
+/// The seed of the mutators' random numbers: `CONNECTOR_FUZZ_SEED`, or the same in every run.
 package var fuzzSeed: UInt64 { UInt64(number("CONNECTOR_FUZZ_SEED") ?? 1) }
 
 private func number(_ variable: String) -> Int? {

@@ -7,7 +7,7 @@
     package import Darwin
 #endif
 
-/// Lends attributes by which a child blocks no signals: threads of Dispatch and of Swift block some, and it would inherit that.
+/// Lends attributes that make a child block no signals: threads of Dispatch and of Swift block some, and it would inherit that.
 package func withoutBlockedSignals<Value>(_ body: (UnsafePointer<posix_spawnattr_t>) -> Value) -> Value {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -19,7 +19,7 @@ package func withoutBlockedSignals<Value>(_ body: (UnsafePointer<posix_spawnattr
     return unsafe body(&attributes)
 }
 
-/// Lends texts as C has them: a list of pointers that ends with nil.
+/// Lends texts as C expects them: a list of pointers that ends with nil.
 package func withStrings<Value>(
     _ strings: [String],
     _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Value

@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [Execution.independent, .only, .queue, .latest])
-    func `a call that is not there can leave`(execution: Execution) {
+    func `a call that is unknown may leave without effect`(execution: Execution) {
         var state = ExecutionState<Int>(execution)
         #expect(state.leave(9) == [])
         #expect(state.arrive(1) == [.start(1, after: .zero)])

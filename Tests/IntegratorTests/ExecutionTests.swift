@@ -46,7 +46,7 @@ import Testing
         #expect(try await first.value == "A")
     }
 
-    @Test func `only accepts a call as soon as the value of the earlier one is known`() async throws {
+    @Test func `only takes another call as soon as the value of the earlier one is known`() async throws {
         let flow = CallFlow(provider: provider, execution: .only)
         provider.answer("a")
         provider.answer("b")

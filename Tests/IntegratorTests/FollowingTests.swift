@@ -141,6 +141,23 @@ import Testing
         #expect(journal.lines.dropFirst(3) == ["a begins", "a succeeds: served 3", "a completes", "own"])
     }
 
+    @Test func `observers of one recall are not told of the next`() async {
+        let first = CallFlow { (word: String) in "first \(word)" }
+        let second = CallFlow { (word: String) in "second \(word)" }
+        await good.prepare("a")
+            .thenRecall(first.prepare("b").onSuccess { [journal] in journal.note("own of first: \($0)") })
+            .thenRecall(second.prepare("c").onSuccess { [journal] in journal.note("own of second: \($0)") })
+            .onSuccess { [journal] in journal.note("all: \($0)") }
+            .call().finish()
+        #expect(
+            journal.lines == [
+                "all: A",
+                "all: first b", "own of first: first b",
+                "all: second c", "own of second: second c",
+            ]
+        )
+    }
+
     @Test func `a cancelled call is followed by nothing`() async {
         let provider = ManualProvider()
         let call = CallFlow(provider: provider).prepare("a")

@@ -24,7 +24,7 @@ private struct Names: Model, Equatable {
         #expect(try await flow.call("Ada,Grace").all == ["Ada", "Grace"])
     }
 
-    @Test func `data that are no model fail the call with the error of the model`() async throws {
+    @Test func `data that do not fit the model fail the call with the model's error`() async throws {
         let journal = Journal()
         let flow = CallFlow(provider: provider, model: Names.self)
         let call = flow.prepare("").noted(in: journal, as: "names").call()
@@ -41,7 +41,7 @@ private struct Names: Model, Equatable {
         #expect(try await length.call("Ada") == 3)
     }
 
-    @Test func `a provider without parameters is called without any`() async throws {
+    @Test func `a provider without parameters is called without arguments`() async throws {
         let answer = CallFlow { 42 }
         #expect(try await answer.call() == 42)
         #expect(try await answer.prepare().value() == 42)

@@ -59,7 +59,7 @@ internal import Testing
         #expect(journal.lines == ["1", "2", "3"])
     }
 
-    @Test func `a step of the chain leaves the value it was taken on as it was`() async throws {
+    @Test func `a step of the chain leaves the value that it was called on unchanged`() async throws {
         provider.answer("a")
         let plain = CallFlow(provider: provider).prepare("a")
         let noted = plain.noted(in: journal, as: "a")
@@ -158,10 +158,37 @@ internal import Testing
         #expect(journal.lines == ["a begins", "a succeeds: A", "a completes"])
     }
 
+    @Test(arguments: [Execution.independent, .only, .queue, .latest])
+    func `a call that has ended keeps neither its value nor its observers`(_ execution: Execution) async throws {
+        let value = OneShot<Void>()
+        let observer = OneShot<Void>()
+        let flow = CallFlow(execution: execution) { Remains(value) }
+        func call() async {
+            let remains = Remains(observer)
+            await flow.prepare().onSuccess { _ in withExtendedLifetime(remains) {} }.call().finish()
+        }
+        await call()
+        #expect(await value.waitUnlessCancelled() != nil)
+        #expect(await observer.waitUnlessCancelled() != nil)
+        // The flow lives on, and keeps nothing of the call.
+        withExtendedLifetime(flow) {}
+    }
+
     @Test func `a call goes on when its handle is dropped`() async throws {
         let done = OneShot<String>()
         provider.answer("a")
         CallFlow(provider: provider).prepare("a").onSuccess { done.send($0) }.call()
         #expect(await done.wait() == "A")
     }
+}
+
+/// Says when nothing keeps it any more.
+private final class Remains: Sendable {
+    /// Sent at the end.
+    private let isGone: OneShot<Void>
+
+    /// - Parameter isGone: Sent when nothing keeps the object any more.
+    init(_ isGone: OneShot<Void>) { self.isGone = isGone }
+
+    deinit { isGone.send() }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [1, 0, -5])
-    func `fewer than two attempts are one request`(attempts: Int) async throws {
+    func `fewer than two attempts make one request`(attempts: Int) async throws {
         let call = flow(failures: 9).prepare().retry(attempts: attempts).call()
         await #expect(throws: Failure(number: 1)) { try await call.value }
     }
@@ -43,7 +43,7 @@ import Testing
         await #expect(throws: Failure(number: 2)) { try await call.value }
     }
 
-    @Test func `a cancellation that a provider makes up is not retried by default`() async throws {
+    @Test func `a cancellation error that a provider throws on its own is not retried by default`() async throws {
         let requests = Journal()
         let flow = CallFlow<Void, Int> { _ in
             requests.note("asked")
@@ -114,7 +114,7 @@ import Testing
         #expect(RetryDelay.exponential(.zero).duration(after: .max, Failure(number: 1)) == .zero)
     }
 
-    @Test func `a negative delay is none`() {
+    @Test func `a negative delay counts as zero`() {
         #expect(RetryDelay.constant(.seconds(-1)).duration(after: 1, Failure(number: 1)) == .zero)
         let shrinking = RetryDelay.exponential(.seconds(1), factor: -2)
         #expect(shrinking.duration(after: 2, Failure(number: 1)) == .zero)

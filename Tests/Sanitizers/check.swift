@@ -1,18 +1,18 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-// What a sanitizer must not report, and what it must, so that its silence about the tests means something: `check` keeps the
+// What a sanitizer must report and must not, so that its silence about the tests means something: `check` keeps the
 // rules; `check thread` breaks the one that ThreadSanitizer is for, `check address` the one that AddressSanitizer is for.
 
 import Glibc
 import Synchronization
 
-/// Something that is changed without any synchronisation of its own.
+/// A value that is changed without any synchronization of its own.
 final class Counter: @unchecked Sendable {
     var value = 0
 }
 
-/// Signals that something has happened, in a way that orders nothing for ThreadSanitizer.
+/// Signals that something has happened, in a way that establishes no order for ThreadSanitizer.
 final class Flag: Sendable {
     private let isSet = Atomic(false)
     func set() { isSet.store(true, ordering: .relaxed) }
@@ -59,7 +59,7 @@ func contend() {
     precondition(guarded.counter.withLock { $0.value } == 200)
 }
 
-/// Has continuations resumed by another task before their own waits for them.
+/// Has continuations resumed by another task before their own task waits for them.
 func resumeEarly() async {
     for _ in 0..<20 {
         let isResumed = Flag()

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells ThreadSanitizer of the order that Swift's runtime on Linux establishes and does not report, in two places and no others.
+// Tells ThreadSanitizer about the order that Swift's runtime on Linux establishes and does not report, in exactly two places.
 // It is preloaded into the tests, calls the functions that it stands in for, and changes nothing that a program does. README.md
 // says how this was found. In a program without ThreadSanitizer it does nothing.
 

@@ -33,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static bool has_ended;
 
-/* The vendor's threads, the first to come. */
+/* The vendor's threads, the first ones only. */
 enum { VENDOR_COUNT = 16 };
 static _Atomic long vendors[VENDOR_COUNT];
 
@@ -54,7 +54,7 @@ static void become_vendor(void) {
 #endif
 }
 
-/* How often the threads of this process were scheduled in, the vendor's excepted. */
+/* How often the threads of this process were scheduled in, except the vendor's. */
 static uint64_t wakes(void) {
     uint64_t sum = 0;
 #ifdef __linux__
@@ -95,11 +95,11 @@ bool benchmark_path_begin(const char *file) {
 void benchmark_path_end(void) {
     bool expected = true;
     if (!atomic_compare_exchange_strong(&is_armed, &expected, false)) return;
-    // It would be written behind the last one.
+    // Otherwise the new profile would be appended to the last one.
     unlink(profile);
     __llvm_profile_set_filename(profile);
     __llvm_profile_write_file();
-    // Else the end of the process would add the rest.
+    // Otherwise the rest would be added when the process ends.
     __llvm_profile_set_filename("/dev/null");
     pthread_mutex_lock(&lock);
     taken.copies = copies() - before.copies;
@@ -123,7 +123,7 @@ static bool read_request(int connection, char *text, size_t capacity) {
     while (length < capacity - 1) {
         ssize_t count = read(connection, text + length, capacity - 1 - length);
         if (count <= 0) return false;
-        // The request has reached the vendor with its first byte; what follows is the network's.
+        // The request has reached the vendor with its first byte; the rest is up to the network.
         benchmark_path_end();
         length += (size_t)count;
         text[length] = 0;

@@ -10,10 +10,10 @@ enum CallPath {
     /// How often each path is taken, in a process that is warm.
     private static let rounds = 20
 
-    /// The large payload, whose copies are counted. Segment takes 32 KB.
+    /// The bytes of the text in the large payload; copies of more bytes are counted. Segment takes 32 KB.
     private static let payload = 28 << 10
 
-    /// Takes a path some times, prints `WAKES COPIES` for each, and leaves the profile of the last in a file.
+    /// Takes a path several times, prints `WAKES COPIES` for each, and leaves the profile of the last in a file.
     static func measure(files: String, path: String, profile: String) async throws {
         switch path {
         case "track": try await track(files: files, profile: profile)

@@ -33,11 +33,11 @@ internal import ConnectorManifest
     let gate: GateClient
     /// Two integers in, their sum out.
     let add: TypedOperation<OperationFunction.Integers2>
-    /// Bytes in, as many out, both in memory of the caller.
+    /// Bytes in, and as many out, both in the caller's memory.
     let invert: TypedOperation<Invert>
     /// Completes inside the call with what it was given.
     let answer: TypedOperation<Answer>
-    /// `quick_add` and `quick_invert`, from an image of C's own.
+    /// `quick_add` and `quick_invert`, from an image that C has loaded itself.
     let functions: (add: UnsafeMutableRawPointer, invert: UnsafeMutableRawPointer)
 
     /// Opens the gate of the folder with one plugin.

@@ -7,7 +7,7 @@
     internal import Darwin
 #endif
 
-/// Programs that print what they measured of themselves.
+/// Programs that print what they have measured.
 enum ChildProcess {
     /// Runs a command, and answers the numbers that it prints.
     ///

@@ -1,7 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Three servers of NATS in processes of their own.
+/// Three NATS servers in processes of their own.
 struct Cluster: Sendable {
     private let servers: ServerProcess
     /// Where they listen.

@@ -9,12 +9,12 @@ internal import Logging
     internal import Darwin
 #endif
 
-/// The program: `run` measures everything; the others are what it starts for a sample, in a process of its own.
+/// The program: `run` measures everything; the other commands take one sample, each in a process of its own.
 @main
 enum ConnectorBench {
-    /// Does what the arguments name; says why not on standard error, with status 64 for wrong usage.
+    /// Does what the arguments say, or prints why it cannot on standard error, with status 64 for wrong usage.
     static func main() async {
-        // What is measured beside C writes no line for each gate, either.
+        // The host writes no line for each gate either, since C does not.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         do {
             try await measure(Array(CommandLine.arguments.dropFirst()))

@@ -12,7 +12,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 
-/// A console in this process that shows a thousand gates, each of which has another state at every look.
+/// A console in this process that shows a thousand gates, each of which has changed at every look.
 struct ConsoleTarget: Sendable {
     private let console: ServedConsole
 
@@ -89,7 +89,7 @@ struct ConsoleTarget: Sendable {
 
     /// Looks at the page for a while.
     ///
-    /// - Returns: The nanoseconds of processor time in a second that the whole process took, and how many bytes came in it.
+    /// - Returns: The nanoseconds of processor time that the whole process took per second, and how many bytes came per second.
     func watch(for duration: Duration) async throws -> (time: Double, bytes: Int) {
         let stream = try await HTTPClient.shared.execute(request("/-/live?at=%2Fgates"), timeout: .seconds(600))
         let (clock, start) = (ContinuousClock(), Usage.processorTime)

@@ -7,7 +7,7 @@ internal import ConnectorLoading
 internal import ConnectorManifest
 internal import ConnectorPlatform
 
-/// The rundown guard of a gate without a gate: what is left of a typed call where metrics could cost something while no application wants any.
+/// A gate's rundown guard without the gate: the only part of a typed call in which metrics could cost something while nobody wants them.
 ///
 /// A typed call counts as it enters, and nowhere else. The same rundown guard also lets calls by name in, which it does not count.
 struct CountedEntrance {

@@ -3,13 +3,13 @@
 
 /// Why nothing can be measured.
 struct Failure: Error, CustomStringConvertible {
-    /// For people.
+    /// The reason, for people.
     let description: String
 
-    /// What the program ends with.
+    /// The program's exit status.
     let status: Int32
 
-    /// Says why.
+    /// Creates a failure with a reason.
     init(_ description: String, status: Int32 = 1) {
         self.description = description
         self.status = status

@@ -51,8 +51,8 @@ struct IsolatedTarget {
     /// Ends the runner.
     func close() async { await host.close() }
 
-    /// Calls again and again, with a processor for each side where there are two: a scheduler that has put both on one leaves them there,
-    /// and then they take turns.
+    /// Calls again and again, with a processor for each side if there are two: a scheduler that has put both on one processor leaves
+    /// them there, and then they take turns.
     ///
     /// - Returns: The nanoseconds that a call takes.
     func call(count: Int) async throws -> Double {
@@ -92,7 +92,7 @@ struct IsolatedTarget {
         return Double(total) / Double(count * 100)
     }
 
-    /// Calls once in a while, so that both sides sleep before.
+    /// Calls once in a while, so that both sides are asleep before each call.
     ///
     /// - Returns: The nanoseconds that a call takes.
     func callFromSleep(count: Int) async throws -> Double {

@@ -3,7 +3,7 @@
 
 internal import ConnectorManifest
 
-/// One line of the table: what the host takes, beside what something else takes for the same.
+/// One line of the table: what the host takes, and what something else takes for the same.
 struct Measurement {
     /// What the samples count.
     enum Unit: String {
@@ -14,21 +14,21 @@ struct Measurement {
 
     /// What was promised.
     enum Goal {
-        /// At most so many times what the reference takes.
+        /// At most this many times what the reference takes.
         case ratio(Double)
-        /// At most so much.
+        /// At most this much.
         case value(Double)
-        /// At most so much more than the reference.
+        /// At most this much more than the reference.
         case more(Double)
     }
 
-    /// For machines, such as `open/100`.
+    /// The name for programs, such as `open/100`.
     let id: String
-    /// For people.
+    /// The name for people.
     let title: String
     /// What the samples count.
     let unit: Unit
-    /// What it is measured beside, such as "C"; nil if beside nothing.
+    /// The name of what it is compared with, such as "C"; nil for nothing.
     let referenceName: String?
     /// What was promised, if anything was.
     let goal: Goal?
@@ -45,7 +45,7 @@ struct Measurement {
         self.goal = goal
     }
 
-    /// How many times the reference's median the host's is; nil without a reference.
+    /// The host's median divided by the reference's; nil without a reference.
     var ratio: Double? {
         reference.median > 0 ? host.median / reference.median : nil
     }

@@ -5,8 +5,8 @@ internal import ConnectorHost
 
 /// Opens every gate of a file, in a process of its own: an image can be loaded for the first time only once.
 enum Opening {
-    /// Prints the nanoseconds that reading the file and the plugins' manifests took, those that opening took, and how many bytes the
-    /// runners share with nobody.
+    /// Prints the nanoseconds that reading the file and the plugins' manifests took, those that opening took, and the bytes of the
+    /// runners' private memory.
     static func measure(file: String) async throws {
         let clock = ContinuousClock()
         let start = clock.now

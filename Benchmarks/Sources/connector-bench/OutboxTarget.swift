@@ -42,7 +42,7 @@ struct OutboxTarget {
         analytics = try host.analytics("analytics")
     }
 
-    /// Makes the streams of an outbox on servers, as soon as those have agreed on who leads.
+    /// Makes the streams of an outbox on servers, as soon as the servers have agreed on a leader.
     func prepare() async throws {
         var attempts = 0
         while true {
@@ -57,7 +57,7 @@ struct OutboxTarget {
         }
     }
 
-    /// Opens the gate, from when on events are delivered.
+    /// Opens the gate; from then on, events are delivered.
     func open() async throws {
         try await host.open().requireReady()
     }
@@ -68,7 +68,7 @@ struct OutboxTarget {
         _ = try ChildProcess.output(["rm", "-r", folder])
     }
 
-    /// Events of about a size, with ids that the sink counts.
+    /// Events of about the given size, with ids that the sink counts.
     func events(_ numbers: Range<Int>, bytes: Int) -> [AnalyticsEvent] {
         numbers.map { number in
             let properties: JSONObject = [
@@ -82,12 +82,12 @@ struct OutboxTarget {
         }
     }
 
-    /// Tracks one event of about a size.
+    /// Tracks one event of about the given size.
     func track(bytes: Int) async throws {
         try await analytics.track("Order Completed", ["note": .string(String(repeating: "x", count: bytes))])
     }
 
-    /// Sends events from some tasks at once, each of which waits for every receipt.
+    /// Sends events from several tasks at once, each of which waits for every receipt.
     func send(_ events: [AnalyticsEvent], callers: Int) async throws {
         try await withThrowingTaskGroup { group in
             for caller in 0..<callers {
@@ -109,7 +109,7 @@ struct OutboxTarget {
         }
     }
 
-    /// Waits until nothing waits in the outbox.
+    /// Waits until the outbox is empty.
     func flush() async throws {
         guard try await host.flush(within: .seconds(120)) else { throw Failure("the outbox does not drain") }
     }

@@ -7,8 +7,8 @@
     internal import Darwin
 #endif
 
-/// Keeps the calling thread and all threads of another process on two processors, one each, by taskset(1) of Linux; does nothing
-/// elsewhere, and where there is one processor.
+/// Keeps the calling thread on one processor and all threads of another process on a second, by taskset(1) of Linux; does nothing
+/// elsewhere, or if there is only one processor.
 struct ProcessorPair {
     private let thread: String?
     private let process: Int64

@@ -9,7 +9,7 @@ internal import ConnectorHost
     internal import Darwin
 #endif
 
-/// A host whose file, or whose plugin, becomes another while it runs.
+/// A host whose file, or whose plugin, changes while it runs.
 struct ReloadTarget: Sendable {
     /// The host, with all of its gates open.
     let host: ConnectorHost
@@ -18,7 +18,7 @@ struct ReloadTarget: Sendable {
     private let folder: String
     private let count: Int
 
-    /// Opens so many gates, with the plugins of the folder of as many.
+    /// Opens a number of gates, with the plugins of the folder for that number.
     init(files: String, count: Int) async throws {
         folder = "\(files)/reload-\(count)"
         self.count = count
@@ -60,7 +60,7 @@ struct ReloadTarget: Sendable {
     /// Writes the file with another setting of the connector that changes.
     func change(_ number: Int) throws { try Self.write(folder, count, changed: number) }
 
-    /// Takes up the file, which must be another.
+    /// Takes up the file, which must have changed.
     ///
     /// - Returns: How many nanoseconds it took.
     func reload() async throws -> Double {
@@ -74,7 +74,7 @@ struct ReloadTarget: Sendable {
         return Double(duration.nanoseconds)
     }
 
-    /// Opens the connector that changes, closed before.
+    /// Opens the connector that changes, after closing it.
     ///
     /// - Returns: How many nanoseconds it took.
     func openAgain() async throws -> Double {
@@ -94,7 +94,7 @@ struct ReloadTarget: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Puts the image with other bytes in place, which the linker does not look at.
+    /// Puts the image in place with other bytes at its end, which the linker ignores.
     func place(_ image: [UInt8], _ number: Int) throws {
         let mark = Array("\(number)".utf8)
         let path = "\(folder)/plugins/libquick-\(self.path.suffix(4)).so"

@@ -31,7 +31,7 @@ internal import NIOHTTP1
     private let gate: GateServices
     private nonisolated(unsafe) let table: UnsafePointer<connector_http>
 
-    /// Starts the server; connects nothing.
+    /// Starts the server, without a connection to it.
     init(files: String) throws {
         server = try ServerProcess("'\(files)/serve'")
         url = "http://127.0.0.1:\(try server.port())/v1/batch"
@@ -54,7 +54,7 @@ internal import NIOHTTP1
         guard server.close() else { throw Failure("the server failed") }
     }
 
-    /// Sends requests, some at a time, and answers the nanoseconds of processor time that this process took for each.
+    /// Sends requests, several at a time, and returns the nanoseconds of processor time that this process took for each.
     static func cost(
         of count: Int,
         atOnce: Int,

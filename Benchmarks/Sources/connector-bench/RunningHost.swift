@@ -16,7 +16,7 @@
 
     /// Starts one with the configuration of an ``OutboxTarget``, and a state of its own.
     ///
-    /// - Parameter number: Tells it from others.
+    /// - Parameter number: Tells it apart from others.
     init(_ number: Int, files: String) throws {
         folder = "\(files)/host-\(number)"
         _ = try ChildProcess.output(["rm", "-rf", folder])

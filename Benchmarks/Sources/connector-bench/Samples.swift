@@ -3,11 +3,11 @@
 
 internal import ConnectorManifest
 
-/// What was measured of one thing, once in every round.
+/// The measurements of one thing, one from each round.
 struct Samples {
     private(set) var values: [Double] = []
 
-    /// Takes in what one round measured.
+    /// Adds the measurement of one round.
     mutating func add(_ value: Double) {
         values.append(value)
     }

@@ -6,11 +6,11 @@ internal import ConnectorServices
 
 /// A console of this process, on a port of its own.
 struct ServedConsole: Sendable {
-    /// Lets programs in.
+    /// The token that lets programs in.
     static let token = "the token of the benchmark"
     /// Where it is, without a slash at the end.
     let url: String
-    /// Lets one browser in.
+    /// The link that lets one browser in.
     let link: String
     private let serving: Task<Void, any Error>
 

@@ -26,7 +26,7 @@
         self.line = String(decoding: line.prefix { $0 > 32 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The port, of a server that names nothing else.
+    /// The port, if the server's line is only that.
     func port() throws -> Int {
         guard let port = Int(line) else { throw Failure("\(line) is no port") }
         return port

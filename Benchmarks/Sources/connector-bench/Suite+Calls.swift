@@ -10,7 +10,7 @@ extension Suite {
     /// How many calls make a sample.
     private static let count = 20_000
 
-    /// Calls operations in every way there is.
+    /// Calls operations in every possible way.
     func calls() async throws -> [Measurement] {
         let target = try await CallTarget(files: files)
         let measurements = [
@@ -91,7 +91,7 @@ extension Suite {
         }
     }
 
-    /// Passes a kibibyte in and out of memory of the caller.
+    /// Passes a kibibyte in and out, in the caller's memory.
     private func invert(_ target: CallTarget) async throws -> Int64 {
         try await unsafe target.invert.withLease { lease throws(ConnectorError) in
             let bytes = [UInt8](repeating: 7, count: 1024)

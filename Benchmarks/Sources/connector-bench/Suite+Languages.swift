@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What else there is to measure: other languages' calls of the same function, and allocations.
+/// The rest: other languages' calls of the same function, and allocations.
 extension Suite {
-    /// Calls the same function from Python, where that is there.
+    /// Calls the same function from Python, where it is installed.
     func otherLanguages() async throws -> [Measurement] {
         var results: [Measurement] = []
         for module in ["ctypes", "cffi"] {

@@ -6,7 +6,7 @@ extension Suite {
     /// Loads and opens generated plugins in a process of its own each time, beside a C program that opens the same files.
     func opening() async throws -> [Measurement] {
         var results: [Measurement] = []
-        // What opening a single plugin takes is starting threads, which C does not do.
+        // Opening a single plugin mostly starts threads, which C does not do.
         let sealingGoals: [Int: Double] = [10: 2.5, 100: 1.8, 1000: 2]
         for count in [1, 10, 100, 1000] {
             let goal: Measurement.Goal? = count == 1 ? nil : .ratio(2)

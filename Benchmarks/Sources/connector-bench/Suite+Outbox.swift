@@ -3,12 +3,12 @@
 
 /// What an event costs, from the application to the vendor.
 extension Suite {
-    /// How many tasks send events at once where the sum of them counts.
+    /// How many tasks send events at once, where their total counts.
     private static let callerCount = 1000
     /// How many events make a sample.
     static let eventCount = 20_000
 
-    /// The time until an event is stable, beside C that inserts rows of as many bytes.
+    /// The time until an event is durable, beside C that inserts rows of as many bytes.
     func enqueuing() async throws -> [Measurement] {
         var results: [Measurement] = []
         for (callers, count, together, goal) in [(64, Self.eventCount, 100, 1.5), (1, 200, 1, 1.25)] {
@@ -34,7 +34,7 @@ extension Suite {
                 cost.host.add(host.processorTime)
                 cost.reference.add(reference[1])
                 guard callers > 1 else { continue }
-                // So many callers who wait share a synchronisation at best, whatever the host takes.
+                // At best this many waiting callers share a synchronization, whatever the host does.
                 let shared = try ChildProcess.numbers(rows.dropLast() + ["\(callers)"])
                 guard shared.count == 2 else { continue }
                 floor.host.add(shared[0])
@@ -45,7 +45,7 @@ extension Suite {
         return results
     }
 
-    /// Events of 1 KB from the application to the sink, beside syslog-ng where it is installed. Without a goal: that does not synchronise.
+    /// Events of 1 KB from the application to the sink, beside syslog-ng where it is installed. No goal, as that does not synchronize.
     func relaying() async throws -> [Measurement] {
         let name = "syslog-ng"
         let hasRelay =
@@ -122,8 +122,8 @@ extension Suite {
         return [time, cost]
     }
 
-    /// The processor time of events of 300 bytes, from the outbox and directly, beside what C takes that asks of SQLite alone what an outbox
-    /// must.
+    /// The processor time of events of 300 bytes, through the outbox and directly, beside C that asks of SQLite only what an outbox
+    /// must ask.
     func delivering() async throws -> [Measurement] {
         var results: [Measurement] = []
         for (delivery, goal) in [("queued", 3.0), ("direct", 1.5)] {
@@ -161,7 +161,7 @@ extension Suite {
         return results
     }
 
-    /// The processor time of a delivered event while a few or a million wait, and the memory that those take.
+    /// The processor time of a delivered event while a few or a million wait, and the memory that the million take.
     func backlogs() async throws -> [Measurement] {
         var cost = Measurement(
             "backlog/1000000",
@@ -187,7 +187,7 @@ extension Suite {
             }
             if count == 1_000_000, let before, let after = Usage.heldMemory { memory.host.add(max(0, after - before)) }
             try await target.open()
-            // As many rounds as the smaller backlog has events for.
+            // As many rounds as the smaller backlog has enough events for.
             for _ in 0..<4 {
                 let begun = (try await sink.wait(for: 0), Usage.processorTime)
                 let ended = (try await sink.wait(for: begun.0 + 2000), Usage.processorTime)
@@ -199,7 +199,7 @@ extension Suite {
         return [cost, memory]
     }
 
-    /// Sends events to the outbox and waits until the sink has counted each, and the outbox has taken note.
+    /// Sends events to the outbox and waits until the sink has counted each, and the outbox has recorded that.
     func durable(
         _ numbers: Range<Int>,
         bytes: Int,

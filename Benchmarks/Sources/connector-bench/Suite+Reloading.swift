@@ -80,12 +80,12 @@ extension Suite {
         return [plan]
     }
 
-    /// Puts a hundred images in the place of one.
+    /// Replaces an image a hundred times.
     func swapping() async throws -> [Measurement] {
         let target = try await ReloadTarget(files: files, count: 1)
         let image = try target.image()
         var number = 0
-        // The linker rounds each segment up to pages and keeps a record of each image: no program does with a hundred times the file.
+        // The linker rounds each segment up to pages and keeps a record of each image: no program gets by with a hundred times the file.
         var rows = try await growth(
             "swap/memory",
             "memory after 100 swaps of an image",
@@ -103,7 +103,7 @@ extension Suite {
         return rows
     }
 
-    /// How much the process grows while something happens a hundred times; it has happened as often before, so that caches are full.
+    /// How much the process grows while something happens a hundred times, after it has happened as often to fill caches.
     private func growth(
         _ id: String,
         _ title: String,

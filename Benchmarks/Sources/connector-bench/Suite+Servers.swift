@@ -1,9 +1,9 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What events cost whose outbox is on three servers of NATS.
+/// What events cost if the outbox is on three NATS servers.
 extension Suite {
-    /// The time until an event is stable, beside C that publishes with the same client and options.
+    /// The time until an event is durable, beside C that publishes with the same client and options.
     func publishing() async throws -> [Measurement] {
         guard Cluster.isInstalled(files: files) else { return [] }
         let (callers, count) = (64, 20_000)
@@ -37,7 +37,7 @@ extension Suite {
         return [time, cost]
     }
 
-    /// How fast several hosts drain one stream, beside one, before a sink near by and one that is 20 ms away.
+    /// How fast several hosts drain one stream, compared with one, to a sink nearby and to one that is 20 ms away.
     func draining() async throws -> [Measurement] {
         guard Cluster.isInstalled(files: files) else { return [] }
         var results: [Measurement] = []
@@ -65,7 +65,7 @@ extension Suite {
         return results
     }
 
-    /// Fills a stream, and lets hosts drain it.
+    /// Fills a stream, and has hosts drain it.
     ///
     /// - Returns: The time for an event while the middle two thirds leave, and how busy the machine was.
     private func drained(_ count: Int, hosts: Int, distance: Int) async throws -> (time: Double, busy: Double) {

@@ -3,13 +3,13 @@
 
 internal import ConnectorManifest
 
-/// Where everything is that is measured, and everything it is measured beside.
+/// Everything that is measured, and where the programs are that it is compared with.
 struct Suite {
     /// The folder that the Makefile built.
     let files: String
     /// The folder of the host's own programs.
     let programs: String
-    /// How often everything is measured.
+    /// How many rounds everything is measured for.
     let rounds: Int
 
     /// Measures several things alternately, so that whatever else the machine does disturbs all of them alike.

@@ -7,17 +7,17 @@ internal import ConnectorHost
 struct TypedCalls: Sendable {
     private let add: TypedOperation<OperationFunction.Integers2>
 
-    /// What calls take.
+    /// The cost of calls.
     struct Cost {
         /// The nanoseconds that passed for a call.
         let clock: Double
         /// The nanoseconds of processor time that the calling thread took for a call.
         let processor: Double
-        /// The nanoseconds of processor time in a second that the rest of the process took meanwhile.
+        /// The nanoseconds of processor time per second that the rest of the process took meanwhile.
         let rest: Double
     }
 
-    /// Looks for the operation.
+    /// Looks up the operation.
     init(of path: String, in host: ConnectorHost) throws {
         add = try host.gate(path).typed("add", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)
     }

@@ -11,14 +11,14 @@ internal import CBenchmark
 
 /// What this process uses of the machine.
 enum Usage {
-    /// The time that it spent on all of its threads, in the system too, in nanoseconds.
+    /// The processor time of all of its threads, including the time in the system, in nanoseconds.
     static var processorTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec)
     }
 
-    /// The calling thread, and the time that it spent, in the system too, in nanoseconds.
+    /// The calling thread, and its processor time, including the time in the system, in nanoseconds.
     static var thread: (id: UInt, processorTime: Double) {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -26,8 +26,8 @@ enum Usage {
         return (id, Double(time.tv_sec) * 1_000_000_000 + Double(time.tv_nsec))
     }
 
-    /// How long the machine's processors were busy since it started, and how long there were any, in ticks; zero where the system does
-    /// not tell.
+    /// How long the machine's processors have been busy since it started, and the total time of all processors, in ticks; zero where
+    /// the system does not tell.
     static var busy: (busy: Double, all: Double) {
         guard let file = unsafe fopen("/proc/stat", "r") else { return (0, 0) }
         defer { unsafe fclose(file) }
@@ -37,11 +37,11 @@ enum Usage {
         let ticks = text.split { $0 == " " || $0 == "\n" }.dropFirst().compactMap { Double(String($0)) }
         guard ticks.count >= 5 else { return (0, 0) }
         let all = ticks.reduce(0, +)
-        // The fourth and the fifth are idle, the latter waiting for a disk.
+        // The fourth and the fifth are idle time, the latter spent waiting for a disk.
         return (all - ticks[3] - ticks[4], all)
     }
 
-    /// The memory that it cannot give back now, in kilobytes; nil where the system does not tell.
+    /// The memory that it cannot return at the moment, in kilobytes; nil where the system does not tell.
     static var heldMemory: Double? { memory(["RssAnon:"]) }
 
     /// The same with the sealed copies of images, which are memory without a name in the file system.

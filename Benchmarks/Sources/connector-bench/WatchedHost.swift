@@ -4,7 +4,7 @@
 internal import ConnectorConsoleWeb
 internal import ConnectorHost
 
-/// A host with a thousand gates, of which one after the other is closed and opened, its console, and an application that calls a gate.
+/// A host with a thousand gates, which are closed and opened one after another, its console, and an application that calls a gate.
 struct WatchedHost: Sendable {
     private let files: String
     private let host: ConnectorHost
@@ -41,7 +41,7 @@ struct WatchedHost: Sendable {
         await host.close()
     }
 
-    /// Does something while so many consoles look at the host.
+    /// Does something while a number of consoles look at the host.
     func watched<Result>(by count: Int, _ body: () async throws -> Result) async throws -> Result {
         guard let port = console.url.split(separator: ":").last else { throw Failure("\(console.url) has no port") }
         let watchers = try ServerProcess("'\(files)/look' \(port) '\(ServedConsole.token)' \(count)")

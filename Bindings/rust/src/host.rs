@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
+use crate::task::Tasks;
 use crate::waiting::{finish, Pending};
 use crate::{sys, Error, Json, Status, Storage, UsedGate};
+use std::future::Future;
 use std::os::raw::c_void;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
@@ -12,10 +15,12 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const sys::Host,
+    /// The instance's; of an `Arc`.
+    pub(crate) tasks: *const Tasks,
 }
 
 // The functions of the host may be called from any thread, and the table lives as long as the instance: the instance's tasks,
-// and so whatever they hold, end before it does.
+// and so whatever they hold, end before it does. So do the tasks themselves, which are used from any thread, too.
 unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
@@ -55,6 +60,59 @@ impl Host {
     pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
         self.start_timer(delay)?.await;
         Ok(())
+    }
+
+    /// Runs a future beside the calls, for instance one that polls a vendor, on threads of the host: it must not block them.
+    /// The manifest must require `clock/1`.
+    ///
+    /// It is cancelled when the gate closes, before [`Plugin::close`](crate::Plugin::close) begins: dropped, or if it runs just
+    /// then, as soon as it waits. None can begin after that, and all have ended before the instance does. It has no deadline; a
+    /// panic ends it, and is logged.
+    ///
+    /// [`Plugin::open`](crate::Plugin::open) is called again to renew the proof, so it begins the work once:
+    ///
+    /// ```
+    /// # use connector::{Error, Evidence, Host, Json, Plugin, Url};
+    /// use std::sync::{Arc, Mutex, OnceLock};
+    /// use std::time::Duration;
+    ///
+    /// struct Poll {
+    ///     host: Host,
+    ///     latest: Arc<Mutex<Option<Json>>>,
+    ///     polling: OnceLock<()>,
+    /// }
+    ///
+    /// impl Plugin for Poll {
+    ///     // …
+    /// #    fn create(host: Host, _: &Json) -> Result<Self, Error> {
+    /// #        Ok(Poll { host, latest: Arc::default(), polling: OnceLock::new() })
+    /// #    }
+    ///     async fn open(&self) -> Result<Evidence, Error> {
+    ///         if self.polling.set(()).is_ok() {
+    ///             let (host, latest) = (self.host, self.latest.clone());
+    ///             self.host.spawn(async move {
+    ///                 while host.sleep(Duration::from_secs(60)).await.is_ok() {
+    ///                     let answer = host.get(Url::new("https://example.com/value")).send_to("example").await;
+    ///                     *latest.lock().unwrap() = answer.and_then(|answer| answer.json()).ok();
+    ///                 }
+    ///             })?;
+    ///         }
+    ///         Ok(Evidence::configured(""))
+    ///     }
+    /// }
+    /// ```
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+        // On a thread of the host, by a timer, and not inside the caller, which may hold a lock.
+        let start = self.start_timer(Duration::ZERO)?;
+        let tasks = unsafe {
+            Arc::increment_strong_count(self.tasks);
+            Arc::from_raw(self.tasks)
+        };
+        let has_begun = tasks.begin(*self, async move {
+            start.await;
+            future.await;
+        });
+        has_begun.then_some(()).ok_or_else(Self::closing)
     }
 
     /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
@@ -99,6 +157,11 @@ impl Host {
         is_bound.then(|| self.gate(name))
     }
 
+    /// The error of a gate that is closing.
+    fn closing() -> Error {
+        Error::new(Status::NOT_OPEN, "the gate is closing")
+    }
+
     fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
         let clock = self.required::<sys::Clock>("clock/1")?;
         let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
@@ -106,7 +169,7 @@ impl Host {
             let mut timer = 0;
             match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
                 Status(0) => Ok(timer),
-                Status::NOT_OPEN => Err(Error::new(Status::NOT_OPEN, "the gate is closing")),
+                Status::NOT_OPEN => Err(Self::closing()),
                 Status::TOO_LARGE => Err(Error::new(Status::RATE_LIMITED, "the gate has too many timers")),
                 status => Err(Error::new(status, "the host cannot start a timer")),
             }

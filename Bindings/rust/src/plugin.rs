@@ -16,7 +16,7 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// Connects to the outside world, and returns what that proved. The host calls it again later to renew the proof.
     fn open(&self) -> impl Future<Output = Result<Evidence, Error>> + Send;
 
-    /// Finishes pending work, and disconnects; does nothing by default.
+    /// Finishes pending work, and disconnects; does nothing by default. What [`Host::spawn`] began has been cancelled by then.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
     }
@@ -119,16 +119,20 @@ unsafe extern "C" fn create<Gate: Plugin>(
     instance: *mut *mut c_void,
     error: *mut sys::Error,
 ) -> i32 {
-    let host = Host { raw: host };
+    let tasks = Arc::<Tasks>::default();
+    let host = Host { raw: host, tasks: Arc::as_ptr(&tasks) };
     let configuration = unsafe { http::bytes(config, length) };
     let gate = catch_unwind(AssertUnwindSafe(|| Gate::create(host, &Json::parse(configuration)?)));
     match gate.unwrap_or_else(|panic| Err(panicked(panic))) {
         Ok(gate) => {
-            let made = Instance { gate: Arc::new(gate), host, tasks: Arc::default() };
+            let made = Instance { gate: Arc::new(gate), host, tasks };
             unsafe { *instance = Box::into_raw(Box::new(made)).cast() };
             0
         }
-        Err(failure) => unsafe { fail(failure, error) },
+        Err(failure) => {
+            let _ = catch_unwind(AssertUnwindSafe(|| tasks.end()));
+            unsafe { fail(failure, error) }
+        }
     }
 }
 
@@ -153,6 +157,8 @@ unsafe extern "C" fn open<Gate: Plugin>(instance: *mut c_void, call: *const sys:
 
 unsafe extern "C" fn close<Gate: Plugin>(instance: *mut c_void, call: *const sys::Call, _: *mut sys::Error) -> i32 {
     unsafe {
+        let tasks = &(*instance.cast::<Instance<Gate>>()).tasks;
+        let _ = catch_unwind(AssertUnwindSafe(|| tasks.end_work()));
         perform::<Gate, _, _>(instance, call, std::ptr::null_mut(), |gate: Arc<Gate>| {
             Ok(async move { gate.close().await })
         })

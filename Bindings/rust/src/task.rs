@@ -1,10 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The calls of an instance as futures. There is no thread and no queue here: whatever wakes a future, such as the end of a
-//! request on a thread of the host, continues it.
+//! The calls of an instance, and what it does beside them, as futures. There is no thread and no queue here: whatever wakes a
+//! future, such as the end of a request on a thread of the host, continues it.
 
-use crate::{sys, Error, Host, Status};
+use crate::{sys, Error, Host, Level, Status};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -17,11 +17,11 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    /// The operation and the deadline of the call that this thread runs.
+    /// What `Purpose::operation` and the deadline are of the task that this thread runs; 0 and none without one.
     static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
 }
 
-/// The operation of the call that this thread runs; 0 if there is none.
+/// The operation of the call that this thread runs, a number that is none for work beside the calls; 0 without a task.
 pub(crate) fn operation() -> u64 {
     CALL.get().0
 }
@@ -42,7 +42,25 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The pending calls of an instance.
+/// What a task is for. The work beside the calls is numbered in the order in which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    Call(u64),
+    Work(u64),
+}
+
+impl Purpose {
+    /// The operation of the call. Work beside the calls has a number that is no call, because 0 would stand for the call that began it:
+    /// the callbacks in which the work goes on belong to that.
+    fn operation(self) -> u64 {
+        match self {
+            Purpose::Call(operation) => operation,
+            Purpose::Work(_) => u64::MAX,
+        }
+    }
+}
+
+/// The pending calls of an instance, and its work beside them.
 ///
 /// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
 /// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
@@ -59,7 +77,17 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
 /// No lock is held while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    pending: Mutex<BTreeMap<u64, Arc<Task>>>,
+    pending: Mutex<BTreeMap<Purpose, Arc<Task>>>,
+    work: Mutex<Work>,
+}
+
+/// The work beside the calls.
+#[derive(Default)]
+struct Work {
+    /// How much has begun.
+    count: u64,
+    /// Whether no more may begin.
+    is_over: bool,
 }
 
 impl Tasks {
@@ -70,28 +98,64 @@ impl Tasks {
         call: &sys::Call,
         future: impl Future<Output = Completion> + Send + 'static,
     ) {
+        self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
+    }
+
+    /// Runs a future beside the calls until it waits.
+    ///
+    /// Returns false, and drops the future, once no more may begin.
+    pub(crate) fn begin(self: &Arc<Self>, host: Host, future: impl Future<Output = ()> + Send + 'static) -> bool {
+        let future = Box::pin(async move {
+            future.await;
+            Ok(None)
+        });
+        let task = {
+            let mut work = lock(&self.work);
+            if work.is_over {
+                return false;
+            }
+            work.count += 1;
+            self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future)
+        };
+        task.run();
+        true
+    }
+
+    /// Adds a task, which does not run yet.
+    fn add(self: &Arc<Self>, host: Host, purpose: Purpose, deadline: u64, future: BoxedFuture) -> Arc<Task> {
         let task = Arc::new(Task {
             tasks: self.clone(),
             host,
-            operation: call.operation,
-            deadline: call.deadline_ns,
-            state: Mutex::new(State { future: Some(Box::pin(future)), ..State::default() }),
+            purpose,
+            deadline,
+            state: Mutex::new(State { future: Some(future), ..State::default() }),
             idle: Condvar::new(),
         });
-        lock(&self.pending).insert(call.operation, task.clone());
-        task.run();
+        lock(&self.pending).insert(purpose, task.clone());
+        task
     }
 
     /// Drops a call's future, which ends its requests.
     pub(crate) fn cancel(&self, operation: u64) {
-        let task = lock(&self.pending).get(&operation).cloned();
+        let task = lock(&self.pending).get(&Purpose::Call(operation)).cloned();
         if let Some(task) = task {
             task.cancel();
         }
     }
 
-    /// Drops every future, the oldest first, and returns once none runs.
+    /// Drops what runs beside the calls, and lets no more begin; returns even if another thread still runs some.
+    pub(crate) fn end_work(&self) {
+        lock(&self.work).is_over = true;
+        let work = Purpose::Work(0)..;
+        let tasks: Vec<Arc<Task>> = lock(&self.pending).range(work).map(|(_, task)| task.clone()).collect();
+        for task in &tasks {
+            task.cancel();
+        }
+    }
+
+    /// Drops every future, the calls before the work, each in the order in which they began, and returns once none runs.
     pub(crate) fn end(&self) {
+        lock(&self.work).is_over = true;
         let tasks: Vec<Arc<Task>> = lock(&self.pending).values().cloned().collect();
         for task in &tasks {
             task.cancel();
@@ -108,7 +172,7 @@ impl Tasks {
 struct Task {
     tasks: Arc<Tasks>,
     host: Host,
-    operation: u64,
+    purpose: Purpose,
     deadline: u64,
     state: Mutex<State>,
     idle: Condvar,
@@ -141,7 +205,7 @@ impl Task {
         let mut context = Context::from_waker(&waker);
         loop {
             // A future may run inside another future, when a request of that one is refused.
-            let outer = CALL.replace((self.operation, self.deadline));
+            let outer = CALL.replace((self.purpose.operation(), self.deadline));
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
             CALL.set(outer);
             let completion = match polled {
@@ -164,10 +228,19 @@ impl Task {
             // Asked only now, since the drop may have ended the instance.
             let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
-                self.host.complete(self.operation, completion);
+                self.complete(completion);
             }
             self.finish();
             return;
+        }
+    }
+
+    /// Completes the call. Nobody awaits work beside the calls: the log tells of a panic.
+    fn complete(&self, completion: Completion) {
+        match (self.purpose, completion) {
+            (Purpose::Call(operation), completion) => self.host.complete(operation, completion),
+            (Purpose::Work(_), Err(error)) => self.host.log(Level::Error, &error.message),
+            (Purpose::Work(_), Ok(_)) => {}
         }
     }
 
@@ -191,7 +264,7 @@ impl Task {
     fn finish(&self) {
         lock(&self.state).runner = None;
         self.idle.notify_all();
-        lock(&self.tasks.pending).remove(&self.operation);
+        lock(&self.tasks.pending).remove(&self.purpose);
     }
 }
 
@@ -257,7 +330,7 @@ mod tests {
         let told: &'static Told = Box::leak(Box::default());
         let context = (told as *const Told).cast_mut().cast();
         let table = sys::Host { struct_size: 40, abi_version: 1, context, service, complete, progress };
-        (Host { raw: Box::leak(Box::new(table)) }, told)
+        (Host { raw: Box::leak(Box::new(table)), tasks: std::ptr::null() }, told)
     }
 
     fn call(operation: u64) -> sys::Call {
@@ -297,7 +370,7 @@ mod tests {
     }
 
     /// Ends the instance on a thread of its own. Returns once that is under way: the last call, which waits, has been
-    /// dropped, and so all are cancelled.
+    /// dropped, and so all calls are cancelled; the work follows.
     fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let (sender, receiver) = mpsc::channel();
         let dropped = Dropped(sender, 99, false);
@@ -330,6 +403,66 @@ mod tests {
         assert_eq!(*lock(completed), [(1, 0)]);
         assert!(lock(&tasks.pending).is_empty());
         assert_eq!((operation(), deadline()), (0, sys::NO_DEADLINE));
+    }
+
+    #[test]
+    fn work_runs_beside_the_calls_until_it_is_over() {
+        let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let gate = Arc::default();
+        let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
+        let (again, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 2, false));
+        let begun = tasks.begin(host, async move {
+            assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
+            waiting.await;
+            assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
+            sender.send(1).unwrap();
+            assert!(again.begin(host, async { panic!("for a test") }));
+            let _dropped = dropped;
+            std::future::pending().await
+        });
+        assert!(begun);
+        // A call whose number is that of the work.
+        let gone = Gate(Arc::default());
+        tasks.spawn(host, &call(1), async move {
+            gone.await;
+            Ok(None)
+        });
+        tasks.cancel(1);
+        std::thread::spawn(move || open(&gate)).join().unwrap();
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]);
+        tasks.spawn(host, &call(2), std::future::pending());
+        tasks.end_work();
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2]);
+        assert!(!tasks.begin(host, async { panic!("for a test") }));
+        assert_eq!(lock(&tasks.pending).keys().collect::<Vec<_>>(), [&Purpose::Call(2)]);
+        tasks.end();
+        assert!(lock(completed).is_empty() && lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_work_on_another_thread_and_lets_none_begin_there() {
+        let ((host, _), tasks) = (host(), Arc::new(Tasks::default()));
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (order, ordered) = mpsc::channel();
+        let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
+        let thread = std::thread::spawn(move || {
+            let again = Arc::clone(&other);
+            other.begin(host, async move {
+                let _dropped = dropped;
+                entered.send(()).unwrap();
+                released.recv().unwrap();
+                assert!(!again.begin(host, std::future::pending()));
+            });
+        });
+        enter.recv().unwrap();
+        let ender = ending(&tasks, host, move || order.send(2).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        ender.join().unwrap();
+        assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+        thread.join().unwrap();
+        assert!(lock(&tasks.pending).is_empty());
     }
 
     #[test]
@@ -397,7 +530,7 @@ mod tests {
             enter.recv().unwrap();
             if is_cancelled {
                 tasks.cancel(1);
-                assert!(lock(&tasks.pending).contains_key(&1));
+                assert!(lock(&tasks.pending).contains_key(&Purpose::Call(1)));
             }
             let ender = ending(&tasks, host, move || order.send(2).unwrap());
             assert!(ordered.try_recv().is_err());
@@ -422,7 +555,7 @@ mod tests {
         let other = Arc::clone(&tasks);
         let thread = std::thread::spawn(move || other.spawn(host, &call(1), async { Ok(None) }));
         enter.recv().unwrap();
-        assert!(lock(&tasks.pending).contains_key(&1));
+        assert!(lock(&tasks.pending).contains_key(&Purpose::Call(1)));
         let (order, ordered) = mpsc::channel();
         let ender = ending(&tasks, host, move || order.send(lock(&told.completed).clone()).unwrap());
         assert!(ordered.try_recv().is_err());

@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn host() -> Host {
-        Host { raw: std::ptr::null() }
+        Host { raw: std::ptr::null(), tasks: std::ptr::null() }
     }
 
     fn cancel(_: Host, identifier: u64) -> bool {

@@ -34,7 +34,7 @@ struct GA4: AnalyticsPlugin {
             // What a request says about its person applies to all its events.
             [event.anonymousId, event.userId, event.type == .identify ? event.messageId : nil]
         } encode: { event in
-            try GA4Events.encode(event, now: now)
+            try GA4Events.encode(event, isOfApp: requests.isOfApp, now: now)
         } send: { batch in
             let items = batch.map(\.bytes)
             if isValidating { try await validate(requests.collect(items, of: batch[0].item, isCheck: true)) }

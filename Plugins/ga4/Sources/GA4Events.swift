@@ -6,8 +6,6 @@ internal import ConnectorManifest
 
 /// Encodes events for Google Analytics. It answers 2xx even for events that it drops, so faulty events are refused here.
 enum GA4Events {
-    /// The age beyond which Google changes an event's date.
-    private static let maxAge = UInt64(72 * 3600) * 1_000_000_000
     /// The most characters of a text; Google cuts off or drops longer ones.
     private static let textLimits = ["page_location": 1000, "page_referrer": 420, "page_title": 300]
     private static let reservedPrefixes = ["ga_", "google_", "firebase_", "gtag_"]
@@ -22,12 +20,15 @@ enum GA4Events {
         "first_open_after_install", "first_open_time", "first_visit_time", "last_deep_link_referrer", "user_id",
     ]
 
-    /// An event as it appears in a request.
+    /// An event as it appears in a request, for an app's stream or a website's.
     ///
     /// - Throws: A ``PluginError`` for an event that Google would drop or date differently.
-    static func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
-        let time = event.timestamp ?? now
-        guard now.nanoseconds < time.nanoseconds &+ maxAge else {
+    static func encode(_ event: AnalyticsEvent, isOfApp: Bool = false, now: Timestamp) throws(PluginError) -> [UInt8] {
+        let (time, id) = (event.timestamp ?? now, event.anonymousId ?? "")
+        guard !isOfApp || id.count == 32 && id.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            throw invalid("an app's stream needs Firebase's app instance id, 32 hexadecimal digits, as anonymousId")
+        }
+        guard now.nanoseconds < time.nanoseconds &+ 72 * 3600 * 1_000_000_000 else {
             throw invalid("the event is older than 72 hours; Google would give it another time")
         }
         let name = try checked(try Self.name(of: event), limit: 40, "the event")
@@ -90,11 +91,8 @@ enum GA4Events {
 
     /// A number as it is, anything else as text.
     private static func text(_ value: JSONValue, limit: Int) -> JSONValue {
-        switch value {
-        case .integer, .number: value
-        case .string(let text): .string(String(text.unicodeScalars.prefix(limit)))
-        default: .string(String(value.serialized().unicodeScalars.prefix(limit)))
-        }
+        if value.number != nil { return value }
+        return .string(String((value.string ?? value.serialized()).unicodeScalars.prefix(limit)))
     }
 
     private static func invalid(_ message: String) -> PluginError {

@@ -23,18 +23,20 @@ struct GA4Requests {
     let stream: String
     let apiSecret: SecretPlaceholder
 
+    /// Whether the stream is an app's.
+    var isOfApp: Bool { stream.utf8.contains(UInt8(ascii: ":")) }
+
     /// A request with encoded events of one person, as one of them names it. A check validates events without counting them.
     func collect(_ events: [[UInt8]], of event: AnalyticsEvent, isCheck: Bool = false) throws -> HTTPRequest {
-        let isApp = stream.utf8.contains(UInt8(ascii: ":"))
         var person = JSONObject()
-        person.set(isApp ? "app_instance_id" : "client_id", event.anonymousId ?? event.userId)
+        person.set(isOfApp ? "app_instance_id" : "client_id", event.anonymousId ?? event.userId)
         person.set("user_id", event.userId)
         if event.type == .identify { person["user_properties"] = .object(try GA4Events.userProperties(event.traits)) }
         var body = Array(JSONValue.object(person).utf8().dropLast()) + Array(#","events":["#.utf8)
         body.append(events, separator: UInt8(ascii: ","))
         body += Array("]}".utf8)
         let url = endpoint.appending(path: isCheck ? "/debug/mp/collect" : "/mp/collect")
-            .with(isApp ? "firebase_app_id" : "measurement_id", stream).with("api_secret", apiSecret)
+            .with(isOfApp ? "firebase_app_id" : "measurement_id", stream).with("api_secret", apiSecret)
         return HTTPRequest(.post, url, headers: ["Content-Type": "application/json"], body: body)
     }
 }

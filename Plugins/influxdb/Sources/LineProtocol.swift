@@ -24,27 +24,16 @@ enum LineProtocol {
         for (name, value) in identities { if let value { fields.append((name, .string(value))) } }
         fields += JSONValue.object(event.traits).leaves() + JSONValue.object(event.properties).leaves()
         fields += JSONValue.object(event.context).leaves(under: "context")
-        let measurement = measurement(event.event ?? event.type.rawValue)
-        var line = "\(measurement),type=\(event.type.rawValue) "
-        line += unique(fields).map { "\(escaped($0.0, [",", " ", "="]))=\($0.1)" }.joined(separator: ",")
+        var line = "\(measurement(of: event)),type=\(event.type.rawValue) "
+        line += unique(fields).map { "\($0.0)=\($0.1)" }.joined(separator: ",")
         return Array("\(line) \(time)".utf8)
     }
 
-    /// A field's name with `_` in place of each backslash before a separator or the end. Line protocol cannot escape a backslash, so
-    /// InfluxDB would take what follows as part of the name.
-    private static func expressible(_ name: String) -> String {
-        guard name.utf8.contains(UInt8(ascii: "\\")) else { return name }
-        let scalars = Array(name.unicodeScalars)
-        let pairs = zip(scalars, scalars.dropFirst() + [" "])
-        let ends: Set<Unicode.Scalar> = [",", " ", "=", "\n", "\r"]
-        return String(String.UnicodeScalarView(pairs.map { $0 == "\\" && ends.contains($1) ? "_" : $0 }))
-    }
-
-    /// Fields as text; drops those with a repeated or empty name.
+    /// Fields as text, with escaped names; drops those with a repeated or empty name.
     private static func unique(_ fields: [(String, JSONValue)]) -> [(String, String)] {
         var seen: Set<String> = []
         return fields.compactMap { name, value in
-            let name = name == "time" || name == "type" ? name + "_" : expressible(name)
+            let name = name == "time" || name == "type" ? name + "_" : escaped(name, [",", " ", "="])
             guard !name.isEmpty, seen.insert(name).inserted else { return nil }
             return (name, text(value))
         }
@@ -74,20 +63,23 @@ enum LineProtocol {
     /// anything else.
     private static let skipped = [UInt8(ascii: "#"), UInt8(ascii: "\t"), 0]
 
-    /// A measurement's name. A trailing backslash would escape the next character, so an escaped space follows it.
-    private static func measurement(_ name: String) -> String {
-        var escaped = escaped(name, [",", " "])
-        if let first = escaped.utf8.first, skipped.contains(first) { escaped = "\\" + escaped }
-        return name.utf8.last == UInt8(ascii: "\\") ? escaped + "\\ " : escaped
+    /// The name of an event's measurement, as a line begins with it.
+    static func measurement(of event: AnalyticsEvent) -> String {
+        let escaped = escaped(event.event ?? event.type.rawValue, [",", " "])
+        guard let first = escaped.utf8.first, skipped.contains(first) else { return escaped }
+        return "\\" + escaped
     }
 
     /// A name with escaped separators. A line break has no escape and becomes a space.
-    private static func escaped(_ text: String, _ separators: Set<Unicode.Scalar>) -> String {
+    ///
+    /// Nor has a backslash: before a separator or the end, InfluxDB would take what follows as part of the name, and its index would name
+    /// a measurement in which no query finds the point. There, it becomes `_`.
+    private static func escaped(_ name: String, _ separators: Set<Unicode.Scalar>) -> String {
+        let scalars: [Unicode.Scalar] = name.unicodeScalars.map { $0 == "\n" || $0 == "\r" ? " " : $0 }
         var escaped = ""
-        for character in text.unicodeScalars {
-            let character = character == "\n" || character == "\r" ? " " : character
-            if separators.contains(character) { escaped += "\\" }
-            escaped.unicodeScalars.append(character)
+        for (scalar, next) in zip(scalars, scalars.dropFirst() + [" "]) {
+            if separators.contains(scalar) { escaped += "\\" }
+            escaped.unicodeScalars.append(scalar == "\\" && separators.contains(next) ? "_" : scalar)
         }
         return escaped
     }

@@ -26,8 +26,9 @@ struct PointTimes {
 
     /// The time of an event: its timestamp if possible, and the same each time that the same event is given.
     mutating func time(of event: AnalyticsEvent) -> UInt64 {
-        let series = event.event ?? event.type.rawValue
-        var slot = Slot(measurement: series, type: event.type, time: Self.time(event, now: now))
+        // Different names of events may be one measurement.
+        let measurement = LineProtocol.measurement(of: event)
+        var slot = Slot(measurement: measurement, type: event.type, time: Self.time(event, now: now))
         let start = slot
         while let holder = holders[slot], holder != event.messageId {
             slot.time = max(slot.time, next[start] ?? 0) &+ 1

@@ -26,18 +26,17 @@ struct MixpanelItems {
         properties["$insert_id"] = .string(Self.insertId(event.messageId))
         properties.set("$user_id", event.userId)
         properties.set("$device_id", event.anonymousId)
-        if let address = event.context["ip"] { properties["ip"] = address }
+        properties["ip"] = .string(event.context["ip"]?.string ?? properties["ip"]?.string ?? "0")
         return JSONValue.object(["event": .string(name), "properties": .object(properties)]).utf8()
     }
 
-    /// The update of a user's profile: the traits, or the group that the user joins.
+    /// The update of a user's profile: the traits, or the group that the user joins. Without `$ip`, Mixpanel would locate the host.
     func user(_ event: AnalyticsEvent) -> [UInt8] {
         var profile: JSONObject = ["$token": "", "$distinct_id": .string(event.distinctId)]
-        if event.type == .identify {
-            profile["$set"] = .object(event.traits)
-        } else {
-            profile["$union"] = .object(JSONObject([(groupKey, .array([.string(event.groupId ?? "")]))]))
-        }
+        profile["$ip"] = .string(event.context["ip"]?.string ?? "0")
+        let groups: JSONObject = [groupKey: [.string(event.groupId ?? "")]]
+        let (change, value) = event.type == .identify ? ("$set", event.traits) : ("$union", groups)
+        profile[change] = .object(value)
         return encoded(profile)
     }
 

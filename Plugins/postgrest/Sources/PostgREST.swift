@@ -17,11 +17,11 @@ struct PostgREST: DatabasePlugin {
         requests = try PostgRESTRequests(configuration, columns)
     }
 
-    /// Reads the description of the API. PostgREST checks the token first, so if it refuses a wrong token, the real one
-    /// is proved.
+    /// Asks for a table that does not exist: gateways hide the description of the API, and the names of tables are unknown.
+    /// PostgREST checks the token first, so if it refuses a wrong token, the real one is proved.
     func open() async throws -> [Evidence] {
         guard requests.hasToken else { return [try await reach()] }
-        return try await keyCheck.evidence(reach(), refused: requests.root(token: "wrong"), by: host.http)
+        return try await keyCheck.evidence(reach(), refused: requests.missingTable(token: "wrong"), by: host.http)
     }
 
     /// Sends only the real token: repeated refusals would look like an attack.
@@ -73,12 +73,8 @@ struct PostgREST: DatabasePlugin {
     }
 
     private func reach() async throws -> Evidence {
-        let response = try await host.http.send(requests.root())
-        // A server may hide the description, and says so with an error code of its own.
-        if response.status != 404 || (try? response.json())?["code"]?.string?.hasPrefix("PGRST") != true {
-            _ = try PostgRESTRequests.description.body(of: response, failure: failure)
-        }
-        return .reachable("answered HTTP \(response.status) to a request for the description of the API")
+        _ = try PostgRESTRequests.missing.body(of: await host.http.send(requests.missingTable()), failure: failure)
+        return .reachable("PostgREST answers that there is no table \(PostgRESTRequests.missingName)")
     }
 
     /// Reads a row (`[:]`), changes it, or removes it (nil). If no row has the version, a request without it shows why.
@@ -101,11 +97,9 @@ struct PostgREST: DatabasePlugin {
     private func failure(_ response: HTTPResponse) -> PluginError {
         let body = try? response.json()
         var failure = response.failure(vendor: "postgrest", words: body?["message"]?.string, now: host.clock.now)
-        switch body?["code"]?.string {
-        case "PGRST116" where body?["details"]?.string?.contains(" 0 rows") == true: failure.status = .notFound
-        case "23503": failure.status = .invalid  // A foreign key names a missing row.
-        default: break
-        }
+        let code = body?["code"]?.string
+        if code == "PGRST116", body?["details"]?.string?.contains(" 0 rows") == true { failure.status = .notFound }
+        if code == "23503" { failure.status = .invalid }  // A foreign key names a missing row.
         return failure
     }
 }

@@ -6,8 +6,13 @@ internal import ConnectorManifest
 
 /// The requests to PostgREST, and the answers that mean success.
 struct PostgRESTRequests {
-    /// The answer to a request for the description of the API.
-    static let description = VendorAnswer("postgrest", [.object(#"with "swagger""#) { $0["swagger"]?.string != nil }])
+    /// A table that no database has, and the answers to a request for it: PostgREST's own and, in older versions, PostgreSQL's.
+    static let missingName = "connector_host_probe"
+    static let missing = VendorAnswer(
+        "postgrest",
+        statuses: 404...404,
+        [.object(#"with "code": "PGRST205""#) { $0["code"] == "PGRST205" || $0["code"] == "42P01" }]
+    )
     /// The answers to a request for one row, and to a query: all rows, or part of them.
     static let row = VendorAnswer("postgrest", statuses: 200...201, [.object("of a row") { _ in true }])
     static let rows = VendorAnswer("postgrest", statuses: 200...206, [.array("of rows") { $0.object != nil }])
@@ -30,9 +35,9 @@ struct PostgRESTRequests {
     /// Whether requests carry a token.
     var hasToken: Bool { headers["Authorization"] != nil }
 
-    /// A request for the description of the API, with the role's token unless another one is given.
-    func root(token: String? = nil) -> HTTPRequest {
-        var request = HTTPRequest(.get, endpoint.appending(path: "/"), headers: headers)
+    /// A request for a table that does not exist, with the role's token unless another one is given.
+    func missingTable(token: String? = nil) -> HTTPRequest {
+        var request = HTTPRequest(.get, endpoint.appending(Self.missingName), headers: headers)
         if let token { request.headers["Authorization"] = "Bearer \(token)" }
         return request
     }

@@ -20,10 +20,10 @@ struct PostHog: AnalyticsPlugin {
     }
 
     /// Only a request for feature flags reveals a wrong key for certain; `open` evaluates none, so PostHog bills none.
-    /// To a server without feature flags, `open` sends an empty batch, which proves only that it answers.
+    /// To a server without feature flags, or while they are away, `open` sends an empty batch, which proves only that it answers.
     func open() async throws -> [Evidence] {
         let flags = try await host.http.send(requests.flags)
-        if ![400, 404, 405].contains(flags.status) {
+        if ![400, 404, 405, 408, 429].contains(flags.status), flags.status < 500 {
             _ = try PostHogAnswer.flags.body(of: flags, failure: failure)
             return [.authenticated("the project API key was accepted")]
         }

@@ -15,13 +15,19 @@ struct PostHogEvents {
     /// Encodes an event as it appears in a batch.
     func encode(_ event: AnalyticsEvent, now: Timestamp) throws(PluginError) -> [UInt8] {
         let distinctId = event.type == .alias ? event.previousId ?? "" : event.distinctId
-        guard distinctId.unicodeScalars.count <= Self.distinctIdLimit else {
-            throw PluginError(.invalid, "the user's id has more than \(Self.distinctIdLimit) characters")
+        // Some events join the person with another one.
+        let other = event.type == .identify ? event.anonymousId : event.userId
+        for id in [distinctId, other ?? ""] where id.unicodeScalars.count > Self.distinctIdLimit {
+            throw PluginError(.invalid, "an id of the user has more than \(Self.distinctIdLimit) characters")
         }
         var properties = properties(of: event)
         properties["$lib"] = "connector-host"
         properties["$lib_version"] = "1.0.0"
-        if let address = event.context["ip"] { properties["$ip"] = address }
+        properties.set("$ip", event.context["ip"]?.string)
+        // Without an address, PostHog would move the person to the place of the host.
+        if properties["$ip"]?.string == nil, properties["$geoip_disable"]?.bool == nil {
+            properties["$geoip_disable"] = true
+        }
         if !event.context.isEmpty { properties["context"] = .object(event.context) }
         let value: JSONValue = [
             "event": .string(name(of: event)),

@@ -14,30 +14,34 @@ struct RollbarItems {
 
     /// Encodes a report as the data of an item.
     func encode(_ report: CrashReport, now: Timestamp) -> [UInt8] {
-        let time = report.timestamp ?? now
+        let (time, release) = (report.timestamp ?? now, report.release ?? release)
         var data: JSONObject = [
-            "uuid": .string(StableUUID.from(report.id)), "environment": .string(report.environment ?? environment),
+            "uuid": .string(StableUUID.from(report.id)), "environment": .string(cut(report.environment ?? environment)),
             "level": .string(report.level == .fatal ? "critical" : report.level.rawValue),
             "timestamp": .integer(Int64(clamping: time.nanoseconds / 1_000_000_000)),
             "platform": .string(platform), "language": "swift", "body": .object(body(of: report, time: time)),
             "notifier": ["name": "connector-host", "version": "1.0.0"],
         ]
-        data.set("code_version", report.release ?? release)
+        data.set("code_version", release.map { cut($0, to: 40) })
         if !report.fingerprint.isEmpty { data["fingerprint"] = .string(report.fingerprint.joined(separator: "/")) }
         if let user = report.user, let id = user.id {
             // Rollbar takes at most 40 characters.
             var person: JSONObject = ["id": .string(id.unicodeScalars.count > 40 ? StableUUID.from(id) : id)]
-            person.set("username", user.name)
-            person.set("email", user.email)
+            person.set("username", user.name.map { cut($0) })
+            person.set("email", user.email.map { cut($0) })
             data["person"] = .object(person)
         }
         var custom = report.context
         custom.set("tags", JSONObject(report.tags.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
         if !report.exceptions.isEmpty { custom.set("message", report.message) }
         if !report.isHandled { custom["unhandled"] = true }
+        if let release, release.unicodeScalars.count > 40 { custom["release"] = .string(release) }
         data.set("custom", custom)
         return JSONValue.object(data).utf8()
     }
+
+    /// The first characters of a text, no more than Rollbar takes.
+    private func cut(_ text: String, to count: Int = 255) -> String { String(text.unicodeScalars.prefix(count)) }
 
     private func body(of report: CrashReport, time: Timestamp) -> JSONObject {
         var body = JSONObject()

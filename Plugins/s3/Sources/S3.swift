@@ -67,8 +67,9 @@ final class S3: FilesPlugin {
     }
 
     func head(_ path: String) async throws -> FileEntry {
-        let response = try await connection.send(requests.head(path), accepting: [200, 404])
-        guard response.status == 200 else { throw Self.missing(path) }
+        guard let response = try await connection.ask(requests.head(path), accepting: [200]) else {
+            throw Self.missing(path)
+        }
         let fields = response.headers
         guard let size = fields["Content-Length"].flatMap({ UInt64($0) }), size <= UInt64(Int64.max),
             let modified = fields["Last-Modified"].flatMap({ Timestamp(httpDate: $0) }),
@@ -124,9 +125,10 @@ final class S3: FilesPlugin {
     func get(_ path: String, from offset: UInt64, count: Int, tag: String?) async throws -> [UInt8] {
         if let tag { try Self.check(tag) }
         let request = requests.get(path, from: offset, count: count, tag: tag)
-        let response = try await connection.send(request, accepting: [200, 206, 404, 412, 416])
+        guard let response = try await connection.ask(request, accepting: [200, 206, 412, 416]) else {
+            throw Self.missing(path)
+        }
         switch response.status {
-        case 404: throw Self.missing(path)
         case 412: throw Self.changed(path)
         case 416: return []
         default: break
@@ -150,7 +152,7 @@ final class S3: FilesPlugin {
             )
         }
         let (id, now) = (RandomIdentifier.uuid(), host.clock.monotonic)
-        let upload = S3Upload(request, requests, connection)
+        let upload = S3Upload(id, request, requests, connection)
         let idle = try uploads.withLock { uploads throws(PluginError) in
             let idle = uploads.filter { $0.value.usedAt + Self.patience <= now }
             for id in idle.keys { uploads[id] = nil }
@@ -190,7 +192,7 @@ final class S3: FilesPlugin {
     }
 
     func remove(_ path: String) async throws {
-        try await connection.send(requests.remove(path), accepting: [204, 404])
+        _ = try await connection.ask(requests.remove(path), accepting: [204])
     }
 
     /// Copies a file in one step, which S3 allows for at most 5 GiB.

@@ -8,6 +8,8 @@ internal import ConnectorManifest
 struct S3Connection: Sendable {
     private let host: Host
     private let signature: S3Signature
+    /// The codes of refusals after which the same request may succeed.
+    var repeatableCodes: Set<String> = ["ConditionalRequestConflict", "OperationAborted"]
 
     init(host: Host, signature: S3Signature) {
         (self.host, self.signature) = (host, signature)
@@ -31,6 +33,17 @@ struct S3Connection: Sendable {
         let response = try await host.http.send(request)
         guard statuses.contains(response.status) else { throw failure(response) }
         return response
+    }
+
+    /// Sends a request about a file.
+    ///
+    /// - Returns: The response; nil if there is no such file.
+    /// - Throws: Also the error for a bucket that is gone, unless the answer has no body, as one to HEAD.
+    func ask(_ request: HTTPRequest, accepting statuses: [Int]) async throws(PluginError) -> HTTPResponse? {
+        let response = try await send(request, accepting: statuses + [404])
+        guard response.status == 404 else { return response }
+        if (try? XMLElement(parsing: response.body))?["Code"]?.text == "NoSuchBucket" { throw failure(response) }
+        return nil
     }
 
     /// Sends a request whose answer is a document.
@@ -92,7 +105,7 @@ struct S3Connection: Sendable {
         return PluginError(
             status,
             failure.message,
-            isRetryable: ["ConditionalRequestConflict", "OperationAborted"].contains(code) ? true : nil,
+            isRetryable: repeatableCodes.contains(code) ? true : nil,
             retryAfter: failure.retryAfter,
             domain: failure.domain,
             detail: failure.detail

@@ -12,6 +12,8 @@ struct S3Requests {
 
     /// The header with the digest of a file's content, which S3 copies along with the file.
     static let digestField = "x-amz-meta-sha256"
+    /// The header with the id of the upload that put a file.
+    static let uploadField = "x-amz-meta-upload"
 
     init(endpoint: HTTPURL, bucket: String, isVirtualHost: Bool) throws(PluginError) {
         guard endpoint.description.utf8.allSatisfy({ $0 != UInt8(ascii: "?") }) else {
@@ -46,16 +48,18 @@ struct S3Requests {
         )
     }
 
-    func put(_ content: [UInt8], _ upload: FileUploadRequest, digest: String) -> HTTPRequest {
+    func put(_ content: [UInt8], _ upload: FileUploadRequest, id: String, digest: String) -> HTTPRequest {
         var request = HTTPRequest(.put, url(upload.path), headers: conditions(upload), body: content)
         request.headers["Content-Type"] = upload.contentType
+        request.headers[Self.uploadField] = id
         request.headers[Self.digestField] = digest
         return request
     }
 
-    func createUpload(_ upload: FileUploadRequest) -> HTTPRequest {
+    func createUpload(_ upload: FileUploadRequest, id: String) -> HTTPRequest {
         var request = HTTPRequest(.post, url(upload.path).with("uploads", ""))
         request.headers["Content-Type"] = upload.contentType
+        request.headers[Self.uploadField] = id
         return request
     }
 

@@ -8,6 +8,8 @@ internal import Synchronization
 
 /// An upload under way. The first part stays in memory until there is a second; then S3 gets both.
 final class S3Upload: Sendable {
+    /// The upload's id, not that of S3. The file keeps it.
+    private let id: String
     /// The request that began the upload.
     let request: FileUploadRequest
     private let requests: S3Requests
@@ -38,8 +40,8 @@ final class S3Upload: Sendable {
     /// The most parts of one file.
     private static let partLimit = 10_000
 
-    init(_ request: FileUploadRequest, _ requests: S3Requests, _ connection: S3Connection) {
-        (self.request, self.requests, self.connection) = (request, requests, connection)
+    init(_ id: String, _ request: FileUploadRequest, _ requests: S3Requests, _ connection: S3Connection) {
+        (self.id, self.request, self.requests, self.connection) = (id, request, requests, connection)
     }
 
     /// When a call last used the upload, in nanoseconds on the monotonic clock.
@@ -93,25 +95,50 @@ final class S3Upload: Sendable {
             )
         }
         guard !known.isComplete else { return }
+        // Many servers ignore the fields of a put that state its condition.
+        let isThere = request.condition == .any ? false : try await isInPlace()
+        if !isThere { try await put(known, digest: found) }
+        state.withLock { $0.isComplete = true }
+    }
+
+    /// Whether the file is in place: an earlier call may have put it there, although its answer was lost.
+    ///
+    /// - Throws: `conflict` if the file is not there, and the condition of the upload is not met.
+    private func isInPlace() async throws(PluginError) -> Bool {
+        let found = try await connection.ask(requests.head(request.path), accepting: [200])
+        let tag = EntityTag.tag(found?.headers["ETag"])
+        if let found, tag == nil { throw connection.violation("the answer has no ETag", found) }
+        if found?.headers[S3Requests.uploadField] == id { return true }
+        switch request.condition {
+        case .absent where tag != nil:
+            throw PluginError(.conflict, "there is a file \"\(request.path)\" already", domain: "s3")
+        case .tag(let expected) where tag != expected:
+            throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more", domain: "s3")
+        default: return false
+        }
+    }
+
+    /// Puts the file in place with one request, or has S3 assemble it from the parts.
+    private func put(_ known: State, digest: String) async throws(PluginError) {
         do throws(PluginError) {
             if let id = known.id {
+                var connection = connection
+                // After this conflict, a multipart upload must begin again.
+                connection.repeatableCodes.remove("ConditionalRequestConflict")
                 let request = requests.completeUpload(request, id: id, tags: known.tags)
                 _ = try await connection.document("CompleteMultipartUploadResult", of: request)
             } else {
-                let response = try await connection.send(
-                    requests.put(known.first, request, digest: found),
-                    accepting: [200]
-                )
+                let request = requests.put(known.first, request, id: id, digest: digest)
+                let response = try await connection.send(request, accepting: [200])
                 guard EntityTag.tag(response.headers["ETag"]) != nil else {
                     throw connection.violation("the answer to a put has no ETag", response)
                 }
             }
         } catch {
-            // The file must exist with a tag, but does not exist at all.
-            guard case .tag = request.condition, error.status == .notFound, error.detail == 404 else { throw error }
-            throw PluginError(.conflict, "\"\(request.path)\" is not there with the tag any more", domain: "s3")
+            // S3 also answers so if the file is in place, or another one has just come or gone.
+            guard error.status == .notFound || error.status == .conflict else { throw error }
+            if try await !isInPlace() { throw error }
         }
-        state.withLock { $0.isComplete = true }
     }
 
     /// Ends the upload without a file.
@@ -127,7 +154,7 @@ final class S3Upload: Sendable {
         if known == nil {
             let document = try await connection.document(
                 "InitiateMultipartUploadResult",
-                of: requests.createUpload(request)
+                of: requests.createUpload(request, id: self.id)
             )
             id = document["UploadId"]?.text ?? ""
             guard !id.isEmpty else {

@@ -40,8 +40,9 @@ struct SystemProbes: Sendable {
                 try add("temperature.\(zone).\(kind.prefix(60))", degrees, "Cel", isPossible ? .good : .uncertain)
             }
         #endif
+        let sandbox = sandboxDevice
         for disk in disks {
-            let space = space(of: disk)
+            let space = space(of: disk, besides: sandbox)
             try add("disk.total:\(disk)", space?.total, "By")
             try add("disk.available:\(disk)", space?.available, "By")
         }
@@ -59,11 +60,24 @@ struct SystemProbes: Sendable {
         #endif
     }
 
-    private func space(of disk: String) -> (total: Double, available: Double)? {
-        var status = statvfs()
-        guard unsafe statvfs(disk, &status) == 0 else { return nil }
-        let block = Double(status.f_frsize)
-        return (Double(status.f_blocks) * block, Double(status.f_bavail) * block)
+    /// The space of the file system with a directory; nil if it cannot be read, or is the one that is no disk.
+    private func space(of disk: String, besides sandbox: dev_t?) -> (total: Double, available: Double)? {
+        var (status, space) = (stat(), statvfs())
+        guard unsafe stat(disk, &status) == 0, status.st_dev != sandbox, unsafe statvfs(disk, &space) == 0 else {
+            return nil
+        }
+        let block = Double(space.f_frsize)
+        return (Double(space.f_blocks) * block, Double(space.f_bavail) * block)
+    }
+
+    /// The device of the root directory if a runner's sandbox made it: no disk of the machine; nil otherwise.
+    private var sandboxDevice: dev_t? {
+        let mounts = text(of: "/proc/self/mountinfo")?.split(separator: "\n") ?? []
+        var status = stat()
+        guard mounts.contains(where: { $0.contains(" / / ") && $0.contains(" - tmpfs connector-sandbox ") }),
+            unsafe stat("/", &status) == 0
+        else { return nil }
+        return status.st_dev
     }
 
     /// The first 16 KiB of a file below the root; nil if it cannot be read. The kernel generates such files, so this

@@ -264,25 +264,26 @@ final class WebDAV: FilesPlugin {
     private func place(_ temporary: String, _ request: FileUploadRequest) async throws(PluginError) {
         // Check again, because sending the content may have taken long, and not every server checks tags in a move.
         let found = try await checkPlace(request)
-        var status = try await move(temporary, request, if: found?.condition)
-        if status == 412, case .tag = request.condition {
-            // Servers in Go, such as rclone, know only locks in `If`, and refuse every tag. For them, the check alone
-            // counts.
-            try await checkPlace(request)
-            status = try await move(temporary, request, if: nil)
+        var status = try await move(temporary, request, over: found, if: found?.condition)
+        // Servers in Go, such as rclone, know only locks in `If`, and refuse every tag: for them, the check alone counts. Where nothing
+        // was found, a file may have come meanwhile; if there still is none, the server takes the path for another one, whose content
+        // must stay.
+        if status == 412, request.condition != .absent, let found = try await checkPlace(request) {
+            status = try await move(temporary, request, over: found, if: nil)
         }
         if status == 412 { throw Self.unmet(request) }
     }
 
-    /// Moves a file to its place.
+    /// Moves a file to its place, where a file was found or none.
     ///
     /// - Returns: The status: 201, 204 or 412.
     private func move(
         _ temporary: String,
         _ request: FileUploadRequest,
+        over found: WebDAVResource?,
         if condition: String?
     ) async throws(PluginError) -> Int {
-        let move = requests.move(temporary, to: request, if: condition)
+        let move = requests.move(temporary, to: request, isReplacement: found != nil, if: condition)
         return try await connection.sendMakingParents(move, of: request.path, accepting: [201, 204, 412]).status
     }
 
@@ -320,8 +321,11 @@ final class WebDAV: FilesPlugin {
 
     private static func unmet(_ request: FileUploadRequest) -> PluginError {
         let words =
-            request.condition == .absent
-            ? "there is a file \"\(request.path)\" already" : "\"\(request.path)\" is not there with the tag any more"
+            switch request.condition {
+            case .any: "the server finds something at \"\(request.path)\", but shows nothing there"
+            case .absent: "there is a file \"\(request.path)\" already"
+            case .tag: "\"\(request.path)\" is not there with the tag any more"
+            }
         return PluginError(.conflict, words, domain: "webdav")
     }
 

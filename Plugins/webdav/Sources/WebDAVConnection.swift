@@ -31,28 +31,43 @@ struct WebDAVConnection: Sendable {
         try await host.http.stream(request, body: body, silence: nil).response(limit: 1 << 20)
     }
 
-    /// Sends a request that makes a file. If collections above it are missing, creates them and sends the request once
+    /// Sends a request that makes a file. If collections above it may be missing, creates them and sends the request once
     /// more.
+    ///
+    /// - Throws: `conflict` if there is a file where a collection must be.
     @discardableResult
     func sendMakingParents(
         _ request: HTTPRequest,
         of path: String,
         accepting statuses: [Int]
     ) async throws(PluginError) -> HTTPResponse {
-        let response = try await host.http.send(request)
-        if statuses.contains(response.status) { return response }
+        var response = try await host.http.send(request)
         let parents = WebDAVRequests.segments(of: path).dropLast()
-        // The status that RFC 4918 requires, the one that some servers send instead, and nginx's.
-        guard response.status == 409 || response.status == 404 || response.status == 500 && !parents.isEmpty else {
-            throw failure(response)
+        // RFC 4918 requires 409. Other servers answer 404; to a move, those in Go answer 403, nginx and Apache 500.
+        if [403, 404, 409, 500].contains(response.status), !parents.isEmpty {
+            var parent = ""
+            for name in parents {
+                parent += parent.isEmpty ? name : "/\(name)"
+                try await makeCollection(parent)
+            }
+            response = try await host.http.send(request)
         }
-        var parent = ""
-        for name in parents {
-            parent += parent.isEmpty ? name : "/\(name)"
-            // 405 means that something already exists there.
-            try await send(requests.makeCollection(parent), accepting: [201, 405])
-        }
-        return try await send(request, accepting: statuses)
+        if statuses.contains(response.status) { return response }
+        guard [400, 403, 409].contains(response.status), try await isBelowFile(path) else { throw failure(response) }
+        throw PluginError(
+            .conflict,
+            "there is a file where \"\(path)\" needs a collection",
+            domain: "webdav",
+            detail: Int32(response.status)
+        )
+    }
+
+    /// Creates a collection, unless there is something at its path.
+    func makeCollection(_ path: String) async throws(PluginError) {
+        let response = try await host.http.send(requests.makeCollection(path))
+        // RFC 4918 requires 405 if something is there. Not every server answers so, and some refuse to create what exists.
+        guard response.status != 201, response.status != 405, (try? await find(path)) == nil else { return }
+        throw failure(response)
     }
 
     /// The resource at a path; nil if there is none.
@@ -61,6 +76,7 @@ struct WebDAVConnection: Sendable {
         switch response.status {
         case 207: return try resource(path, in: response)
         case 404: return nil
+        case 400: if try await isBelowFile(path) { return nil }
         default: break
         }
         // Some servers answer a request for a collection without the slash at its end as they answer a GET: with a page or
@@ -73,6 +89,16 @@ struct WebDAVConnection: Sendable {
             found.isCollection
         else { throw failure(response) }
         return found
+    }
+
+    /// Whether there is a file where a path needs a collection. Apache answers 400 to every request about such a path but a GET.
+    private func isBelowFile(_ path: String) async throws(PluginError) -> Bool {
+        let names = WebDAVRequests.segments(of: path)
+        for count in 1..<max(1, names.count) {
+            guard let found = try await find(names.prefix(count).joined(separator: "/")) else { return false }
+            if !found.isCollection { return true }
+        }
+        return false
     }
 
     /// What a `multistatus` says about a path.

@@ -105,12 +105,19 @@ struct WebDAVRequests {
 
     /// A request that moves a file to its place if a condition is met.
     ///
-    /// - Parameter tag: The tag that the file there must still have; nil for any.
-    func move(_ source: String, to upload: FileUploadRequest, if tag: String?) -> HTTPRequest {
+    /// - Parameters:
+    ///   - isReplacement: Whether a file was found there. If none was, the server must not remove what it takes for the destination.
+    ///   - tag: The tag that the file there must still have; nil for any.
+    func move(
+        _ source: String,
+        to upload: FileUploadRequest,
+        isReplacement: Bool,
+        if tag: String?
+    ) -> HTTPRequest {
         let destination = url(upload.path).description
         var request = request(.move, source)
         request.headers["Destination"] = destination
-        request.headers["Overwrite"] = upload.condition == .absent ? "F" : "T"
+        request.headers["Overwrite"] = isReplacement ? "T" : "F"
         if case .tag = upload.condition, let tag { request.headers["If"] = "<\(destination)> ([\(tag)])" }
         return request
     }

@@ -125,7 +125,7 @@ final class WebDAVUpload: Sendable {
         if let transfer = state.withLock(\.transfer) { return try await transfer.send(part) }
         let content = state.withLock(\.content) + part
         guard content.count > Self.memoryLimit else { return state.withLock { $0.content = content } }
-        try await connection.send(requests.makeCollection(WebDAVRequests.uploadsName), accepting: [201, 405])
+        try await connection.makeCollection(WebDAVRequests.uploadsName)
         let put = requests.put([], at: temporary, contentType: request.contentType)
         let transfer = WebDAVTransfer(put, connection)
         state.withLock { ($0.transfer, $0.content) = (transfer, []) }

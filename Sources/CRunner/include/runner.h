@@ -20,16 +20,23 @@
  * Starts a runner: an already open program, with one end of a socket, a pipe as its standard output and standard error, nothing as
  * its standard input, and no other descriptor but the one below. `arguments` follow the program's name, and end with a null.
  *
- * The child may hand over to a successor, which is a child of this process in namespaces of its own: it writes the successor's
- * number into RUNNER_SUCCESSOR and exits; otherwise it closes that. This function waits until it has done either, which is before
- * any plugin code is loaded; after `milliseconds` it kills both, and returns -ETIMEDOUT.
- *
- * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number, and its pidfd.
+ * The child ends with the *thread* that calls this, so that thread must never end. Returns the child's number once it runs the
+ * program, and in `handover` a descriptor for one of the two functions below, which closes it.
  */
 int32_t runner_spawn(
-    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t milliseconds,
-    int32_t *_Nonnull pidfd
+    int32_t program, int32_t socket, int32_t output, const char *_Nullable const *_Nonnull arguments, int32_t *_Nonnull handover
 );
+
+/**
+ * Waits until a child has handed over to its successor, if it does: a child of this process in namespaces of its own, whose number
+ * it writes into RUNNER_SUCCESSOR before it exits; otherwise it closes that. Both happen before any plugin code is loaded. After
+ * `milliseconds` both are killed, and -ETIMEDOUT is returned. Any thread may call this. Returns the number of the process that
+ * continues, and its pidfd.
+ */
+int32_t runner_take_over(int32_t child, int32_t handover, int32_t milliseconds, int32_t *_Nonnull pidfd);
+
+/** Kills a child that nobody waits for, and its successor, and reaps them. */
+void runner_abandon(int32_t child, int32_t handover);
 
 /** Makes the calling process end with its parent; -ESRCH if that has already ended. */
 int32_t runner_die_with(int32_t parent);

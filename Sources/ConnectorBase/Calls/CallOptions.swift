@@ -5,9 +5,9 @@
 public struct CallOptions: Sendable {
     /// The time after which the call fails with `timed-out` and the plugin is told to stop; at least 0.
     ///
-    /// It covers the whole call: the wait for a turn on a `serial` gate, and all the adapter's work, including retries. Calls by name end
-    /// at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest marks as prompt, run on the
-    /// caller's own thread: a function that blocks there is not interrupted.
+    /// It covers the whole call: the wait for a turn on a `serial` gate, all the adapter's work, including retries, and all the children
+    /// of a composite. Calls by name end at that time, whatever the plugin does. Typed and prepared calls, and operations that the manifest
+    /// marks as prompt, run on the caller's own thread: a function that blocks there is not interrupted.
     public var timeout: Duration {
         get { .nanoseconds(Int64(clamping: timeoutNanoseconds)) }
         set { timeoutNanoseconds = newValue.nanoseconds }

@@ -4,7 +4,7 @@
 /// What went wrong, where, and what to do about it.
 ///
 /// Every failure of a file, a plugin or a server is a `ConnectorError`. Switch on ``code``; show ``description``, which
-/// names the place and the remedy; ``treeDescription`` adds the causes below it.
+/// names the place and the remedy; ``treeDescription`` adds the causes and the failed ``outcomes`` below it.
 public struct ConnectorError: Error, Sendable {
     /// The error's fields, on the heap: results that carry no error move one pointer instead of 168 bytes.
     private var box: Box
@@ -157,11 +157,17 @@ extension ConnectorError: CustomStringConvertible {
         return text
     }
 
-    /// The description with the cause and the source location below it, for logs and bug reports.
+    /// The description with the cause, the failed outcomes and the source location below it, for logs and bug reports.
     public var treeDescription: String {
         var text = description
         if let cause { text += "\n├─ cause: \(cause)" }
         if let retryAfter { text += "\n├─ retry after: \(retryAfter)" }
+        for outcome in outcomes {
+            guard var error = outcome.error else { continue }
+            error.connector = error.connector ?? outcome.connector
+            text += "\n├─ \(error)"
+            if let cause = error.cause { text += "\n│  └─ cause: \(cause)" }
+        }
         return text + "\n└─ at: \(location.fileID):\(location.line)"
     }
 }

@@ -23,8 +23,24 @@ extension StringProtocol {
 
 extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence == Substring.UTF8View {
     /// The parts between the occurrences of an ASCII character.
-    package func split(ascii separator: Unicode.Scalar, omittingEmptySubsequences: Bool = true) -> [Substring] {
-        utf8.split(omittingEmptySubsequences: omittingEmptySubsequences) { $0 == UInt8(ascii: separator) }
-            .map { Substring($0) }
+    package func split(
+        ascii separator: Unicode.Scalar,
+        maxSplits: Int = .max,
+        omittingEmptySubsequences: Bool = true
+    ) -> [Substring] {
+        utf8.split(maxSplits: maxSplits, omittingEmptySubsequences: omittingEmptySubsequences) {
+            $0 == UInt8(ascii: separator)
+        }
+        .map { Substring($0) }
+    }
+
+    /// What comes before the first occurrence of an ASCII character; the whole text if there is none.
+    package func prefix(before separator: Unicode.Scalar) -> Substring {
+        Substring(utf8.prefix { $0 != UInt8(ascii: separator) })
+    }
+
+    /// The media type in a field such as `Content-Type`, in lower case, without parameters and blanks.
+    package var mediaType: String {
+        String(decoding: prefix(before: ";").utf8.lazy.filter { !$0.isBlank }.map(\.lowercased), as: UTF8.self)
     }
 }

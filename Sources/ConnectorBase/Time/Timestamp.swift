@@ -11,6 +11,12 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         self.nanoseconds = nanoseconds
     }
 
+    /// The system's time of day, which may jump.
+    ///
+    /// Code that tests control uses its clock instead: `HostClock.wallTime()` in a host, `ClockService.now` in a
+    /// plugin.
+    public static var now: Timestamp { Timestamp(nanoseconds: SystemTime.wall()) }
+
     /// Reads RFC 3339 with any offset; nil for anything else, and for years outside 1970 to 2500.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)

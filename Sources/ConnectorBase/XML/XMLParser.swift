@@ -90,6 +90,9 @@ struct XMLParser {
             if attribute == "xmlns" {
                 namespaces[""] = value
             } else if attribute.utf8.starts(with: "xmlns:".utf8) {
+                guard !value.isEmpty else {
+                    throw error("the attribute \(Self.quoted(Array(attribute.utf8)[...])) is empty")
+                }
                 namespaces[String(attribute.dropFirst(6))] = value
             }
             guard namespaces.count <= Self.namespaceLimit else {

@@ -51,7 +51,8 @@ extension AnalyticsEvent {
     public func check(_ path: String = "event") throws(ConnectorError) {
         func require(_ value: String?, _ name: String) throws(ConnectorError) {
             guard value?.isEmpty != false else { return }
-            throw ConnectorError(.invalid, "\(path).\(name) is missing: a \(type.rawValue) needs it")
+            let article = type == .alias ? "an" : "a"
+            throw ConnectorError(.invalid, "\(path).\(name) is missing: \(article) \(type.rawValue) needs it")
         }
         switch type {
         case .track: try require(event, "event")

@@ -64,6 +64,9 @@ extension CrashReport {
         }
     }
 
+    /// Throws if the report is not one that ``init(json:as:path:)`` reads, as the adapters do.
+    public func check(as kind: Kind = .any) throws(ConnectorError) { _ = try CrashReport(json: json, as: kind) }
+
     /// The JSON form that operations take.
     public var json: JSONValue {
         var object: JSONObject = ["id": .string(id), "level": .string(level.rawValue)]

@@ -1,7 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The condition that a path must meet for a put to take place, checked atomically with the put.
+/// The condition that a path must meet for a put to take place.
+///
+/// A store checks it as part of the put if it can. Otherwise the check comes just before, and of two programs that put a file at the same
+/// moment, both may succeed.
 public enum FileCondition: Sendable, Hashable {
     /// None: the put replaces an existing file.
     case any

@@ -156,8 +156,8 @@ extension FormField {
             case .text: .text
             case .number: .number
             case .boolean: .boolean
-            case .json: .json
             case .choice(let words): .choice(words)
+            case .scalar, .object, .map, .array, .either: .json
             }
         self.init(
             "\(parameter).\(member.name)",

@@ -52,7 +52,7 @@ package struct ConsoleCall: Sendable {
     /// Completes the call with an answer; null means none.
     package mutating func end(_ answer: JSONValue, after duration: Duration) {
         let text = answer == .null ? "" : answer.string ?? answer.serialized(pretty: true)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let kept = lines.prefix(Self.lineLimit).map { String($0).excerpt(of: Self.lengthLimit) }
         outcome = .answer(text.isEmpty ? [] : kept, omitted: lines.count - kept.count)
         self.duration = duration

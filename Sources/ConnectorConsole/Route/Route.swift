@@ -55,8 +55,8 @@ extension Route: LosslessStringConvertible {
 
     /// Parses a path; nil if the text is not a valid one.
     public init?(_ text: String) {
-        guard text.hasPrefix("/"), text != "/" else { return nil }
-        let words = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard text.starts(ascii: "/"), text != "/" else { return nil }
+        let words = Substring(text.utf8.dropFirst()).split(ascii: "/", omittingEmptySubsequences: false)
         let parts = words.compactMap { PercentCoding.text($0) }.filter { !$0.isEmpty }
         guard parts.count == words.count else { return nil }
         guard parts[0] == "gates", parts.count > 1 else {

@@ -25,7 +25,7 @@ struct PageAddress: Sendable, Hashable {
 
     /// Parses the target of a request; nil if its path is not a route.
     init?(_ target: String) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = target.split(ascii: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let route = Route(String(parts[0])) else { return nil }
         let fields = QueryItems(form: parts.count > 1 ? parts[1] : "")
         self.init(route, search: fields["q"] ?? "", page: fields["page"].flatMap { Int($0) } ?? 1)

@@ -6,13 +6,14 @@ public import ConnectorConsole
 public import ConnectorHost
 
 extension WebConsole {
-    /// Serves the console of a host until the task is cancelled. Does not open or close the host.
+    /// Serves the console of a host until the task is cancelled, or the service group that runs it shuts down gracefully. Does not
+    /// open or close the host.
     ///
     /// - Parameter announce: Called with a link that admits one browser, and with a new link after each use. For an address other
     ///   than loopback the link contains no token; operators type theirs in. By default it prints the link.
     /// - Throws: `invalid-value` for an address other than loopback without a certificate or without a token, for a wildcard
-    ///   address without a name, for a token that is too short, and for a name with a port or a path; `unreadable` for an
-    ///   invalid certificate; `unavailable` if the server cannot listen on the address.
+    ///   address without a name, for a number that is no port, for a token that is too short, and for a name with a port or a
+    ///   path; `unreadable` for an invalid certificate; `unavailable` if the server cannot listen on the address.
     public static func run(
         _ host: ConnectorHost,
         options: Options = Options(),
@@ -21,7 +22,7 @@ extension WebConsole {
         try await serve(HostConsoleModel(host), of: host, options, announce: announce)
     }
 
-    /// Serves the console of a model, which needs no host, and runs the model until the task is cancelled.
+    /// Serves the console of a model, which needs no host, and runs the model until it stops as for a host.
     ///
     /// - Parameter announce: As for a host.
     /// - Throws: As for a host.

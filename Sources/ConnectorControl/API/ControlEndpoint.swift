@@ -63,8 +63,8 @@ package struct ControlEndpoint: Sendable {
     func match(_ path: some StringProtocol) throws(ConnectorError) -> JSONObject? {
         guard !segments.isEmpty else { return path == self.path ? [:] : nil }
         let (expected, actual) = (
-            self.path.split(separator: "/", omittingEmptySubsequences: false),
-            path.split(separator: "/", omittingEmptySubsequences: false)
+            self.path.split(ascii: "/", omittingEmptySubsequences: false),
+            String(path).split(ascii: "/", omittingEmptySubsequences: false)
         )
         guard expected.count == actual.count else { return nil }
         var values = JSONObject()

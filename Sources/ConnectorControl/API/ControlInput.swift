@@ -40,7 +40,7 @@ extension ControlEndpoint {
 
     /// The values in the query.
     private func parameters(of request: ServerRequest) throws(ConnectorError) -> [(String, JSONValue)] {
-        let text = request.query.prefix { $0 != "#" }
+        let text = request.query.prefix(before: "#")
         var values: [(String, JSONValue)] = []
         for item in QueryItems.encoded(text) {
             let name = PercentCoding.decode(item.name, plusIsSpace: true)

@@ -22,9 +22,7 @@ package enum ControlStream {
 
         /// The format that an `Accept` field requests; nil if it requests no stream.
         init?(accept: String?) {
-            let types = (accept ?? "").lowercased().split(separator: ",").map { type in
-                type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-            }
+            let types = (accept ?? "").split(ascii: ",").map(\.mediaType)
             if types.contains("text/event-stream") {
                 self = .events
             } else if types.contains("application/jsonl") || types.contains("application/x-ndjson") {

@@ -29,15 +29,13 @@ package struct ServerRequest: Sendable, Hashable {
     }
 
     /// The path without the query, still percent-encoded.
-    package var path: Substring { target.prefix { $0 != "?" } }
+    package var path: Substring { target.prefix(before: "?") }
 
     /// The query without the `?`, still percent-encoded.
-    package var query: Substring { target.dropFirst(path.count + 1) }
+    package var query: Substring { Substring(target.utf8.dropFirst(path.utf8.count + 1)) }
 
     /// The media type of the body in lower case, without parameters; nil if the request does not state it.
-    package var mediaType: String? {
-        fields["Content-Type"]?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-    }
+    package var mediaType: String? { fields["Content-Type"]?.mediaType }
 
     /// Whether the client may send another request on the connection (RFC 9112, section 9.3).
     ///

@@ -58,7 +58,7 @@ package final class HTTPServer: Sendable {
     /// Serves until ``stop()``, ``finish()`` or the task's cancellation, and returns when the last connection has ended.
     ///
     /// - Parameter onListening: Called once, as soon as clients can connect, with the port; 0 for a Unix socket.
-    /// - Throws: The system's error if the server cannot listen on the endpoint.
+    /// - Throws: The system's error if the server cannot listen on the endpoint; `invalid-value` for a number that is no port.
     @concurrent
     package func run(onListening: @Sendable (Int) -> Void = { _ in }) async throws {
         let listener = try await listen()
@@ -122,6 +122,10 @@ package final class HTTPServer: Sendable {
         switch endpoint {
         case .socket(let descriptor): return try await bootstrap.withBoundSocket(descriptor).get()
         case .address(let host, let port):
+            // NIO would take the lower 16 bits of a larger number.
+            guard (0...65535).contains(port) else {
+                throw ConnectorError(.invalidValue, "a port must be a number from 0 to 65535, not \(port)")
+            }
             return
                 try await bootstrap
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

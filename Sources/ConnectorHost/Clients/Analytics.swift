@@ -59,17 +59,16 @@ extension Analytics {
         try await send(stamped(.track(event, properties)), options: options)
     }
 
-    /// Identifies the user of all later events.
+    /// Identifies the user of all later events; an id that is refused changes nothing.
     @discardableResult
     public func identify(
         _ userId: String,
         traits: JSONObject = [:],
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        self.userId = userId
         var event = AnalyticsEvent(.identify)
         event.traits = traits
-        return try await send(stamped(event), options: options)
+        return try await send(event, as: userId, options)
     }
 
     /// Records that the user saw a screen of the application.
@@ -113,7 +112,7 @@ extension Analytics {
         return try await send(stamped(event), options: options)
     }
 
-    /// Links the user to an earlier identity.
+    /// Links the user to an earlier identity; an id that is refused changes nothing.
     @discardableResult
     public func alias(
         _ userId: String,
@@ -122,8 +121,22 @@ extension Analytics {
     ) async throws(ConnectorError) -> Receipt {
         var event = AnalyticsEvent(.alias)
         event.previousId = previousId ?? self.userId ?? anonymousId
+        return try await send(event, as: userId, options)
+    }
+
+    /// Sends an event of a user, who is then the user of all later events.
+    private func send(
+        _ event: AnalyticsEvent,
+        as userId: String,
+        _ options: CallOptions
+    ) async throws(ConnectorError) -> Receipt {
+        var event = event
+        // Set here, because another task may change the client's user meanwhile.
+        (event.userId, event.anonymousId) = (userId, anonymousId)
+        event = stamped(event)
+        try event.check()
         self.userId = userId
-        return try await send(stamped(event), options: options)
+        return try await send(event, options: options)
     }
 
     /// Sends an event unchanged, with the default timeout.

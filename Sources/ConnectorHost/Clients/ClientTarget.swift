@@ -20,6 +20,8 @@ struct ClientTarget: Sendable {
 
     /// Finds a connector.
     ///
+    /// A connector whose plugin was not found is taken to offer the capability: a reload may bring the plugin.
+    ///
     /// - Parameter capability: The capability that the connector, or one below it, must offer; nil for any.
     /// - Throws: `unknown-connector` if no connector has the path, `unsupported` if it lacks the capability.
     init(
@@ -35,7 +37,9 @@ struct ClientTarget: Sendable {
         self.outbox = outbox
         self.clock = clock
         self.redactor = redactor
-        guard let capability, !capabilities.contains(where: { $0.id.description == capability }) else { return }
+        guard let capability, !capabilities.contains(where: { $0.id.description == capability }),
+            try node.leafWithoutPlugin == nil
+        else { return }
         let offered = Set(capabilities.map(\.id.description)).sorted().joined(separator: ", ")
         throw ConnectorError(
             .unsupported,
@@ -134,6 +138,7 @@ struct ClientTarget: Sendable {
         as parameter: String,
         _ options: CallOptions
     ) async throws(ConnectorError) -> Receipt {
+        let end = clock.deadline(after: options.timeoutNanoseconds)
         let node = try node
         let recipients = try node.recipients(of: operation)
         let queued = recipients.filter { $0.delivery != nil }
@@ -148,22 +153,21 @@ struct ClientTarget: Sendable {
         let event = OutboxEvent(id: id, kind: kind, createdAt: now, payload: payload)
         let paths: [String]
         do throws(ConnectorError) {
-            paths = try await outbox.append(
-                [event],
-                to: queued.map(\.path),
-                by: clock.deadline(after: options.timeoutNanoseconds)
-            )
+            paths = try await outbox.append([event], to: queued.map(\.path), by: end)
         } catch {
             throw described(error)
         }
         guard !direct.isEmpty else {
             return Receipt(id: id, connectors: paths, outcomes: [], outbox: outbox)
         }
+        // Storing took some of the time that the whole call has.
+        var rest = options
+        let now = clock.now()
+        rest.timeoutNanoseconds = end - min(now, end)
+        let call = Node.Call(operation: operation, arguments: arguments, options: rest, in: reference.tree)
         let outcomes = await withTaskGroup(of: [CallOutcome].self) { group in
             for child in direct {
-                group.addTask {
-                    await child.outcomes(of: Node.Call(operation: operation, arguments: arguments, options: options))
-                }
+                group.addTask { await child.outcomes(of: call) }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }

@@ -15,12 +15,14 @@ public import ConnectorOutbox
 /// ``CrashReporter`` declares the named calls. Code that takes an `any CrashReporter` can be tested without a host.
 ///
 /// A call returns once the report is in the outbox, or with direct delivery once the vendor has accepted it. Otherwise
-/// it throws a `ConnectorError`: `storage` if the report could not be stored; the vendor's own error with a code from
+/// it throws a `ConnectorError`: `invalid` for a report that adapters would refuse, such as one with neither an exception
+/// nor a message; `storage` if the report could not be stored; the vendor's own error with a code from
 /// <doc:Errors>; `partial` if only some vendors of a composite accepted the report; `not-open`; `timed-out`;
 /// `cancelled` if the caller's task was cancelled. The `timeout` of the options covers the whole call, including
 /// queueing at the gate and the adapter's retries.
 ///
-/// To retry, create the `CrashReport` once and ``send(_:options:)`` it again: vendors recognise it by its `id`.
+/// A report without a `timestamp` gets the time of the call. To retry, create the `CrashReport` once and
+/// ``send(_:options:)`` it again: vendors recognise it by its `id`.
 ///
 /// A client gives access to its own connector only. Use it from any thread.
 public struct CrashClient: CrashReporter {
@@ -38,7 +40,7 @@ public struct CrashClient: CrashReporter {
         _ report: CrashReport,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await send(report, as: "exception", options)
+        try await send(report, as: .exception, options)
     }
 
     /// Delivers a batch and returns one answer per report, in order.
@@ -56,7 +58,7 @@ public struct CrashClient: CrashReporter {
         _ report: CrashReport,
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
-        try await send(report, as: report.exceptions.isEmpty ? "message" : "exception", options)
+        try await send(report, as: .any, options)
     }
 
     /// Sends the reports adapters still hold.
@@ -69,15 +71,19 @@ public struct CrashClient: CrashReporter {
 
     private func send(
         _ report: CrashReport,
-        as operation: String,
+        as kind: CrashReport.Kind,
         _ options: CallOptions
     ) async throws(ConnectorError) -> Receipt {
         let report = filled(report)
+        try report.check(as: kind)
+        let operation = report.exceptions.isEmpty ? "message" : "exception"
         return try await target.send(id: report.id, operation, report.json.utf8(), as: "report", options)
     }
 
+    /// Adds the defaults and the current time to a report that lacks them.
     private func filled(_ report: CrashReport) -> CrashReport {
         var report = report
+        report.timestamp = report.timestamp ?? target.now
         report.release = report.release ?? defaults.release
         report.environment = report.environment ?? defaults.environment
         report.user = report.user ?? defaults.user

@@ -51,18 +51,22 @@ public struct FileContents: AsyncSequence, Sendable {
     /// - Parameter limit: The maximum number of bytes to read.
     /// - Throws: `too-large` if there are more, before any byte is read; otherwise the errors of reading a part.
     public func collect(upTo limit: Int) async throws(ConnectorError) -> [UInt8] {
-        guard range.count <= limit else {
+        guard let count = Int(exactly: length), count <= limit else {
             throw ConnectorError(
                 .tooLarge,
-                "\"\(entry.path)\" has \(range.count) bytes to read; the limit is \(limit)",
+                "\"\(entry.path)\" has \(length) bytes to read; the limit is \(limit)",
                 fix: "read it part by part, or raise the limit"
             )
         }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(range.count)
+        // The size is what the store says.
+        bytes.reserveCapacity(Swift.min(count, Int(Self.partSize)))
         for try await part in self { bytes += part }
         return bytes
     }
+
+    /// The number of bytes to read.
+    private var length: UInt64 { range.upperBound - range.lowerBound }
 
     /// Starts reading at the beginning of the range.
     public func makeAsyncIterator() -> Iterator {
@@ -89,7 +93,7 @@ public struct FileContents: AsyncSequence, Sendable {
             hash.update(part)
             offset += UInt64(part.count)
             if offset == range.upperBound { try check() }
-            contents.progress?(FileProgress(transferred: offset - range.lowerBound, total: UInt64(range.count)))
+            contents.progress?(FileProgress(transferred: offset - range.lowerBound, total: contents.length))
             return part
         }
 

@@ -42,7 +42,12 @@ extension GateClient {
     ///
     /// - Throws: `unsupported` or `invalid`, as ``send(_:_:options:)`` does.
     package func checked(_ operation: String, _ arguments: JSONObject) throws(ConnectorError) -> CheckedEvent {
-        guard let definition = try target.node.definition(of: operation), definition.operation.isDelivered else {
+        let node = try target.node
+        guard let definition = node.definition(of: operation), definition.operation.isDelivered else {
+            // Nobody knows the operations of a plugin that was not found.
+            if node.offers(operation) == nil, case .failure(let error)? = node.leafWithoutPlugin?.plan?.plugin {
+                throw target.described(error)
+            }
             throw ConnectorError(
                 .unsupported,
                 "the events of \"\(operation)\" are not delivered by the outbox",
@@ -62,7 +67,8 @@ extension GateClient {
             try event.check()
             (id, payload) = (event.messageId, event.json)
         case "crash/1":
-            let report = try CrashReport(json: value)
+            var report = try CrashReport(json: value, as: CrashReport.Kind(definition.operation))
+            report.timestamp = report.timestamp ?? target.now
             (id, payload) = (report.id, report.json)
         default:
             let given = parameter.map { JSONObject([($0, value)]) } ?? arguments
@@ -79,6 +85,17 @@ extension GateClient {
         options: CallOptions = CallOptions()
     ) async throws(ConnectorError) -> Receipt {
         try await target.send(id: event.id, event.operation, event.payload.utf8(), as: event.parameter, options)
+    }
+}
+
+extension CrashReport.Kind {
+    /// The kind that an operation of `crash/1` requires.
+    fileprivate init(_ operation: Operation) {
+        switch operation.name {
+        case "exception": self = .exception
+        case "message": self = .message
+        default: self = .any
+        }
     }
 }
 

@@ -36,7 +36,7 @@ extension Gate {
         for generation in generations { await generation.end() }
         storage.withLock { storage in
             storage.machine.closed()
-            storage.evidence = []
+            (storage.evidence, storage.sandbox) = ([], nil)
             storage.closed = nil
         }
         settle()

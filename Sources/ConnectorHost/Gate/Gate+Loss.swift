@@ -44,7 +44,7 @@ extension Gate {
                 error.message = "\(count) runners have ended in quick succession; the last: \(error.message)"
                 error.isRetryable = false
             }
-            storage.counters = generation.counters
+            (storage.counters, storage.sandbox) = (generation.counters, generation.sandbox)
             if let standby = takeOver(&storage, after: error) { return .takenOver(by: standby, error) }
             _ = storage.machine.instanceLost()
             rundown.shut()

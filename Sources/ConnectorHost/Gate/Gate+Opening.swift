@@ -176,6 +176,7 @@ extension Gate {
                 if now >= deadline { error.isRetryable = false }
                 storage.error = shown(error)
                 storage.content = generation.content ?? storage.content
+                storage.sandbox = generation.sandbox
                 if storage.outageStart == nil { storage.outageStart = storage.openStart }
                 return (storage.machine.attemptFailed(error, round: round, isLast: now >= deadline), false, false)
             }

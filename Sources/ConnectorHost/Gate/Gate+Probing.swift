@@ -58,7 +58,7 @@ extension Gate {
                 if action == .fail {
                     rundown.shut()
                     storage.current = nil
-                    storage.counters = generation.counters
+                    (storage.counters, storage.sandbox) = (generation.counters, generation.sandbox)
                 }
                 return action
             }

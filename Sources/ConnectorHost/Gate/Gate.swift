@@ -70,6 +70,8 @@ final class Gate: CalledGate {
         var content: ImageContent?
         /// HTTP traffic of the last generation, kept after it ends.
         var counters: HTTPCounters?
+        /// How well the sandbox of the last generation held, if it was in a runner; kept after it ends.
+        var sandbox: String?
         /// When the current opening began.
         var openStart: UInt64 = 0
         /// How long the last opening took.
@@ -261,7 +263,7 @@ extension Gate {
                 isSimulated: plan.isSimulated,
                 isolation: plan.runsRemotely(storage.current) ? .process : nil,
                 promotion: storage.current?.isolation.promotion,
-                sandbox: storage.current?.sandbox,
+                sandbox: storage.current.map(\.sandbox) ?? storage.sandbox,
                 crashCount: storage.crashCount,
                 standby: keepsStandby ? storage.standby.report : nil,
                 breaker: breakerReport,

@@ -7,8 +7,9 @@ internal import ConnectorServices
 /// Clients of capabilities; applications never call vendors.
 ///
 /// Each function finds a connector by its path. It throws `unknown-connector` if no connector has the path, and
-/// `unsupported` if the connector lacks the capability. A client stays valid for the lifetime of the host; its calls
-/// fail with `not-open` while the gate is not open.
+/// `unsupported` if the connector lacks the capability. A connector whose plugin was not found has a client too, because
+/// a reload may bring the plugin. A client stays valid for the lifetime of the host; its calls fail with `not-open` while
+/// the gate is not open.
 extension ConnectorHost {
     /// Records user actions, through a connector that offers `analytics/1`.
     public func analytics(_ path: String) throws(ConnectorError) -> AnalyticsClient {

@@ -27,13 +27,14 @@ extension ConnectorHost {
         limit: Int = 100,
         after cursor: DeadLetter.Cursor? = nil
     ) async throws(ConnectorError) -> [DeadLetter] {
+        let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(
             targets: try recipients(of: path),
             states: [.dead],
             limit: max(0, limit),
             after: cursor?.place
         )
-        guard try await outbox.isReadable(), selection.limit > 0 else { return [] }
+        guard isReadable, selection.limit > 0 else { return [] }
         return try await outbox.outbox.records(selection).compactMap { DeadLetter($0) }
     }
 
@@ -54,8 +55,9 @@ extension ConnectorHost {
         ids: Set<String>? = nil,
         to other: String? = nil
     ) async throws(ConnectorError) -> Int {
+        let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
-        guard try await outbox.isReadable() else { return 0 }
+        guard isReadable else { return 0 }
         if let other { return try await replay(selection, to: other) }
         return try await outbox.outbox.replay(selection)
     }
@@ -74,13 +76,16 @@ extension ConnectorHost {
         of path: String? = nil,
         ids: Set<String>? = nil
     ) async throws(ConnectorError) -> Int {
+        let isReadable = try await outbox.isReadable()
         let selection = RecordSelection(targets: try recipients(of: path), ids: ids, states: [.dead])
-        guard try await outbox.isReadable() else { return 0 }
+        guard isReadable else { return 0 }
         return try await outbox.outbox.drop(selection)
     }
 
     /// The connectors at and below a path that have queues of their own; nil for no path, which includes connectors no
     /// longer in the configuration.
+    ///
+    /// Which connectors have left letters is known only once the outbox is readable.
     private func recipients(of path: String?) throws(ConnectorError) -> Set<String>? {
         guard let path else { return nil }
         // A connector that is no longer in the configuration may have left letters.

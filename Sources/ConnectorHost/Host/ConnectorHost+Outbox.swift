@@ -20,15 +20,20 @@ extension ConnectorHost {
 
     /// Waits until the outboxes of a connector and everything below it are empty.
     ///
+    /// Events that an earlier process left count too. Nothing is delivered before the host opens, so that a flush waits for it if there
+    /// are any.
+    ///
     /// - Parameters:
     ///   - path: The connector; nil for all.
     ///   - limit: The maximum wait; nil for no limit.
     /// - Returns: Whether every event was accepted or permanently rejected. Events left at the limit stay stored.
-    /// - Throws: `unknown-connector` if no connector has the path.
+    /// - Throws: `unknown-connector` if no connector has the path; `storage` if the outbox cannot be used; `not-open` once the host
+    ///   closes.
     @discardableResult
     public func flush(_ path: String? = nil, within limit: Duration? = nil) async throws(ConnectorError) -> Bool {
         let nodes = if let path { [try current.node(path).node] } else { current.tree.roots }
-        return await outbox.outbox.flush(nodes.flatMap(\.allRecipients).unique.map(\.path), within: limit)
+        let paths = nodes.flatMap(\.allRecipients).unique.map(\.path)
+        return try await outbox.outbox.flush(paths, within: limit, isStored: outbox.location.isStored)
     }
 
     /// Creates missing streams and consumers of an outbox in NATS; does nothing for an outbox in a directory.

@@ -8,9 +8,10 @@ extension ConnectorHost: Service {
     ///
     /// Shutdown and cancellation take effect immediately, even while gates are opening.
     ///
-    /// - Throws: The first error of a required gate that did not open, after closing everything. Never throws if
-    ///   ``Options/waitsForRequiredGates`` is false.
+    /// - Throws: The first error of a required gate that did not open, after closing everything, unless
+    ///   ``Options/waitsForRequiredGates`` is false; `not-open` if the host has closed before.
     public func run() async throws {
+        try requireNotClosing()
         if waitsForRequiredGates {
             _ = await cancelWhenGracefulShutdown { await self.open() }
         } else {

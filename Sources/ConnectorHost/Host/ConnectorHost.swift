@@ -62,7 +62,8 @@ public final class ConnectorHost: Sendable {
     ///   - file: The path of a `connectors.json`.
     ///   - options: The clock, plugin directories, and other settings.
     ///   - logger: The logger of the host and the plugins; a plugin's messages carry the metadata `connector`.
-    /// - Throws: Every fault in the file. A plugin that cannot be loaded is not one: its gate fails instead.
+    /// - Throws: Every fault in the file, such as a plugin's id that no directory has. A plugin that is found and cannot be
+    ///   loaded, or a path without a plugin, is not one: its gate fails instead.
     public convenience init(
         file: String,
         options: Options = Options(),
@@ -191,6 +192,10 @@ public final class ConnectorHost: Sendable {
             current,
             location: options.outbox == .memory
                 ? .memory : OutboxLocation(of: resolved.configuration, state: options.stateDirectory),
+            stranded: {
+                await options.outbox == .memory
+                    ? [] : StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
+            },
             environment: environment,
             onChange: { throttle.note() }
         )
@@ -286,12 +291,15 @@ public final class ConnectorHost: Sendable {
     /// - Throws: `not-open` once the host closes; `cancelled` if the task is cancelled.
     public func ready() async throws(ConnectorError) {
         for await report in reports {
-            if life.withLock(\.isClosing) {
-                throw ConnectorError(.notOpen, "the host has closed", fix: "create a new host from the same file")
-            }
+            try requireNotClosing()
             if report.isReady { return }
         }
         throw ConnectorError(.cancelled, "the task was cancelled while it awaited the required gates")
+    }
+
+    /// Throws `not-open` once the host closes.
+    func requireNotClosing() throws(ConnectorError) {
+        if life.withLock(\.isClosing) { throw Reloader.closed }
     }
 
     /// Retries one connector and everything below it immediately: opens each failed gate, and proves each open one.
@@ -357,7 +365,7 @@ public final class ConnectorHost: Sendable {
         publisher?.finish()
         life.withLock { $0.closed() }
         closed.send()
-        changes.notify()
+        changes.finish()
     }
 
     /// Finds the connector of a path, for a client.
@@ -406,7 +414,7 @@ public final class ConnectorHost: Sendable {
 
     /// The report now, and again after every change. A slow reader gets only the latest report.
     ///
-    /// The sequence ends when its consumer is cancelled.
+    /// The sequence ends when the host has closed, after a last report, or when its consumer is cancelled.
     public var reports: some AsyncSequence<Report, Never> & Sendable {
         changes.stream { [current, outbox, running, runners = environment.runners] in
             running.report(outbox.report(on: current.tree), runners)

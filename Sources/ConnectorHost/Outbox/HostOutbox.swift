@@ -19,21 +19,38 @@ struct HostOutbox: Sendable {
     let location: OutboxLocation
     /// The tree whose connectors receive events.
     private let current: CurrentTree
-    private let damages = Damages()
+    /// Finds events that wait where this host does not look.
+    private let stranded: @Sendable () async -> [StrandedEvents]
+    private let warnings = Warnings()
 
     private let logger: Logger
     private let redactor: Redactor
     /// Opens the engine.
     private let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine
 
-    /// Damaged files that were set aside or are lost, one sentence for each.
-    private final class Damages: Sendable {
-        private let found = Mutex<[String]>([])
+    /// Damaged files that were set aside or are lost, and stranded events: one sentence for each.
+    private final class Warnings: Sendable {
+        private struct State {
+            var damages: [String] = []
+            var stranded: [String] = []
+        }
 
-        var texts: [String] { found.withLock(\.self) }
+        private let state = Mutex(State())
 
-        func add(_ text: String) {
-            found.withLock { $0.append(text) }
+        var texts: [String] { state.withLock { $0.damages + $0.stranded } }
+
+        func add(_ damage: String) {
+            state.withLock { $0.damages.append(damage) }
+        }
+
+        /// Replaces the stranded events by those found last.
+        ///
+        /// - Returns: Whether they differ.
+        func replace(_ stranded: [String]) -> Bool {
+            state.withLock { state in
+                defer { state.stranded = stranded }
+                return state.stranded != stranded
+            }
         }
     }
 
@@ -41,16 +58,19 @@ struct HostOutbox: Sendable {
     ///
     /// - Parameters:
     ///   - location: The location of the events.
+    ///   - stranded: Finds events that wait where this host does not look.
     ///   - onChange: Called when a connector's outbox has changed.
     init(
         _ tree: CurrentTree,
         location: OutboxLocation,
+        stranded: @escaping @Sendable () async -> [StrandedEvents],
         environment: GateEnvironment,
         onChange: @escaping @Sendable () -> Void
     ) {
         self.location = location
+        self.stranded = stranded
         logger = environment.logger
-        let (clock, logger, damages) = (environment.clock, environment.logger, damages)
+        let (clock, logger, warnings) = (environment.clock, environment.logger, warnings)
         let redactor = environment.redactor
         self.redactor = redactor
         current = tree
@@ -58,7 +78,7 @@ struct HostOutbox: Sendable {
         let open: @Sendable () async throws(ConnectorError) -> any OutboxEngine = { () throws(ConnectorError) in
             let paths = tree.tree.queues.map(\.path)
             return try await location.open(targets: paths, clock: clock, redactor: redactor) { damage in
-                damages.add("\(damage)")
+                warnings.add("\(damage)")
                 logger.error(
                     "the outbox file was damaged or replaced",
                     metadata: ["old file": "\(damage.fate)", "reason": "\(damage.reason)"]
@@ -148,9 +168,16 @@ struct HostOutbox: Sendable {
         }
     }
 
-    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already.
+    /// Checks that events can be stored, and records the fault if not. Opening servers checks this already. Also warns of stranded
+    /// events.
     func prove() async {
         guard current.tree.queues.contains(where: \.takesEvents) else { return }
+        let stranded = await stranded()
+        if warnings.replace(stranded.map(\.description)) {
+            for directory in stranded.map(\.directory) {
+                logger.warning("events wait where this host does not look", metadata: ["directory": "\(directory)"])
+            }
+        }
         do throws(ConnectorError) {
             switch location {
             case .memory, .servers: return
@@ -233,8 +260,8 @@ extension HostOutbox {
     /// Adds the state of a connector's outbox to its report: deliveries count as evidence, and a vendor that accepts no
     /// events makes the connector degraded. It stays ready, since its events are stored.
     func add(to report: inout GateReport) {
-        let damages = damages.texts
-        if !damages.isEmpty, outbox.isTarget(report.path) { report.warnings += damages }
+        let warnings = warnings.texts
+        if !warnings.isEmpty, outbox.isTarget(report.path) { report.warnings += warnings }
         guard let outbox = self.report(of: report.path) else { return }
         report.outbox = outbox
         if let last = outbox.lastDelivered {

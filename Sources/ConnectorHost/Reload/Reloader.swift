@@ -161,7 +161,7 @@ final class Reloader: Sendable {
         return reload
     }
 
-    /// The error of a reload of a host that is closing.
+    /// The error of a reload, or of another act, of a host that is closing.
     static var closed: ConnectorError {
         ConnectorError(.notOpen, "the host has closed", fix: "create a new host from the same file")
     }

@@ -68,7 +68,8 @@ public struct GateReport: Sendable {
     /// Why a plugin that could run in the host's process is in a runner; nil if it is not in one, or if its setting
     /// demands one.
     public var promotion: Promotion?
-    /// How well the runner's sandbox holds, as the runner found by testing it; nil for a plugin in the host's process.
+    /// How well the runner's sandbox holds, as the runner found by testing it; nil for a plugin in the host's process. Of a gate that
+    /// has failed, that of its last runner.
     public var sandbox: String?
     /// How often the gate has lost its instance with its runner.
     public var crashCount = 0

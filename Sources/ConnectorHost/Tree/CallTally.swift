@@ -17,7 +17,8 @@ final class CallTally: Sendable {
     private let failures = Mutex(Failures())
     /// Whether the connector, or one below it, is simulated.
     let isSimulated: Bool
-    private let clock: any HostClock
+    /// Times the calls.
+    let clock: any HostClock
     private let timers: CallTimers?
     private let meters = CallMeters()
     private let path: String

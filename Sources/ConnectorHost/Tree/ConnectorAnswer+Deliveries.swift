@@ -39,7 +39,10 @@ extension ConnectorAnswer {
             let reason = others.map { "\($0.path): \($1.reason ?? $1.outcome.rawValue)" }.joined(separator: "; ")
             let code = others.first?.1.code
             guard isEnough([.accepted, .retry]) else { return .rejected(reason, code: code ?? .invalid) }
-            return .retry(reason, after: others.compactMap(\.1.retryAfter).max(), code: code ?? .unavailable)
+            // Only an event that every child has yet to send is sent at once.
+            let waiting = others.map(\.1).filter { $0.outcome == .retry }
+            guard let failed = waiting.first(where: { !$0.isUnsent }) else { return .unsent(reason) }
+            return .retry(reason, after: waiting.longestWait, code: failed.code ?? .unavailable)
         }
     }
 }
@@ -57,9 +60,14 @@ extension ConnectorAnswer {
             answers[0].reason ?? "the connector asked for a retry",
             connector: result.gate,
             isRetryable: true,
-            retryAfter: answers.compactMap(\.retryAfter).max()
+            retryAfter: answers.longestWait
         )
     }
+}
+
+extension [DeliveryAnswer] {
+    /// The longest wait that a vendor asks for, if any does.
+    fileprivate var longestWait: Duration? { compactMap(\.retryAfter).filter { $0 > .zero }.max() }
 }
 
 extension DeliveryAnswer {

@@ -3,6 +3,7 @@
 
 internal import ConnectorBase
 internal import ConnectorInvocation
+internal import ConnectorPlatform
 internal import Synchronization
 
 /// Calls through the tree: a composite is called like a leaf, and its policy decides which children are called.
@@ -18,7 +19,7 @@ extension Node {
         /// The outcomes of leaves that are below several composites with the policy `all`; nil outside such composites.
         var common: CommonOutcomes?
         /// Where a call that reached no leaf finds the connector that a reload has put in the place of a removed one;
-        /// nil for a call that is made again anyway.
+        /// nil for a delivery, which is made again anyway.
         var tree: CurrentTree?
 
         /// Creates the call of a client.
@@ -27,6 +28,18 @@ extension Node {
             self.arguments = arguments
             self.options = options
             self.tree = tree
+        }
+
+        /// The same call with the time that is left until its end; nil if none is left.
+        ///
+        /// Each child of a delivery has the whole timeout: the events would not get past one that hangs otherwise.
+        func rest(until end: UInt64, on clock: any HostClock) -> Call? {
+            guard tree != nil else { return self }
+            let now = clock.now()
+            guard now < end else { return nil }
+            var call = self
+            call.options.timeoutNanoseconds = end - now
+            return call
         }
 
         /// The same call, made to reach each of these leaves only once.
@@ -43,13 +56,14 @@ extension Node {
     /// - Parameter isChild: Whether a composite makes the call and may hide a failure from its own caller.
     func call(_ call: Call, isChild: Bool = false) async throws(ConnectorError) -> ConnectorAnswer {
         let start = tally.begin()
+        let end = start.saturatingAdding(call.options.timeoutNanoseconds)
         let meter = unsafe meter(of: call.operation).takeUnretainedValue()
         do throws(ConnectorError) {
             let answer =
                 if let span = CallSpan(of: path, meter.operation, isLeaf: gate != nil) {
-                    try await span.run { () throws(ConnectorError) in try await answered(call) }
+                    try await span.run { () throws(ConnectorError) in try await answered(call, by: end) }
                 } else {
-                    try await answered(call)
+                    try await answered(call, by: end)
                 }
             tally.end(nil, of: meter, since: start)
             return answer
@@ -100,7 +114,9 @@ extension Node {
 
     /// Calls the gate, or the children the policy selects. If a reload removed these before the call reached any, calls
     /// those that took their place.
-    private func answered(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+    ///
+    /// - Parameter end: The end of the call's timeout, in monotonic time.
+    private func answered(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         do throws(ConnectorError) {
             if let gate {
                 let result =
@@ -111,17 +127,19 @@ extension Node {
             }
             return switch policy {
             case .all?: try await all(call)
-            case .first?: try await first(call)
+            case .first?: try await first(call, by: end)
             case .fastest?: try await fastest(call)
-            case .sequence?: try await sequence(call)
+            case .sequence?: try await sequence(call, by: end)
             case .compare?: try await compare(call) { _ in true }
             case .shadow?: try await shadow(call)
             case .canary?: try await divided(call)
             case nil: throw ConnectorError(.notOpen, "the composite has no enabled child", connector: path)
             }
         } catch {
-            guard isUnreached(error), let next = call.tree?.tree[path], next !== self else { throw error }
-            return try await next.answered(call)
+            guard isUnreached(error), let next = call.tree?.tree[path], next !== self,
+                let rest = call.rest(until: end, on: tally.clock)
+            else { throw error }
+            return try await next.answered(rest, by: end)
         }
     }
 
@@ -242,11 +260,12 @@ extension Node {
     }
 
     /// Calls the first usable child; the next one only after a retryable error, or if the previous one asks for a retry
-    /// of the whole batch.
-    private func first(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
+    /// of the whole batch, and with the time that is left.
+    private func first(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         var failures: [ConnectorAnswer.Child] = []
         var postponed: ConnectorAnswer?
         for child in try usable(call.operation) {
+            guard let call = failures.isEmpty ? call : call.rest(until: end, on: tally.clock) else { break }
             let outcome = await child.outcome(call)
             guard case .failure(var error) = outcome else {
                 let answer = try outcome.get()
@@ -264,7 +283,12 @@ extension Node {
             }
         }
         if let postponed { return postponed }
-        throw failure(of: failures, "every open child failed")
+        guard call.rest(until: end, on: tally.clock) == nil else {
+            throw failure(of: failures, "every open child failed")
+        }
+        var error = failure(of: failures, "no child answered within the timeout of the call")
+        error.code = .timedOut
+        throw error
     }
 
     /// Calls every usable child; the first success is the answer, and the others are cancelled. A child that asks for a
@@ -292,14 +316,17 @@ extension Node {
         throw failure(of: failures, "every open child failed")
     }
 
-    /// Calls the children in order, each with the previous one's answer.
-    private func sequence(_ call: Call) async throws(ConnectorError) -> ConnectorAnswer {
-        var call = call
+    /// Calls the children in order, each with the previous one's answer and with the time that is left.
+    private func sequence(_ call: Call, by end: UInt64) async throws(ConnectorError) -> ConnectorAnswer {
         var last: ConnectorAnswer?
         for child in try able(call.operation) {
             let earlier = last?.outcomes ?? []
             do throws(ConnectorError) {
-                if let last { call.arguments = try child.arguments(of: call.operation, after: last) }
+                var call = call
+                if let last {
+                    call = try child.rest(of: call, by: end)
+                    call.arguments = try child.arguments(of: call.operation, after: last)
+                }
                 last = try await child.call(call, isChild: true).after(earlier)
             } catch {
                 guard !child.isGone(.failure(error)) else { continue }
@@ -310,6 +337,19 @@ extension Node {
         }
         guard let last else { throw ConnectorError(.notOpen, "no child is open", connector: path) }
         return last
+    }
+
+    /// A call of the next child in a sequence, with the time that the earlier ones have left.
+    ///
+    /// - Throws: `timed-out` if they left none.
+    private func rest(of call: Call, by end: UInt64) throws(ConnectorError) -> Call {
+        if let rest = call.rest(until: end, on: tally.clock) { return rest }
+        throw ConnectorError(
+            .timedOut,
+            "the earlier children of the sequence took all the time of the call",
+            connector: path,
+            isRetryable: true
+        )
     }
 
     /// The arguments of the next child in a sequence: the previous answer as the only argument, or its members by name.

@@ -55,7 +55,8 @@ extension Node {
     /// Delivers events of one capability to the vendor: as one batch if the capability supports batches, otherwise one
     /// by one.
     ///
-    /// When delivering one by one, cancelling the task stops before the next event.
+    /// When delivering one by one, cancelling the task stops before the next event. All the calls share the time of one, and none starts
+    /// in its second half, so that a host that dies sends few events twice.
     ///
     /// - Returns: An answer for each event, or one error for all.
     func deliver(_ events: [OutboxEvent]) async -> Result<[DeliveryAnswer], ConnectorError> {
@@ -67,16 +68,24 @@ extension Node {
         }
         var answers: [DeliveryAnswer] = []
         var rest = DeliveryAnswer.retry("an earlier event failed")
+        let whole = CallOptions().timeoutNanoseconds
+        let start = tally.clock.now()
         for event in events {
+            let elapsed = tally.clock.now() - start
+            guard answers.isEmpty || elapsed < whole / 2 else {
+                rest = .unsent("not sent: earlier events took half of the delivery's time")
+                break
+            }
             guard !Task.isCancelled else {
                 rest = .retry("the host is closing", code: .cancelled)
                 break
             }
-            let call = Call(
+            var call = Call(
                 operation: "\(event.kind.capabilityName)/\(event.kind.operation)",
                 arguments: arguments(of: event),
                 options: CallOptions()
             )
+            if !answers.isEmpty { call.options.timeoutNanoseconds = whole - elapsed }
             do throws(ConnectorError) {
                 _ = try await self.call(call, isChild: true)
                 answers.append(.accepted)

@@ -93,11 +93,14 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     func run() async throws {
         var log = log
-        log.logLevel = log.logLevel ?? .info
+        log.logInfoByDefault()
         let answer = OutputOptions(isJSON: false)
         let web = try answer.checked(web) { address throws(ConnectorError) in
             try console.options(at: address, route: route ?? .gates)
         }
+        // As for run: from here on no signal ends the process at once. SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\.
+        let interruption = Interruption(others: [SIGHUP, SIGQUIT])
+        interruption.explain { ["the configuration to be read"] }
         try await refuseBesideHost(answer)
         let session = try await HostSession.start(
             file,
@@ -105,8 +108,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             speed: speed.factor,
             heals: true,
             delivers: true,
-            // SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\.
-            signals: [SIGHUP, SIGQUIT],
+            interruption: interruption,
             answer: answer,
             logger: log.logger
         )

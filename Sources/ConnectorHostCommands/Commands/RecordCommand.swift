@@ -19,7 +19,7 @@ struct RecordCommand: AsyncParsableCommand {
 
             The file is a file of answers: name it in the connector's "simulate", in --answers of a command with --simulate, or in \
             connector-host test --answers. It has no secret, nor anything that differs each time. While it is recorded, as in its \
-            replay, the plugin's clock stands still. docs/recording.md says more.
+            replay, the plugin's clock stands still.
 
             Exit status: that of COMMAND; 1 if nothing was recorded, or the file cannot be written; 64 for wrong usage.
 

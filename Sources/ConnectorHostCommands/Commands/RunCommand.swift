@@ -29,19 +29,21 @@ struct RunCommand: AsyncParsableCommand {
             plugin or of a secret's file.
 
             Only one host at a time delivers the events of a state directory. send works beside it; status, call, watch, operations \
-            and outbox query it. It serves HTTP on the socket "control" in that directory: /livez, /readyz, /metrics, and the API \
-            described by /api/v1/openapi.json. A simulated host serves the same on "control-simulated": status, call, watch and \
-            outbox query it with --simulate, and operations, plugins, plan, apply, reload and swap reach it where no other host runs.
+            and outbox query it. It serves HTTP on the socket "control" in that directory, whose path it logs: /livez, /readyz, \
+            /metrics, and the API described by /api/v1/openapi.json. A simulated host serves the same on "control-simulated": \
+            status, call, watch and outbox query it with --simulate, and operations, plugins, plan, apply, reload and swap reach it \
+            where no other host runs.
 
-            Exit status: 0; 1 if another host delivers, or the outbox cannot be used; 2 if the configuration is invalid; 64 for \
-            wrong usage.
+            Exit status: 0; 1 if another host delivers, the outbox cannot be used, or the address of --console is in use; 2 if the \
+            configuration is invalid; 64 for wrong usage.
 
             Examples:
               connector-host run
               connector-host run --watch
               connector-host run --grace 30s --log-level debug
               connector-host run --console 127.0.0.1:8901 --simulate
-              curl --unix-socket state/control http://localhost/metrics
+              curl --unix-socket ~/.local/state/connector-host/shop.name/control \\
+                http://localhost/metrics
             """
     )
 
@@ -90,7 +92,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         var log = log
-        log.logLevel = log.logLevel ?? .info
+        log.logInfoByDefault()
         let options = try answer.checked(console) { address throws(ConnectorError) in
             try web.options(at: address, route: .gates)
         }
@@ -134,6 +136,7 @@ struct RunCommand: AsyncParsableCommand {
         )
         let (host, logger, grace) = (session.host, log.logger, grace ?? .seconds(10))
         Task { for await _ in hangUps { await host.reload() } }
+        if options == nil, let faults = session.faultLine { StandardStream.error.writeLine(faults) }
         let console = options.map { options in
             WebSession(session: session, options: options, file: file, stream: answer.isJSON ? .error : .output)
         }
@@ -160,7 +163,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         logger.info("stopping; delivering waiting events", metadata: ["for at most": "\(grace)"])
         let start = ContinuousClock.now
-        _ = try await host.flush(within: grace)
+        // The report has told of an outbox that cannot be used.
+        _ = try? await host.flush(within: grace)
         // Vendors may still acknowledge batches in flight; the next run delivers the rest.
         let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
         let queued = session.host.report.gates.compactMap(\.outbox?.queued).reduce(0, +)

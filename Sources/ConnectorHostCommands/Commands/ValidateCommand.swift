@@ -11,7 +11,7 @@ struct ValidateCommand: AsyncParsableCommand {
         abstract: "Report every fault of a configuration, without opening a gate.",
         discussion: """
             One pass reports every fault, with line and column. Plugins are checked as by `inspect`, without running any: every \
-            reason that prevents one from loading is reported.
+            reason that prevents one from loading is reported. Events that wait where the file no longer looks are a warning.
 
             Exit status: 0 if the configuration is valid and every plugin would load, 1 if a plugin would not, 2 if the \
             configuration is invalid, 64 for wrong usage. With --simulate, secrets that are missing and plugins that are not built \
@@ -49,7 +49,11 @@ struct ValidateCommand: AsyncParsableCommand {
             answer.report(error.errors, omitted: error.omitted, isValidation: true)
             throw ExitStatus.invalidConfiguration
         }
-        let document = ValidationDocument(resolved: resolved, plugins: plugins, isSimulated: simulate)
+        var document = ValidationDocument(resolved: resolved, plugins: plugins, isSimulated: simulate)
+        if !simulate {
+            let stranded = await StrandedEvents.find(resolved.configuration, state: options.stateDirectory)
+            document.warnings = stranded.map(\.description)
+        }
         answer.output.write(document)
         if !document.problems.isEmpty { throw ExitStatus.failed }
     }

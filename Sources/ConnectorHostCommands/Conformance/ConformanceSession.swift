@@ -101,16 +101,16 @@ struct ConformanceSession: Sendable {
         _ rule: PluginConformance.Rule,
         _ queue: Queue
     ) -> (ConformanceReport.Result, RuleAnswer?) {
-        let directory: String
+        let directory: TemporaryDirectory
         do throws(SystemError) {
-            directory = try TemporaryDirectory.make("connector-test")
+            directory = try TemporaryDirectory("connector-test")
         } catch {
             let reason = "no directory can be made in \(TemporaryDirectory.parent): \(error.text)"
             return (ConformanceReport.Result(rule, .unchecked(reason)), nil)
         }
-        defer { TemporaryDirectory.remove(directory) }
-        unsafe mkdir(RuleProcess.scratch(in: directory), 0o700)
-        let process = RuleProcess(rule: rule, path: path, arguments: childArguments, directory: directory)
+        defer { directory.remove() }
+        unsafe mkdir(RuleProcess.scratch(in: directory.path), 0o700)
+        let process = RuleProcess(rule: rule, path: path, arguments: childArguments, directory: directory.path)
         return process.run { queue.isCancelled }
     }
 

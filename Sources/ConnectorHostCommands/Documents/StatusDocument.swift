@@ -123,7 +123,8 @@ struct StatusDocument: Document {
     /// warnings, its calls and its outbox.
     private func notes(on gate: GateReport, _ style: TextStyle) -> [String] {
         var lines: [String] = []
-        if let error = gate.error {
+        if var error = gate.error {
+            if error.code == .missing, gate.isolation == .process { error.fix = error.fix ?? Remedy.missingInRunner }
             let text = ErrorLines(error: error, occasion: isCutShort ? .cutShort : .opening)
             lines += [text.locatedHeadline(style, besides: file)] + text.details(style)
         }

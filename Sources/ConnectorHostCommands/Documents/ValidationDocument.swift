@@ -19,6 +19,8 @@ struct ValidationDocument: Document {
     var failingCount = 0
     /// The problems that prevent gates from opening, ordered by path; those of a plugin are listed only for its first gate.
     var problems: [ConnectorError] = []
+    /// What is wrong although every gate would open.
+    var warnings: [String] = []
 
     /// Checks the plugins of a valid configuration as the loader would.
     ///
@@ -120,6 +122,7 @@ struct ValidationDocument: Document {
     func lines(_ style: TextStyle) -> [String] {
         var lines = problems.prefix(JSONReader.problemLimit).flatMap { ErrorLines(error: $0).lines(style) }
         if omitted > 0 { lines.append("and \(omitted) more") }
+        lines += warnings.map { style.paint("warning: ", .warning) + style.shown($0) }
         let failing = failingCount == 0 ? "" : ", of which \(failingCount) would fail"
         let mark: TextStyle.Mark = problems.isEmpty ? .good : .bad
         let sign = style.paint(style.sign(mark), style.colour(mark))
@@ -138,7 +141,8 @@ struct ValidationDocument: Document {
         var object: JSONObject = [
             "version": 1, "valid": .bool(problems.isEmpty), "gates": .integer(Int64(gateCount)),
             "failing": .integer(Int64(failingCount)),
-            "errors": .array(problems.prefix(JSONReader.problemLimit).map(\.json)), "warnings": [],
+            "errors": .array(problems.prefix(JSONReader.problemLimit).map(\.json)),
+            "warnings": .array(warnings.map(JSONValue.string)),
         ]
         if omitted > 0 { object["omitted"] = .integer(Int64(omitted)) }
         object["file"] = .string(file)

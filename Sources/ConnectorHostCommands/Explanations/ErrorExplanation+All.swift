@@ -128,10 +128,11 @@ extension ErrorExplanation {
         ),
         .init(
             "load-failed",
-            "The dynamic linker refused the image, or the file changed while it was read.",
+            "The dynamic linker refused the image, the file changed while it was read, or there is no place for its copy.",
             causes: [
                 "the reason is in the linker's own words, below the message",
                 "the file was overwritten in place, instead of replaced by a rename",
+                "the directory that CONNECTOR_KEEP_IMAGES or TMPDIR names cannot be written",
             ],
             fixes: ["fix what the linker names; replace plugins by renaming a new file over the old one"]
         ),
@@ -259,15 +260,32 @@ extension ErrorExplanation {
         ),
         .init(
             "missing",
-            "The object of a call does not exist at the vendor.",
-            causes: ["a wrong id, or it has been deleted"],
-            fixes: ["treat it as absent; nothing is wrong with the gate"]
+            "The object of a call, or something that a gate or the outbox needs, does not exist.",
+            causes: [
+                "a wrong id, or the object has been deleted at the vendor",
+                "a gate needs a directory of this machine that is not there, or that the sandbox of its runner does not name",
+                "the outbox in NATS has no streams yet",
+            ],
+            fixes: [
+                "treat the object of a call as absent; nothing is wrong with the gate",
+                "make the directory, and name it in the connector's \"sandbox\" if the plugin is in a runner",
+                "connector-host outbox migrate makes the streams",
+            ]
         ),
         .init(
             "conflict",
-            "The object has changed since it was read, or exists already.",
-            causes: ["another caller was faster"],
-            fixes: ["read it again, apply the change, and try again"]
+            "The object has changed since it was read or exists already, or another process is in the way.",
+            causes: [
+                "another caller was faster",
+                "another host delivers the events of this state directory, or runs on the same file",
+                "the file or a plugin has changed since a plan was made, or two files say different things of a plugin",
+                "the streams of the outbox in NATS have other settings than the file asks for",
+            ],
+            fixes: [
+                "read the object again, apply the change, and try again",
+                "stop the other host, ask it with connector-host status, or give this one a \"state\" of its own",
+                "make the plan again",
+            ]
         ),
         .init(
             "rate-limited",
@@ -319,8 +337,15 @@ extension ErrorExplanation {
             causes: [
                 "a plugin called a host that its manifest does not declare as egress",
                 "a plugin asked for a service or a gate that it was not given",
+                "\"trust\" refuses a plugin, an included file or the lock: it is not signed, or other users could change it",
+                "the sandbox of a runner hides a file from its plugin, or the user has no permission for it",
+                "the socket of a host belongs to another user, or lock --update has no terminal to ask on",
             ],
-            fixes: ["if it is wanted, declare it in the manifest, or grant it in connectors.json"]
+            fixes: [
+                "if it is wanted, declare it in the manifest, or grant it in connectors.json",
+                "name the file in the connector's \"sandbox\", or give the host's user permission",
+                "make this user or root own the plugin with its directories, and let no other user write there",
+            ]
         ),
         .init(
             "too-large",

@@ -8,7 +8,7 @@ struct AttachOption: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Require a host that runs on the file, with --simulate one that simulates, or ignore it. (default: use the host if one runs)"
+            "Require a host that runs on the file (one that simulates, if this command does), or ignore it. (default: use the host if one runs)"
     )
     var attach: Bool?
 

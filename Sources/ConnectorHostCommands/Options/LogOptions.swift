@@ -6,13 +6,23 @@ internal import Logging
 
 /// The log level of a command on standard error.
 struct LogOptions: ParsableArguments {
-    /// Whether to log at `info`.
-    @Flag(name: [.short, .long], help: "Log more: the same as --log-level info.")
+    /// Whether to log more than by default.
+    @Flag(name: [.short, .long], help: "Log more: info, or debug in run and console, which log info by themselves.")
     var verbose = false
 
     /// The minimum level to log.
-    @Option(help: ArgumentHelp("The minimum level to log on standard error.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp(
+            "The minimum level to log on standard error. (default: warning; info in run and console)",
+            valueName: "level"
+        )
+    )
     var logLevel: LogLevel?
+
+    /// Lowers the default level of a command that runs until it is stopped: to `info`, or to `debug` with `--verbose`.
+    mutating func logInfoByDefault() {
+        logLevel = logLevel ?? (verbose ? .debug : .info)
+    }
 
     /// A logger that writes to standard error, independent of the process's bootstrapped logging system.
     var logger: Logger {

@@ -15,6 +15,12 @@ enum Remedy {
         case call
     }
 
+    /// The remedy for what a plugin in a runner does not find when it opens: unlike in the host, it may be a file that the sandbox hides.
+    static let missingInRunner = """
+        create it at the vendor, or correct its name in the connector's "config"; if it is a file or a directory of this machine, name \
+        it in the connector's "sandbox"
+        """
+
     /// The usual remedy, in one line; nil if there is none.
     static func usual(for code: ConnectorError.Code, of occasion: Occasion) -> String? {
         switch (code, occasion) {

@@ -52,12 +52,12 @@ struct PluginPage {
 
     /// The part from the manifest, between the marks.
     private var part: String {
-        let rows = facts.map { "| \($0.name) | \($0.text) |" }
+        let rows = facts.map { MarkdownTable.row([$0.name, $0.text]) }
         let fields = manifest.configuration.map { field in
             let marks = [field.isRequired ? "required" : nil, field.isSecret ? "secret" : nil].compactMap(\.self)
             let name = "`\(field.name)`" + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
             let cells = [name, field.kind, field.documentation, field.defaultValue.map { "`\($0)`" } ?? ""]
-            return "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |"
+            return MarkdownTable.row(cells)
         }
         let tables =
             ["| | |\n|---|---|\n" + rows.joined(separator: "\n")]

@@ -40,12 +40,8 @@ extension ReferencePage {
         ]
         let members = ModelMember.members(of: operation.name, in: definition.id)
         if !members.isEmpty {
-            let rows = members.map { member in
-                let text = member.isRequired ? "\(member.help) (required)" : member.help
-                return "| `\(member.name)` | \(kind(of: member.kind)) | \(text) |"
-            }
             parts += [
-                (["| member | value | meaning |", "|---|---|---|"] + rows).joined(separator: "\n"),
+                (["| member | value | meaning |", "|---|---|---|"] + rows(of: members)).joined(separator: "\n"),
                 block("A sample", ModelMember.sample(of: members)),
                 block("The JSON Schema", ModelMember.schema(of: members)),
             ]
@@ -66,13 +62,28 @@ extension ReferencePage {
         "\(title):\n\n```json\n\(value.serialized(pretty: true))\n```"
     }
 
-    private static func kind(of kind: ModelMember.Kind) -> String {
-        switch kind {
-        case .text: "string"
-        case .number: "number"
-        case .boolean: "boolean"
-        case .json: "object or array"
+    /// The rows of members, each followed by those of the objects in its value.
+    private static func rows(of members: [ModelMember], below path: String = "") -> [String] {
+        members.flatMap { member in
+            let (name, inner) = (path + member.name, member.kind.inner)
+            let text = member.isRequired ? "\(member.help) (required)" : member.help
+            return [MarkdownTable.row(["`\(name)`", kind(of: member.kind), text])]
+                + rows(of: inner.members, below: "\(name)\(inner.path).")
+        }
+    }
+
+    private static func kind(of kind: ModelMember.Kind, areMany: Bool = false) -> String {
+        let plural = areMany ? "s" : ""
+        return switch kind {
+        case .text: "string\(plural)"
+        case .number: "number\(plural)"
+        case .boolean: "boolean\(plural)"
+        case .scalar: areMany ? "values" : "string, number, boolean or null"
         case .choice(let words): words.map { "`\"\($0)\"`" }.joined(separator: ", ")
+        case .object: "object\(plural)"
+        case .map(let kind): "object\(plural) of \(Self.kind(of: kind, areMany: true))"
+        case .array(let kind): "array\(plural) of \(Self.kind(of: kind, areMany: true))"
+        case .either(let kinds): kinds.map { Self.kind(of: $0, areMany: areMany) }.joined(separator: " or ")
         }
     }
 }

@@ -30,13 +30,9 @@ extension ReferencePage {
                 "|---|---|---|---|",
             ]
             for rule in rules where rule.theme == theme {
-                lines.append("| `\(rule.id)` | \(rule.level) | \(cell(rule.expectation)) | \(cell(rule.fix)) |")
+                lines.append(MarkdownTable.row(["`\(rule.id)`", "\(rule.level)", rule.expectation, rule.fix]))
             }
         }
         return lines.joined(separator: "\n")
-    }
-
-    private static func cell(_ text: String) -> String {
-        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
     }
 }

@@ -77,7 +77,7 @@ enum ReferencePage: String, CaseIterable, Sendable {
             the installed plugins. An unknown key is an error that names the nearest one; keys that begin with `$` are ignored.
 
             A *duration* is a number with a unit: `250ms`, `5s`, `2m`, `1h`. A *variable* is `${NAME}` or `${NAME:-default}`. A *secret* is one of
-            the sources in [Secrets](../configuration.md#secrets).
+            the sources in [Variables and secrets](../configuration.md#variables-and-secrets).
 
             \(schema.text(title: "The file"))
             """

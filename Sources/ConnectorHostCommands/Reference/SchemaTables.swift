@@ -48,7 +48,7 @@ struct SchemaTables {
                 value["description"]?.string ?? "",
                 value["default"].map { "`\($0)`" } ?? "",
             ]
-            let row = "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |"
+            let row = MarkdownTable.row(cells)
             guard !folded.contains(name) else { return [row] }
             let within = objectForm(of: value)
             return [row] + rows(of: within, below: "\(name).", within["required"]?.array?.compactMap(\.string) ?? [])

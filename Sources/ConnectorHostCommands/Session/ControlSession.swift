@@ -25,6 +25,7 @@ struct ControlSession: Sendable {
         }
         do throws(ConnectorError) {
             let server = ControlServer(ControlAPI(host, isLocal: true), on: try ControlSocket(name, in: directory))
+            logger.info("serving the API", metadata: ["socket": "\(directory)/\(name.rawValue)"])
             let serving = Task {
                 do {
                     try await server.run()

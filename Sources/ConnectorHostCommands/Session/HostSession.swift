@@ -26,10 +26,10 @@ struct HostSession: Sendable {
     /// The port of the simulators; nil without them.
     var simulatorPort: Int? { simulation?.port }
 
-    /// A command line that injects a fault into one of the simulators; nil without simulated vendors.
-    var faultCommand: String? {
+    /// A line with the command that injects a fault into one of the simulators; nil without simulated vendors.
+    var faultLine: String? {
         guard let simulation, let vendor = simulation.vendors.first else { return nil }
-        return "connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
+        return "faults:  connector-host simulate --into \(simulation.port) --fault \(vendor):status=503"
     }
 
     /// Reads the configuration and starts the simulators if requested.
@@ -43,7 +43,6 @@ struct HostSession: Sendable {
     ///   - lessons: Collects which sandboxes the plugins in runners need; nil to confine the plugins to their sandboxes.
     ///   - showsLastCrash: Whether the command itself shows ``lastCrash``.
     ///   - earlier: Handles the signals already; nil to begin once the configuration is read.
-    ///   - signals: Signals that end the command, besides SIGINT and SIGTERM.
     /// - Throws: `ExitStatus.invalidConfiguration`, after showing the errors; `ExitStatus.failed` if the simulators do
     ///   not start.
     static func start(
@@ -56,7 +55,6 @@ struct HostSession: Sendable {
         lessons: SandboxLessons? = nil,
         showsLastCrash: Bool = false,
         interruption earlier: Interruption? = nil,
-        signals: [Int32] = [],
         answer: OutputOptions,
         logger: Logger
     ) async throws -> HostSession {
@@ -82,7 +80,7 @@ struct HostSession: Sendable {
         }
         CrashNote.install(file: crashFile)
         WorkMark.begin(besides: crashFile)
-        let interruption = earlier ?? Interruption(others: signals)
+        let interruption = earlier ?? Interruption()
         let simulation: Simulation?
         do {
             simulation =

@@ -48,10 +48,10 @@ struct PluginProbe: Sendable {
         var options = ConnectorHost.Options()
         options.heals = false
         options.outbox = .memory
-        let folder = try? TemporaryDirectory.make("connector-probe")
-        defer { if let folder { TemporaryDirectory.remove(folder) } }
+        let folder = try? TemporaryDirectory("connector-probe")
+        defer { folder?.remove() }
         // Nothing that the plugin stores outlives the probe.
-        if let folder { options.stateDirectory = folder }
+        if let folder { options.stateDirectory = folder.path }
         do throws(ConfigurationErrors) {
             let configuration = try Configuration(connectors: [connector(path.absolutePath, manifest)])
             let host = try ConnectorHost(

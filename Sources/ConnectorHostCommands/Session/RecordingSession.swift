@@ -17,19 +17,28 @@ internal import ConnectorServices
 /// One run of a command whose hosts record a connector, each process in a file of its own.
 struct RecordingSession: Sendable {
     private let request: RecordingRequest
+    /// The directory for the files.
+    private let directory: TemporaryDirectory
+    /// The command, once it runs.
+    private let child = OneShot<ForegroundProcess>()
 
-    /// The signals to forward to the command; Ctrl-C reaches it from the terminal.
-    private static let forwarded = [SIGTERM, SIGHUP]
-
-    /// Creates the directory for the files, which ``remove()`` removes.
+    /// Handles the signals that would end this process, and creates the directory for the files, which ``remove()`` removes.
+    ///
+    /// From here on a signal ends only the command, so that what was recorded until then is kept.
     ///
     /// - Parameter time: The time on the plugin's clock; nil for now.
     init(of connector: String, time: Timestamp?) throws(ConnectorError) {
+        Interruption.handle([SIGINT, SIGTERM, SIGHUP]) { [child] number in
+            // Ctrl-C reaches a command that runs from the terminal.
+            guard number != SIGINT || child.value == nil else { return }
+            Task { await child.wait().signal(number) }
+        }
         let now = Timestamp.now.nanoseconds
         do throws(SystemError) {
+            directory = try TemporaryDirectory("connector-record")
             request = RecordingRequest(
                 connector: connector,
-                directory: try TemporaryDirectory.make("connector-record"),
+                directory: directory.path,
                 time: time ?? Timestamp(nanoseconds: now - now % 1_000_000_000)
             )
         } catch {
@@ -43,7 +52,7 @@ struct RecordingSession: Sendable {
     }
 
     /// Removes the files that the processes wrote.
-    func remove() { TemporaryDirectory.remove(request.directory) }
+    func remove() { directory.remove() }
 
     /// Runs the command to its end.
     ///
@@ -51,11 +60,6 @@ struct RecordingSession: Sendable {
     func run(_ command: [String]) async throws(ConnectorError) -> Int32 {
         var variables = ProcessEnvironment.variables
         variables[RecordingRequest.variable] = request.text
-        // Before the command starts, so that Ctrl-C ends only the command, and what was recorded until then is kept.
-        let child = OneShot<ForegroundProcess>()
-        Interruption.handle([SIGINT] + Self.forwarded) { number in
-            if Self.forwarded.contains(number) { child.value?.signal(number) }
-        }
         let process: ForegroundProcess
         do throws(SystemError) {
             process = try ForegroundProcess(

@@ -22,7 +22,7 @@ struct WebSession: Sendable {
     func run() async throws(ConnectorError) {
         let isFirst = Mutex(true)
         let stream = stream
-        let faults = session.faultCommand.map { "faults:  \($0)" }
+        let faults = session.faultLine
         try await WebConsole.serve(session.consoleModel(file), of: session.host, options) { link in
             let first = isFirst.withLock { first in
                 defer { first = false }

@@ -121,9 +121,9 @@ extension RuleRun {
     /// Creates a directory for the state of a host, and removes it at the end of the check.
     private func temporaryDirectory() throws(RuleStop) -> String {
         do throws(SystemError) {
-            let path = try TemporaryDirectory.make("connector-conformance")
-            atEnd { TemporaryDirectory.remove(path) }
-            return path
+            let directory = try TemporaryDirectory("connector-conformance")
+            atEnd { directory.remove() }
+            return directory.path
         } catch {
             throw .unchecked("no directory can be made in \(TemporaryDirectory.parent): \(error.text)")
         }

@@ -30,14 +30,23 @@ extension ConnectorHost {
     /// ```swift
     /// let clock = ManualHostClock()
     /// let host = try ConnectorHost.testing(
-    ///     #"[{ "name": "geocoder", "plugin": "nominatim", "timeout": "5s" }]"#,
-    ///     plugins: ["Plugins/nominatim/libnominatim.so"],
+    ///     #"""
+    ///     [{ "name": "geocoder", "plugin": "nominatim",
+    ///        "config": { "endpoint": "http://127.0.0.1:8080", "userAgent": "tests/1.0" } }]
+    ///     """#,
+    ///     plugins: ["Plugins/nominatim/nominatim.connector.json"],
+    ///     simulating: [
+    ///         "geocoder": ["version": 1, "operations": [["operation": "geocode", "delay": "10s", "result": []]]]
+    ///     ],
     ///     clock: clock
     /// )
-    /// async let report = host.open()
-    /// await clock.timers(atLeast: 1)
-    /// clock.advance(by: .seconds(5))
-    /// #expect(await report["geocoder"]?.error?.code == .timedOut)
+    /// try await host.open().requireReady()
+    /// let places = Task {
+    ///     try await host.geocoder("geocoder").geocode("Berlin", options: CallOptions(timeout: .seconds(5)))
+    /// }
+    /// await clock.advance(toTimerAfter: .seconds(5))
+    /// let error = await #expect(throws: ConnectorError.self) { try await places.value }
+    /// #expect(error?.code == .timedOut)
     /// ```
     ///
     /// - Parameters:
@@ -113,8 +122,8 @@ extension ConnectorHost {
 
     /// The first report that satisfies a condition, starting with the current one.
     ///
-    /// Use it to await actions that the host takes automatically, such as reopening a gate. Cancelling the task returns
-    /// the current report.
+    /// Use it to await actions that the host takes automatically, such as reopening a gate. Cancelling the task, or closing the
+    /// host, returns the current report.
     public func report(where isWanted: @Sendable (Report) -> Bool) async -> Report {
         for await report in reports where isWanted(report) { return report }
         return report

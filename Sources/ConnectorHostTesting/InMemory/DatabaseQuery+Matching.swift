@@ -63,6 +63,8 @@ extension DatabaseQuery.Filter {
 extension JSONValue {
     /// Whether two values are equal; numbers are equal however they were written.
     fileprivate static func isSame(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        // A `Double` does not tell large integers apart.
+        if case (.integer(let left), .integer(let right)) = (left, right) { return left == right }
         if let left = left.number, let right = right.number { return left == right }
         return left == right
     }
@@ -71,6 +73,7 @@ extension JSONValue {
     fileprivate static func isOrdered(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.bool(let left), .bool(let right)): return !left && right
+        case (.integer(let left), .integer(let right)): return left < right
         case (.string(let left), .string(let right)): return ExactText(left) < ExactText(right)
         default:
             if let left = left.number, let right = right.number { return left < right }

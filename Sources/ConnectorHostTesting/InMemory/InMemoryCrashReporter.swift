@@ -17,9 +17,14 @@ public final class InMemoryCrashReporter: CrashReporter {
     }
 
     private let state = Mutex(State())
+    private let now: @Sendable () -> Timestamp
 
     /// Starts without reports.
-    public init() {}
+    ///
+    /// - Parameter now: The time for reports that have none; by default, the time of day.
+    public init(now: @escaping @Sendable () -> Timestamp = { Timestamp.now }) {
+        self.now = now
+    }
 
     /// The reports so far, in the order of their arrival.
     public var reports: [CrashReport] { state.withLock(\.reports) }
@@ -31,16 +36,19 @@ public final class InMemoryCrashReporter: CrashReporter {
     }
 
     /// Keeps a report.
+    ///
+    /// - Throws: `invalid` for a report without an exception, or that adapters would refuse otherwise; ``error`` if it is set.
     @discardableResult
     public func exception(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
-        try await send(report, options: options)
+        try keep(report, as: .exception)
     }
 
     /// Keeps a report.
+    ///
+    /// - Throws: `invalid` for a report that adapters would refuse; ``error`` if it is set.
     @discardableResult
     public func send(_ report: CrashReport, options: CallOptions) async throws(ConnectorError) -> Receipt {
-        try keep([report])
-        return Receipt(id: report.id, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
+        try keep(report, as: .any)
     }
 
     /// Keeps a batch, and accepts each report.
@@ -57,6 +65,14 @@ public final class InMemoryCrashReporter: CrashReporter {
     public func flush(options: CallOptions) async throws(ConnectorError) -> [CallOutcome] {
         try keep([])
         return [CallOutcome("memory")]
+    }
+
+    private func keep(_ report: CrashReport, as kind: CrashReport.Kind) throws(ConnectorError) -> Receipt {
+        try report.check(as: kind)
+        var report = report
+        report.timestamp = report.timestamp ?? now()
+        try keep([report])
+        return Receipt(id: report.id, connectors: [], outcomes: [CallOutcome("memory")], outbox: nil)
     }
 
     private func keep(_ reports: [CrashReport]) throws(ConnectorError) {

@@ -47,57 +47,87 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
+    /// A process that runs the program, but may still hand over to its successor.
+    private struct Launch: Sendable {
+        let process: Int32
+        let handover: Int32
+        let socket: Int32
+        let output: Int32
+
+        /// Blocks until the process has handed over.
+        func takeOver(_ program: RunnerProgram, patience: Int32) throws(ConnectorError) -> Child {
+            var descriptor: Int32 = -1
+            let number = unsafe runner_take_over(process, handover, patience, &descriptor)
+            guard number > 0 else {
+                for descriptor in [socket, output] { close(descriptor) }
+                throw RunnerProgram.failure(program.path, -number)
+            }
+            return Child(process: descriptor, number: number, socket: socket, output: output)
+        }
+
+        /// Kills the process and its successor, awaits their end, and closes the descriptors.
+        func abandon() {
+            runner_abandon(process, handover)
+            for descriptor in [socket, output] { close(descriptor) }
+        }
+    }
+
     /// A runner that is being started: its owner either waits for it or abandons it, once.
     package final class Start: Sendable {
         /// The program that it runs.
         let program: RunnerProgram
         /// What it may do.
         let sandbox: SandboxSettings
-        private let answer = Monitor<Result<Child, ConnectorError>?>(nil)
+        private let patience: Int32
+        private let launch = Monitor<Result<Launch, ConnectorError>?>(nil)
 
-        fileprivate init(_ program: RunnerProgram, _ sandbox: SandboxSettings) {
+        fileprivate init(_ program: RunnerProgram, _ sandbox: SandboxSettings, patience: Int32) {
             self.program = program
             self.sandbox = sandbox
+            self.patience = patience
         }
 
-        fileprivate func end(_ result: Result<Child, ConnectorError>) {
-            answer.withLock { $0 = result }
-            answer.signal()
+        /// Starts the process; only on the thread that never ends.
+        fileprivate func run() {
+            let result = Result { () throws(ConnectorError) in
+                try RunnerSpawner.spawn(program, sandbox.arguments)
+            }
+            launch.withLock { $0 = result }
+            launch.signal()
         }
 
-        /// Blocks until the runner runs its program.
+        private func launched() throws(ConnectorError) -> Launch {
+            try launch.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
+        }
+
+        /// Blocks until the runner runs its program, and has entered its namespaces.
         package func wait() throws(ConnectorError) -> Child {
-            try answer.wait { $0.map { .proceed($0) } ?? .wait(until: nil) }.get()
+            try launched().takeOver(program, patience: patience)
         }
 
         /// Ends the runner, which has received no message, as soon as it has started. Does not wait.
         package func abandon() {
             // The start comes first: the thread runs its jobs in order.
             RunnerSpawner.shared.add { [self] in
-                if let child = try? wait() { child.end() }
+                if let launch = try? launched() { launch.abandon() }
             }
         }
     }
 
-    /// How long a process may take to run its program and enter its namespaces, in milliseconds; other starts wait meanwhile.
+    /// How long a process may take to enter its namespaces after it runs its program, in milliseconds.
     private static let patience: Int32 = 5000
 
     /// Starts a runner; another thread waits until it runs its program.
     ///
-    /// - Parameter patience: How long that may take, in milliseconds.
+    /// - Parameter patience: How long it may take to enter its namespaces then, in milliseconds.
     /// - Throws: `unavailable` if there is no thread.
     package func begin(
         _ program: RunnerProgram,
         _ sandbox: SandboxSettings = SandboxSettings(level: .off),
         patience: Int32 = patience
     ) throws(ConnectorError) -> Start {
-        let start = Start(program, sandbox)
-        let isRunning = add {
-            start.end(
-                Result { () throws(ConnectorError) in try Self.spawn(program, sandbox.arguments, patience: patience) }
-            )
-        }
-        guard isRunning else {
+        let start = Start(program, sandbox, patience: patience)
+        guard add({ start.run() }) else {
             throw ConnectorError(
                 .unavailable,
                 "the system cannot create a thread that starts runners",
@@ -129,11 +159,7 @@ package final class RunnerSpawner: Sendable {
         }
     }
 
-    private static func spawn(
-        _ program: RunnerProgram,
-        _ arguments: [String],
-        patience: Int32
-    ) throws(ConnectorError) -> Child {
+    private static func spawn(_ program: RunnerProgram, _ arguments: [String]) throws(ConnectorError) -> Launch {
         var (own, other): (Int32, Int32) = (-1, -1)
         let paired = unsafe runner_socket_pair(&own, &other)
         guard paired == 0 else { throw RunnerProgram.failure(program.path, -paired) }
@@ -145,10 +171,10 @@ package final class RunnerSpawner: Sendable {
             close(other)
             throw RunnerProgram.failure(program.path, error.number)
         }
-        var process: Int32 = -1
+        var handover: Int32 = -1
         let words = CStrings(["\(getpid())"] + arguments)
         let number = withExtendedLifetime((words, program)) {
-            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, patience, &process)
+            unsafe runner_spawn(program.file.number, other, output.writing, words.pointers, &handover)
         }
         close(other)
         close(output.writing)
@@ -158,6 +184,6 @@ package final class RunnerSpawner: Sendable {
             throw RunnerProgram.failure(program.path, -number)
         }
         _ = fcntl(output.reading, F_SETFL, O_NONBLOCK)
-        return Child(process: process, number: number, socket: own, output: output.reading)
+        return Launch(process: number, handover: handover, socket: own, output: output.reading)
     }
 }

@@ -45,7 +45,8 @@ public struct UsedFiles: UsedCapability {
             throw PluginError(.tooLarge, "\"\(path)\" has \(entry.size) bytes, more than \(limit)")
         }
         var content: [UInt8] = []
-        content.reserveCapacity(size)
+        // The size is what the store says.
+        content.reserveCapacity(min(size, FileEntry.partLimit))
         while content.count < size {
             let arguments: JSONObject = [
                 "path": .string(path), "offset": .integer(Int64(content.count)),

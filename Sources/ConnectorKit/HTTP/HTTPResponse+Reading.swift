@@ -9,7 +9,7 @@ extension HTTPResponse {
 
     /// Whether the body is a web page, which no vendor's API returns.
     public var isPage: Bool {
-        let type = headers["Content-Type"]?.prefix { $0 != ";" }.lowercased() ?? ""
+        let type = headers["Content-Type"]?.mediaType ?? ""
         let start = body.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
         guard let start, start != UInt8(ascii: "{"), start != UInt8(ascii: "[") else { return false }
         return start == UInt8(ascii: "<") || type.contains("html")

@@ -3,17 +3,6 @@
 
 public import ConnectorBase
 
-#if canImport(Glibc)
-    internal import Glibc
-    // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
-    // first.
-    internal import SwiftOverlayShims
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// The clock of a plugin whose manifest does not name `clock/1`.
 public struct SystemClock: ClockService {
     /// Creates a clock.
@@ -23,11 +12,7 @@ public struct SystemClock: ClockService {
     public var now: Timestamp { .now }
 
     /// Nanoseconds on the system's monotonic clock, on which the host measures deadlines.
-    public var monotonic: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
-    }
+    public var monotonic: UInt64 { SystemTime.monotonic() }
 
     /// Suspends the task on the Swift runtime's timers.
     public func sleep(for duration: Duration) async throws(PluginError) {

@@ -12,13 +12,31 @@ package final class Deadline: Sendable {
 
     /// In nanoseconds; `UInt64.max` once the call has ended.
     private let end: Atomic<UInt64>
+    /// The middle of the time that was left when ``isHalfOver`` was first asked, in nanoseconds; 0 until then.
+    private let middle = Atomic<UInt64>(0)
+    private let clock: any ClockService
 
-    private init(_ end: UInt64) {
+    private init(_ end: UInt64, on clock: any ClockService) {
         self.end = Atomic(end)
+        self.clock = clock
     }
 
     /// The deadline of the call that the current task serves, on the monotonic clock of `clock/1`; `UInt64.max` if there is none.
     package static var current: UInt64 { ofCall?.end.load(ordering: .relaxed) ?? .max }
+
+    /// Whether half of the time is over that the call had left when it first asked; false if it has no deadline.
+    ///
+    /// A call that sends several requests starts none in the second half: the last one may then take as long as all before it.
+    package static var isHalfOver: Bool {
+        guard let call = ofCall else { return false }
+        let end = call.end.load(ordering: .relaxed)
+        guard end < .max else { return false }
+        let now = call.clock.monotonic
+        // A first request always starts.
+        let middle = now < end ? now + (end - now) / 2 : .max
+        let (isFirst, known) = call.middle.compareExchange(expected: 0, desired: middle, ordering: .relaxed)
+        return now >= (isFirst ? middle : known)
+    }
 
     /// The earlier of ``current`` and the end of a timeout that begins now.
     static func after(_ timeout: Duration?, on clock: any ClockService) -> UInt64 {
@@ -27,9 +45,13 @@ package final class Deadline: Sendable {
         return overflow ? current : min(end, current)
     }
 
-    /// Makes a call with a deadline.
-    package static func apply<Value>(_ end: UInt64, to call: () async throws -> Value) async rethrows -> Value {
-        let deadline = Deadline(end)
+    /// Makes a call with a deadline on the host's clock.
+    package static func apply<Value>(
+        _ end: UInt64,
+        on clock: any ClockService = SystemClock(),
+        to call: () async throws -> Value
+    ) async rethrows -> Value {
+        let deadline = Deadline(end, on: clock)
         defer { deadline.end.store(.max, ordering: .relaxed) }
         return try await $ofCall.withValue(deadline, operation: call)
     }

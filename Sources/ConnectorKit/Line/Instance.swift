@@ -5,11 +5,13 @@
 final class Instance<P: Plugin>: Sendable {
     let plugin: P
     let connection: HostConnection
+    private let clock: any ClockService
     let calls = PendingCalls()
 
-    init(plugin: P, connection: HostConnection) {
+    init(plugin: P, connection: HostConnection, clock: any ClockService) {
         self.plugin = plugin
         self.connection = connection
+        self.clock = clock
     }
 
     /// The instance behind a pointer from `create` that `destroy` has not taken back.
@@ -24,7 +26,7 @@ final class Instance<P: Plugin>: Sendable {
         let task = Task.immediate {
             let result: Result<[UInt8]?, PluginError>
             do {
-                result = .success(try await Deadline.apply(deadline) { try await work(self.plugin) })
+                result = .success(try await Deadline.apply(deadline, on: self.clock) { try await work(self.plugin) })
             } catch {
                 result = .failure(PluginError(error))
             }

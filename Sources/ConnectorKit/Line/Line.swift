@@ -80,8 +80,9 @@ public enum Line {
             guard case .object(let fields) = value else {
                 throw PluginError(.invalid, "config must be an object, not \(value.kind)", domain: "kit")
             }
-            let plugin = try P(configuration: PluginConfiguration(fields), host: connection.services())
-            let made = Instance(plugin: plugin, connection: connection)
+            let services = connection.services()
+            let plugin = try P(configuration: PluginConfiguration(fields), host: services)
+            let made = Instance(plugin: plugin, connection: connection, clock: services.clock)
             unsafe instance.pointee = Unmanaged.passRetained(made).toOpaque()
             return Line.ok
         } catch let failure {

@@ -172,7 +172,7 @@ extension PluginCatalog {
             .unknownPlugin,
             "there is no plugin \"\(id)\"",
             fix: suggestion(for: id, among: known)
-                ?? "put lib\(id)\(DirectoryListing.imageEnding) into a plugin directory",
+                ?? "put lib\(id)\(DirectoryListing.imageEnding) into a directory of \"plugins\" or of CONNECTOR_PLUGIN_PATH",
             cause: searched
         )
     }

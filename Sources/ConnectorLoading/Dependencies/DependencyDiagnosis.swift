@@ -41,6 +41,9 @@ package struct DependencyDiagnosis {
         _ dynamic: DynamicSection,
         _ failure: DynamicLinker.Failure
     ) -> ConnectorError {
+        if let fix = failure.fix {
+            return ConnectorError(.loadFailed, "\(image.bytes.path) cannot be loaded: \(failure.text)", fix: fix)
+        }
         if var problem = DependencyDiagnosis(DependencyClosure(of: image, dynamic)).problems.first {
             problem.cause = problem.cause.map { "\(failure.text); \($0)" } ?? failure.text
             return problem

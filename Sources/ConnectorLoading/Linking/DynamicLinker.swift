@@ -7,12 +7,14 @@
     import Darwin
 #endif
 
-/// The system's dynamic linker; no other Swift file calls `dlopen` or `dlsym`.
+/// The system's dynamic linker, for plugins and their libraries.
 package enum DynamicLinker {
     /// The linker's message, verbatim.
     package struct Failure: Error {
         /// The text of `dlerror()`.
         package var text: String
+        /// The remedy, if the linker was not asked; nil otherwise.
+        package var fix: String?
     }
 
     /// Loads an image; its constructors run.

@@ -21,14 +21,18 @@ package struct PrivateDirectory: ~Copyable {
 
     private let isKept: Bool
 
-    /// Creates a directory below an existing one.
+    /// Creates a directory below another one, which must exist unless the new one is kept.
     ///
     /// - Parameter isKept: Whether the directory stays after the value is destroyed.
     package init(below parent: String, isKept: Bool = false) throws(DynamicLinker.Failure) {
+        if isKept { unsafe mkdir(parent, 0o700) }
         do throws(SystemError) {
             path = try TemporaryDirectory.make("connector", below: parent)
         } catch {
-            throw DynamicLinker.Failure(text: "no private directory can be made below \(parent): \(error)")
+            throw DynamicLinker.Failure(
+                text: "no private directory can be made below \(parent): \(error)",
+                fix: "set \(isKept ? PluginLoader.keepVariable : "TMPDIR") to a directory that this user may write in"
+            )
         }
         self.isKept = isKept
     }

@@ -8,10 +8,12 @@ internal import ConnectorPlatform
 extension Delivery {
     /// What one pass of the loop carries to the next.
     struct Progress {
-        /// The most events of the next batch; less than the limit while a refused batch is searched.
+        /// The most events of the next batch; less than the limit while a refused batch is searched, and after a timeout.
         var count: Int
         /// How many attempts have failed in a row.
         var failures = 0
+        /// How many more slow deliveries must succeed before the batches grow again; more than zero only after a timeout.
+        var slowDeliveriesLeft = 0
         /// The monotonic time before which the pace allows no batch.
         var start: UInt64 = 0
         /// The time of day less the monotonic time, in nanoseconds, when they were last compared.
@@ -58,9 +60,6 @@ extension Delivery {
             return await wait(until: end, orFor: enough)
         }
         guard monotonic >= progress.start else { return await wait(until: progress.start) }
-        if let pace = policy.pace {
-            progress.start = monotonic.saturatingAdding(UInt64(Double(batch.entries.count) / pace * 1e9))
-        }
         try await deliver(batch, &progress)
     }
 
@@ -128,19 +127,33 @@ extension Delivery {
     /// Delivers a batch and records what became of it.
     private func deliver(_ batch: OutboxBatch, _ progress: inout Progress) async throws(ConnectorError) {
         set(.delivering)
-        let start = environment.clock.wallTime()
+        let (start, begin) = (environment.clock.wallTime(), environment.clock.now())
         let answer = await environment.send(batch.entries.map(\.event))
+        let duration = environment.clock.now() - begin
         let decision = DeliveryDecision(answer, of: batch) { attempts, least in
-            let wait = backoff(after: attempts, atLeast: least)
+            // Zero is for an event that was not sent.
+            let wait = least == .zero ? 0 : backoff(after: attempts, atLeast: least)
             return Timestamp(nanoseconds: environment.clock.wallTime().nanoseconds.saturatingAdding(wait))
+        }
+        if let pace = policy.pace {
+            let unsent = decision.next == .proceed ? decision.outcomes.count { $0 == .waiting } : 0
+            progress.start = begin.saturatingAdding(UInt64(Double(batch.entries.count - unsent) / pace * 1e9))
         }
         try await settle(batch, decision.outcomes, Attempt(at: start, failures: decision.failures))
         switch decision.next {
         case .proceed:
             progress.failures = 0
-            progress.count = min(limits.count, progress.count * 2)
+            // Twice as many events may take twice as long, and of a call that takes too long nothing is known.
+            let isSlow = duration >= CallOptions().timeoutNanoseconds / 2
+            progress.slowDeliveriesLeft = isSlow ? max(0, progress.slowDeliveriesLeft - 1) : 0
+            if progress.slowDeliveriesLeft == 0 { progress.count = min(limits.count, progress.count * 2) }
         case .split: progress.count = max(1, batch.entries.count / 2)
         case .pause(let failure, let least):
+            if failure.code == .timedOut {
+                progress.count = max(1, batch.entries.count / 2)
+                // The size may not have been the cause, so it is tried again after a while.
+                progress.slowDeliveriesLeft = 8
+            }
             // Another host may reach the vendor.
             environment.engine.release(target)
             await pause(&progress, failure, atLeast: least)

@@ -30,7 +30,7 @@ struct DeliveryDecision {
     ///
     /// - Parameters:
     ///   - retryTime: Returns when to retry an event after that many attempts, not before the wait that the vendor asks
-    ///     for.
+    ///     for; at once if that is zero.
     init(
         _ answer: Result<[DeliveryAnswer], ConnectorError>,
         of batch: OutboxBatch,
@@ -60,7 +60,10 @@ struct DeliveryDecision {
                 return
             }
             failures = refusals
+            // What was not sent keeps its place and has had no attempt, unless a later event was sent.
+            let end = answers.lastIndex { !$0.isUnsent } ?? 0
             outcomes = batch.entries.indices.map { index in
+                guard index <= end else { return .waiting }
                 if answers[index].outcome == .accepted { return .delivered }
                 return isLasting[index]
                     ? .dead

@@ -45,6 +45,14 @@ package final class DeliveryLock: Sendable {
         (descriptor, path) = (-1, "")
     }
 
+    /// Whether somebody has the lock of a directory. Creates no file.
+    package static func isHeld(_ directory: String) -> Bool {
+        let descriptor = unsafe open("\(directory)/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// Whether the file of the lock is still where others look for it.
     package var isInPlace: Bool { descriptor < 0 || FileID(descriptor) == FileID(path) }
 

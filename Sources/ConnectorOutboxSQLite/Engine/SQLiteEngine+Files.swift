@@ -3,6 +3,7 @@
 
 internal import CSQLite
 internal import ConnectorBase
+internal import ConnectorOutbox
 internal import ConnectorPlatform
 
 #if canImport(Glibc)
@@ -27,6 +28,22 @@ extension SQLiteEngine {
     /// Whether a directory contains the file of an outbox.
     package static func isStored(in directory: String) -> Bool {
         unsafe access("\(directory)/\(fileName)", F_OK) == 0 || access("\(directory)/\(fileName).salvaged", F_OK) == 0
+    }
+
+    /// The number of events that wait in a directory's file, each counted for every connector that has yet to receive it.
+    ///
+    /// Unlike an engine, this neither creates nor repairs the file.
+    ///
+    /// - Returns: 0 also if the file cannot be read, has the schema of an earlier version, or was set aside and not yet replaced.
+    package static func waitingCount(in directory: String) async -> Int {
+        let path = "\(directory)/\(fileName)"
+        let watch = StatementWatch()
+        guard isPresent(path),
+            let reader = try? SQLiteReader(watch: watch, open: reading(path, watch, StoreRevisions()))
+        else { return 0 }
+        let statistics = try? await reader.perform { tables throws(Database.Failure) in try tables.statistics() }
+        await reader.close()
+        return statistics?.values.reduce(0) { $0 + $1.queued } ?? 0
     }
 
     /// Whether there is a file at a path.

@@ -263,7 +263,7 @@ package final class SQLiteEngine: OutboxEngine {
     }
 
     /// Opens a file to read it.
-    private static func reading(
+    static func reading(
         _ path: String,
         _ watch: StatementWatch,
         _ revisions: StoreRevisions

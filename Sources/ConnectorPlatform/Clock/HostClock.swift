@@ -34,7 +34,8 @@ public protocol HostClock: Sendable {
 
     /// Calls `fire` once at a deadline in nanoseconds of ``now()``, or as soon as possible if it has passed.
     ///
-    /// The default computes the remaining delay and calls ``schedule(after:_:)``.
+    /// The default computes the remaining delay and calls ``schedule(after:_:)``, so timers that are late already fire in the order
+    /// in which they were scheduled; ``SystemHostClock`` keeps the order of their deadlines.
     func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer
 
     /// Ensures that timers can fire. Call it before work that relies on a deadline.

@@ -17,13 +17,13 @@ public final class ManualHostClock: HostClock {
         /// The timers.
         var queue = TimerQueue()
         /// The tests that wait for timers.
-        var watchers: [(timers: Awaited, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [(timers: Awaited, arrival: OneShot<Void>)] = []
 
         /// Removes and returns the watchers whose timers are waiting now.
-        mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+        mutating func takeReady() -> [OneShot<Void>] {
             let ready = watchers.filter { has($0.timers) }
             if !ready.isEmpty { watchers = watchers.filter { !has($0.timers) } }
-            return ready.map(\.continuation)
+            return ready.map(\.arrival)
         }
 
         func has(_ timers: Awaited) -> Bool {
@@ -87,7 +87,7 @@ public final class ManualHostClock: HostClock {
             return (timer, overdue, state.takeReady())
         }
         overdue?()
-        for continuation in ready { continuation.resume() }
+        for arrival in ready { arrival.send() }
         return timer
     }
 
@@ -130,7 +130,8 @@ public final class ManualHostClock: HostClock {
                 end.send(self.schedule(after: .max) {})
             }
             while true {
-                await timers(atLeast: 1)
+                // Cancellation reaches the body, whose end is a timer too.
+                await arrival { _ in .count(1) }.wait()
                 guard end.value == nil else { break }
                 advance(by: step)
                 await Task.yield()
@@ -140,22 +141,23 @@ public final class ManualHostClock: HostClock {
     }
 
     /// Returns once at least `count` timers are waiting, so that a test moves the clock only after the code under test
-    /// is asleep.
+    /// is asleep. Cancelling the task ends the wait.
     public func timers(atLeast count: Int) async {
         await wait { _ in .count(count) }
     }
 
-    /// Waits until a timer is due exactly `duration` from now.
+    /// Waits until a timer is due exactly `duration` from now, or until the task is cancelled.
     ///
     /// Ignores other timers, such as those of the host's housekeeping.
     public func timer(dueAfter duration: Duration) async {
         await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
     }
 
-    /// Waits until a timer is due exactly `duration` from now, and moves the clock there.
+    /// Waits until a timer is due exactly `duration` from now, and moves the clock there. If the task is cancelled first, the
+    /// clock stands still.
     public func advance(toTimerAfter duration: Duration) async {
-        await timer(dueAfter: duration)
-        advance(by: duration)
+        let isDue = await wait { now in .one(deadline: now.saturatingAdding(duration.nanoseconds)) }
+        if isDue { advance(by: duration) }
     }
 
     /// Whether a timer is due exactly `duration` from now.
@@ -163,16 +165,28 @@ public final class ManualHostClock: HostClock {
         state.withLock { $0.queue.hasTimer(at: $0.now.saturatingAdding(duration.nanoseconds)) }
     }
 
-    private func wait(for timers: (_ now: UInt64) -> Awaited) async {
-        await withCheckedContinuation { continuation in
-            let isReady = state.withLock { state in
-                let timers = timers(state.now)
-                if state.has(timers) { return true }
-                state.watchers.append((timers, continuation))
-                return false
-            }
-            if isReady { continuation.resume() }
+    /// Waits until timers are waiting, or until the task is cancelled.
+    ///
+    /// - Returns: Whether they are.
+    @discardableResult
+    private func wait(for timers: (_ now: UInt64) -> Awaited) async -> Bool {
+        let arrival = arrival(of: timers)
+        if await arrival.waitUnlessCancelled() != nil { return true }
+        state.withLock { $0.watchers.removeAll { $0.arrival === arrival } }
+        return false
+    }
+
+    /// Sent once timers are waiting.
+    private func arrival(of timers: (_ now: UInt64) -> Awaited) -> OneShot<Void> {
+        let arrival = OneShot<Void>()
+        let isReady = state.withLock { state in
+            let timers = timers(state.now)
+            if state.has(timers) { return true }
+            state.watchers.append((timers, arrival))
+            return false
         }
+        if isReady { arrival.send() }
+        return arrival
     }
 
     private func nextAction(until end: UInt64) -> TimerQueue.Action? {

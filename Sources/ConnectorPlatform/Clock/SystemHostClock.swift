@@ -56,7 +56,11 @@ public final class SystemHostClock: HostClock {
 
     /// Adds a timer, and starts the thread with the first.
     public func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
-        let deadline = now().saturatingAdding(delay)
+        schedule(at: now().saturatingAdding(delay), fire)
+    }
+
+    /// Adds a timer, and starts the thread with the first. Timers whose deadlines have passed fire in the order of these.
+    public func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
         let (timer, sleepsTooLong, needsThread) = monitor.withLock { state in
             let timer = state.queue.insert(at: deadline, fire).timer
             let needsThread = !state.isStarted

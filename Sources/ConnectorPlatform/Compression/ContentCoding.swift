@@ -7,13 +7,15 @@ package enum ContentCoding: String, Sendable {
     case gzip
     /// RFC 1950 (zlib), or a bare RFC 1951 stream, which some clients send under the same name.
     case deflate
+    /// RFC 7932; only for requests to the simulators, because its library may be absent.
+    case brotli = "br"
     /// Not encoded.
     case identity
 
     /// The maximum number of codings of one body: a short list of names can cost a minute of decoding. curl has the same limit.
     package static let countLimit = 5
 
-    /// Reads one name of `Content-Encoding`, without blanks; `nil` for unsupported ones, such as `br` and `zstd`.
+    /// Reads one name of `Content-Encoding`, without blanks; `nil` for unsupported ones, such as `zstd`, and for ``brotli``.
     package init?(name: some StringProtocol) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -40,6 +42,9 @@ package enum ContentCoding: String, Sendable {
             let isZlib = bytes[0] & 0x0F == 8 && (UInt16(bytes[0]) << 8 | UInt16(bytes[1])) % 31 == 0
             var rest = bytes[...]
             return try Inflate.run(&rest, isZlib ? .zlib : .bare, limit: limit)
+        case .brotli:
+            guard let decoder = BrotliDecoder.installed else { throw .unavailable }
+            return try decoder.run(bytes, limit: limit)
         case .identity:
             guard bytes.count <= limit else { throw .tooLarge }
             return bytes

@@ -9,4 +9,6 @@ package enum InflateError: Error, Equatable {
     case corrupt
     /// The output exceeds the caller's limit.
     case tooLarge
+    /// The library that reads the format is not installed.
+    case unavailable
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CFatalSignal
+internal import ConnectorBase
 
 #if canImport(Glibc)
     import Glibc

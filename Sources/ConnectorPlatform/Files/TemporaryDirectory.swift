@@ -1,35 +1,89 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
 
-/// Makes and removes directories for temporary files.
-package enum TemporaryDirectory {
+/// A directory for temporary files that only this user can enter, in use until the value is released.
+///
+/// A lock on a file in it, which the system releases when the process ends, tells it from one that a killed process left behind.
+package final class TemporaryDirectory: Sendable {
+    /// The directory's path.
+    package let path: String
+    /// The open file whose lock this process holds.
+    private let lock: Int32
+
+    /// The name of the file with the lock. A directory without such a file is never taken for a leftover.
+    private static let lockName = ".connector-host.lock"
+
+    /// Makes a directory, and removes those of the same kind that killed processes left behind.
+    ///
+    /// - Parameter name: How its name begins.
+    package init(_ name: String) throws(SystemError) {
+        Self.removeLeftovers(name)
+        while true {
+            let path = try Self.make(name, below: Self.parent)
+            let file = "\(path)/\(Self.lockName)"
+            let lock = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard lock >= 0 else {
+                let error = SystemError()
+                Self.remove(path)
+                throw error
+            }
+            // Without file locking, leftovers are not removed; everything else works.
+            while flock(lock, LOCK_EX) != 0, errno == EINTR {}
+            if unsafe access(file, F_OK) == 0 {
+                (self.path, self.lock) = (path, lock)
+                return
+            }
+            // Another process removed it as a leftover before it was locked.
+            close(lock)
+        }
+    }
+
+    deinit { close(lock) }
+
+    /// Removes the directory with everything in it.
+    package func remove() { Self.remove(path) }
+
+    /// Removes this user's directories of a kind whose processes have ended.
+    private static func removeLeftovers(_ name: String) {
+        for entry in (try? Directory.entries(of: parent)) ?? [] where entry.name.starts(ascii: "\(name)-") {
+            let path = "\(parent)/\(entry.name)"
+            guard (try? Directory.checkPrivate(path)) != nil else { continue }
+            let lock = unsafe open("\(path)/\(lockName)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard lock >= 0 else { continue }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }
+            close(lock)
+        }
+    }
+
     /// Where they are: `$TMPDIR` if it is absolute, otherwise `/tmp`.
     package static var parent: String {
         guard let value = unsafe getenv("TMPDIR") else { return "/tmp" }
         let path = unsafe String(cString: value)
-        return path.hasPrefix("/") ? path : "/tmp"
+        return path.starts(ascii: "/") ? path : "/tmp"
     }
 
     /// Makes a directory that only this user can enter, and that the caller removes.
     ///
     /// - Parameters:
     ///   - name: How its name begins.
-    ///   - parent: An existing directory; nil for ``parent``.
+    ///   - parent: An existing directory.
     /// - Returns: Its path.
-    package static func make(_ name: String, below parent: String? = nil) throws(SystemError) -> String {
-        var template = Array("\(parent ?? Self.parent)/\(name)-XXXXXX".utf8CString)
+    package static func make(_ name: String, below parent: String) throws(SystemError) -> String {
+        var template = Array("\(parent)/\(name)-XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template) else { throw SystemError() }
         return unsafe String(cString: made)
     }
 
     /// Removes a directory with everything in it, and follows no link; what cannot be removed stays.
-    package static func remove(_ path: String) {
+    private static func remove(_ path: String) {
         for entry in (try? Directory.entries(of: path)) ?? [] {
             let child = "\(path)/\(entry.name)"
             if unsafe unlink(child) != 0, entry.isDirectory != false, isDirectory(child) { remove(child) }

@@ -1,6 +1,8 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ConnectorBase
+
 #if canImport(Glibc)
     import Glibc
     // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes

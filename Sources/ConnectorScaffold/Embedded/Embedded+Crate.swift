@@ -353,9 +353,12 @@ unsafe extern "C" fn done(user: *mut c_void, status: i32, json: *const u8, lengt
 // SPDX-License-Identifier: Apache-2.0
 
 use crate::http::{Request, Url};
+use crate::task::Tasks;
 use crate::waiting::{finish, Pending};
 use crate::{sys, Error, Json, Status, Storage, UsedGate};
+use std::future::Future;
 use std::os::raw::c_void;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The host as one instance sees it: what the manifest names under "services". Copies are the same host; do not keep one
@@ -363,10 +366,12 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const sys::Host,
+    /// The instance's; of an `Arc`.
+    pub(crate) tasks: *const Tasks,
 }
 
 // The functions of the host may be called from any thread, and the table lives as long as the instance: the instance's tasks,
-// and so whatever they hold, end before it does.
+// and so whatever they hold, end before it does. So do the tasks themselves, which are used from any thread, too.
 unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
@@ -406,6 +411,59 @@ impl Host {
     pub async fn sleep(&self, delay: Duration) -> Result<(), Error> {
         self.start_timer(delay)?.await;
         Ok(())
+    }
+
+    /// Runs a future beside the calls, for instance one that polls a vendor, on threads of the host: it must not block them.
+    /// The manifest must require `clock/1`.
+    ///
+    /// It is cancelled when the gate closes, before [`Plugin::close`](crate::Plugin::close) begins: dropped, or if it runs just
+    /// then, as soon as it waits. None can begin after that, and all have ended before the instance does. It has no deadline; a
+    /// panic ends it, and is logged.
+    ///
+    /// [`Plugin::open`](crate::Plugin::open) is called again to renew the proof, so it begins the work once:
+    ///
+    /// ```
+    /// # use connector::{Error, Evidence, Host, Json, Plugin, Url};
+    /// use std::sync::{Arc, Mutex, OnceLock};
+    /// use std::time::Duration;
+    ///
+    /// struct Poll {
+    ///     host: Host,
+    ///     latest: Arc<Mutex<Option<Json>>>,
+    ///     polling: OnceLock<()>,
+    /// }
+    ///
+    /// impl Plugin for Poll {
+    ///     // …
+    /// #    fn create(host: Host, _: &Json) -> Result<Self, Error> {
+    /// #        Ok(Poll { host, latest: Arc::default(), polling: OnceLock::new() })
+    /// #    }
+    ///     async fn open(&self) -> Result<Evidence, Error> {
+    ///         if self.polling.set(()).is_ok() {
+    ///             let (host, latest) = (self.host, self.latest.clone());
+    ///             self.host.spawn(async move {
+    ///                 while host.sleep(Duration::from_secs(60)).await.is_ok() {
+    ///                     let answer = host.get(Url::new("https://example.com/value")).send_to("example").await;
+    ///                     *latest.lock().unwrap() = answer.and_then(|answer| answer.json()).ok();
+    ///                 }
+    ///             })?;
+    ///         }
+    ///         Ok(Evidence::configured(""))
+    ///     }
+    /// }
+    /// ```
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+        // On a thread of the host, by a timer, and not inside the caller, which may hold a lock.
+        let start = self.start_timer(Duration::ZERO)?;
+        let tasks = unsafe {
+            Arc::increment_strong_count(self.tasks);
+            Arc::from_raw(self.tasks)
+        };
+        let has_begun = tasks.begin(*self, async move {
+            start.await;
+            future.await;
+        });
+        has_begun.then_some(()).ok_or_else(Self::closing)
     }
 
     /// Sends an event to the application, such as `settings-changed`, over `events/1`; null is an event without a value.
@@ -450,6 +508,11 @@ impl Host {
         is_bound.then(|| self.gate(name))
     }
 
+    /// The error of a gate that is closing.
+    fn closing() -> Error {
+        Error::new(Status::NOT_OPEN, "the gate is closing")
+    }
+
     fn start_timer(&self, delay: Duration) -> Result<Pending<()>, Error> {
         let clock = self.required::<sys::Clock>("clock/1")?;
         let delay = delay.as_nanos().try_into().unwrap_or(u64::MAX);
@@ -457,7 +520,7 @@ impl Host {
             let mut timer = 0;
             match Status(unsafe { (clock.start_timer)(clock.context, delay, fire, user, &mut timer) }) {
                 Status(0) => Ok(timer),
-                Status::NOT_OPEN => Err(Error::new(Status::NOT_OPEN, "the gate is closing")),
+                Status::NOT_OPEN => Err(Self::closing()),
                 Status::TOO_LARGE => Err(Error::new(Status::RATE_LIMITED, "the gate has too many timers")),
                 status => Err(Error::new(status, "the host cannot start a timer")),
             }
@@ -1295,7 +1358,7 @@ mod tests {
 //!
 //! [`Host`] has a function for each service that the manifest names: requests over `http/1`, the time and [`Host::sleep`],
 //! [`Host::log`], [`Host::emit`] for events, [`Host::storage`] for values that survive a restart, and [`Host::gate`] for the
-//! gates under `uses`.
+//! gates under `uses`. [`Host::spawn`] runs a future beside the calls.
 //!
 //! ```
 //! use connector::{Error, Evidence, Host, Json, Plugin, Url};
@@ -1664,7 +1727,7 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// Connects to the outside world, and returns what that proved. The host calls it again later to renew the proof.
     fn open(&self) -> impl Future<Output = Result<Evidence, Error>> + Send;
 
-    /// Finishes pending work, and disconnects; does nothing by default.
+    /// Finishes pending work, and disconnects; does nothing by default. What [`Host::spawn`] began has been cancelled by then.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send {
         async { Ok(()) }
     }
@@ -1767,16 +1830,20 @@ unsafe extern "C" fn create<Gate: Plugin>(
     instance: *mut *mut c_void,
     error: *mut sys::Error,
 ) -> i32 {
-    let host = Host { raw: host };
+    let tasks = Arc::<Tasks>::default();
+    let host = Host { raw: host, tasks: Arc::as_ptr(&tasks) };
     let configuration = unsafe { http::bytes(config, length) };
     let gate = catch_unwind(AssertUnwindSafe(|| Gate::create(host, &Json::parse(configuration)?)));
     match gate.unwrap_or_else(|panic| Err(panicked(panic))) {
         Ok(gate) => {
-            let made = Instance { gate: Arc::new(gate), host, tasks: Arc::default() };
+            let made = Instance { gate: Arc::new(gate), host, tasks };
             unsafe { *instance = Box::into_raw(Box::new(made)).cast() };
             0
         }
-        Err(failure) => unsafe { fail(failure, error) },
+        Err(failure) => {
+            let _ = catch_unwind(AssertUnwindSafe(|| tasks.end()));
+            unsafe { fail(failure, error) }
+        }
     }
 }
 
@@ -1801,6 +1868,8 @@ unsafe extern "C" fn open<Gate: Plugin>(instance: *mut c_void, call: *const sys:
 
 unsafe extern "C" fn close<Gate: Plugin>(instance: *mut c_void, call: *const sys::Call, _: *mut sys::Error) -> i32 {
     unsafe {
+        let tasks = &(*instance.cast::<Instance<Gate>>()).tasks;
+        let _ = catch_unwind(AssertUnwindSafe(|| tasks.end_work()));
         perform::<Gate, _, _>(instance, call, std::ptr::null_mut(), |gate: Arc<Gate>| {
             Ok(async move { gate.close().await })
         })
@@ -2329,10 +2398,10 @@ pub struct Storage {
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The calls of an instance as futures. There is no thread and no queue here: whatever wakes a future, such as the end of a
-//! request on a thread of the host, continues it.
+//! The calls of an instance, and what it does beside them, as futures. There is no thread and no queue here: whatever wakes a
+//! future, such as the end of a request on a thread of the host, continues it.
 
-use crate::{sys, Error, Host, Status};
+use crate::{sys, Error, Host, Level, Status};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -2345,11 +2414,11 @@ type Completion = Result<Option<Vec<u8>>, Error>;
 type BoxedFuture = Pin<Box<dyn Future<Output = Completion> + Send>>;
 
 thread_local! {
-    /// The operation and the deadline of the call that this thread runs.
+    /// What `Purpose::operation` and the deadline are of the task that this thread runs; 0 and none without one.
     static CALL: Cell<(u64, u64)> = const { Cell::new((0, sys::NO_DEADLINE)) };
 }
 
-/// The operation of the call that this thread runs; 0 if there is none.
+/// The operation of the call that this thread runs, a number that is none for work beside the calls; 0 without a task.
 pub(crate) fn operation() -> u64 {
     CALL.get().0
 }
@@ -2370,7 +2439,25 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The pending calls of an instance.
+/// What a task is for. The work beside the calls is numbered in the order in which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    Call(u64),
+    Work(u64),
+}
+
+impl Purpose {
+    /// The operation of the call. Work beside the calls has a number that is no call, because 0 would stand for the call that began it:
+    /// the callbacks in which the work goes on belong to that.
+    fn operation(self) -> u64 {
+        match self {
+            Purpose::Call(operation) => operation,
+            Purpose::Work(_) => u64::MAX,
+        }
+    }
+}
+
+/// The pending calls of an instance, and its work beside them.
 ///
 /// A task stays in `pending` as long as any thread runs it: polls or drops its future, or completes its call. That thread,
 /// its runner, removes it last of all; `end` waits for the runners of the tasks that it finds there. What other threads do to
@@ -2387,7 +2474,17 @@ pub(crate) fn lock<Value>(mutex: &Mutex<Value>) -> MutexGuard<'_, Value> {
 /// No lock is held while a future is polled or dropped, nor while the host runs.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    pending: Mutex<BTreeMap<u64, Arc<Task>>>,
+    pending: Mutex<BTreeMap<Purpose, Arc<Task>>>,
+    work: Mutex<Work>,
+}
+
+/// The work beside the calls.
+#[derive(Default)]
+struct Work {
+    /// How much has begun.
+    count: u64,
+    /// Whether no more may begin.
+    is_over: bool,
 }
 
 impl Tasks {
@@ -2398,28 +2495,64 @@ impl Tasks {
         call: &sys::Call,
         future: impl Future<Output = Completion> + Send + 'static,
     ) {
+        self.add(host, Purpose::Call(call.operation), call.deadline_ns, Box::pin(future)).run();
+    }
+
+    /// Runs a future beside the calls until it waits.
+    ///
+    /// Returns false, and drops the future, once no more may begin.
+    pub(crate) fn begin(self: &Arc<Self>, host: Host, future: impl Future<Output = ()> + Send + 'static) -> bool {
+        let future = Box::pin(async move {
+            future.await;
+            Ok(None)
+        });
+        let task = {
+            let mut work = lock(&self.work);
+            if work.is_over {
+                return false;
+            }
+            work.count += 1;
+            self.add(host, Purpose::Work(work.count), sys::NO_DEADLINE, future)
+        };
+        task.run();
+        true
+    }
+
+    /// Adds a task, which does not run yet.
+    fn add(self: &Arc<Self>, host: Host, purpose: Purpose, deadline: u64, future: BoxedFuture) -> Arc<Task> {
         let task = Arc::new(Task {
             tasks: self.clone(),
             host,
-            operation: call.operation,
-            deadline: call.deadline_ns,
-            state: Mutex::new(State { future: Some(Box::pin(future)), ..State::default() }),
+            purpose,
+            deadline,
+            state: Mutex::new(State { future: Some(future), ..State::default() }),
             idle: Condvar::new(),
         });
-        lock(&self.pending).insert(call.operation, task.clone());
-        task.run();
+        lock(&self.pending).insert(purpose, task.clone());
+        task
     }
 
     /// Drops a call's future, which ends its requests.
     pub(crate) fn cancel(&self, operation: u64) {
-        let task = lock(&self.pending).get(&operation).cloned();
+        let task = lock(&self.pending).get(&Purpose::Call(operation)).cloned();
         if let Some(task) = task {
             task.cancel();
         }
     }
 
-    /// Drops every future, the oldest first, and returns once none runs.
+    /// Drops what runs beside the calls, and lets no more begin; returns even if another thread still runs some.
+    pub(crate) fn end_work(&self) {
+        lock(&self.work).is_over = true;
+        let work = Purpose::Work(0)..;
+        let tasks: Vec<Arc<Task>> = lock(&self.pending).range(work).map(|(_, task)| task.clone()).collect();
+        for task in &tasks {
+            task.cancel();
+        }
+    }
+
+    /// Drops every future, the calls before the work, each in the order in which they began, and returns once none runs.
     pub(crate) fn end(&self) {
+        lock(&self.work).is_over = true;
         let tasks: Vec<Arc<Task>> = lock(&self.pending).values().cloned().collect();
         for task in &tasks {
             task.cancel();
@@ -2436,7 +2569,7 @@ impl Tasks {
 struct Task {
     tasks: Arc<Tasks>,
     host: Host,
-    operation: u64,
+    purpose: Purpose,
     deadline: u64,
     state: Mutex<State>,
     idle: Condvar,
@@ -2469,7 +2602,7 @@ impl Task {
         let mut context = Context::from_waker(&waker);
         loop {
             // A future may run inside another future, when a request of that one is refused.
-            let outer = CALL.replace((self.operation, self.deadline));
+            let outer = CALL.replace((self.purpose.operation(), self.deadline));
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
             CALL.set(outer);
             let completion = match polled {
@@ -2492,10 +2625,19 @@ impl Task {
             // Asked only now, since the drop may have ended the instance.
             let is_cancelled = lock(&self.state).is_cancelled;
             if let Some(completion) = completion.filter(|_| !is_cancelled) {
-                self.host.complete(self.operation, completion);
+                self.complete(completion);
             }
             self.finish();
             return;
+        }
+    }
+
+    /// Completes the call. Nobody awaits work beside the calls: the log tells of a panic.
+    fn complete(&self, completion: Completion) {
+        match (self.purpose, completion) {
+            (Purpose::Call(operation), completion) => self.host.complete(operation, completion),
+            (Purpose::Work(_), Err(error)) => self.host.log(Level::Error, &error.message),
+            (Purpose::Work(_), Ok(_)) => {}
         }
     }
 
@@ -2519,7 +2661,7 @@ impl Task {
     fn finish(&self) {
         lock(&self.state).runner = None;
         self.idle.notify_all();
-        lock(&self.tasks.pending).remove(&self.operation);
+        lock(&self.tasks.pending).remove(&self.purpose);
     }
 }
 
@@ -2585,7 +2727,7 @@ mod tests {
         let told: &'static Told = Box::leak(Box::default());
         let context = (told as *const Told).cast_mut().cast();
         let table = sys::Host { struct_size: 40, abi_version: 1, context, service, complete, progress };
-        (Host { raw: Box::leak(Box::new(table)) }, told)
+        (Host { raw: Box::leak(Box::new(table)), tasks: std::ptr::null() }, told)
     }
 
     fn call(operation: u64) -> sys::Call {
@@ -2625,7 +2767,7 @@ mod tests {
     }
 
     /// Ends the instance on a thread of its own. Returns once that is under way: the last call, which waits, has been
-    /// dropped, and so all are cancelled.
+    /// dropped, and so all calls are cancelled; the work follows.
     fn ending(tasks: &Arc<Tasks>, host: Host, then: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
         let (sender, receiver) = mpsc::channel();
         let dropped = Dropped(sender, 99, false);
@@ -2658,6 +2800,66 @@ mod tests {
         assert_eq!(*lock(completed), [(1, 0)]);
         assert!(lock(&tasks.pending).is_empty());
         assert_eq!((operation(), deadline()), (0, sys::NO_DEADLINE));
+    }
+
+    #[test]
+    fn work_runs_beside_the_calls_until_it_is_over() {
+        let ((host, completed), tasks) = (host(), Arc::new(Tasks::default()));
+        let gate = Arc::default();
+        let (waiting, (sender, receiver)) = (Gate(Arc::clone(&gate)), mpsc::channel());
+        let (again, dropped) = (Arc::clone(&tasks), Dropped(sender.clone(), 2, false));
+        let begun = tasks.begin(host, async move {
+            assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
+            waiting.await;
+            assert_eq!((operation(), deadline()), (u64::MAX, sys::NO_DEADLINE));
+            sender.send(1).unwrap();
+            assert!(again.begin(host, async { panic!("for a test") }));
+            let _dropped = dropped;
+            std::future::pending().await
+        });
+        assert!(begun);
+        // A call whose number is that of the work.
+        let gone = Gate(Arc::default());
+        tasks.spawn(host, &call(1), async move {
+            gone.await;
+            Ok(None)
+        });
+        tasks.cancel(1);
+        std::thread::spawn(move || open(&gate)).join().unwrap();
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1]);
+        tasks.spawn(host, &call(2), std::future::pending());
+        tasks.end_work();
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [2]);
+        assert!(!tasks.begin(host, async { panic!("for a test") }));
+        assert_eq!(lock(&tasks.pending).keys().collect::<Vec<_>>(), [&Purpose::Call(2)]);
+        tasks.end();
+        assert!(lock(completed).is_empty() && lock(&tasks.pending).is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_work_on_another_thread_and_lets_none_begin_there() {
+        let ((host, _), tasks) = (host(), Arc::new(Tasks::default()));
+        let (entered, enter) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (order, ordered) = mpsc::channel();
+        let (other, dropped) = (Arc::clone(&tasks), Dropped(order.clone(), 1, false));
+        let thread = std::thread::spawn(move || {
+            let again = Arc::clone(&other);
+            other.begin(host, async move {
+                let _dropped = dropped;
+                entered.send(()).unwrap();
+                released.recv().unwrap();
+                assert!(!again.begin(host, std::future::pending()));
+            });
+        });
+        enter.recv().unwrap();
+        let ender = ending(&tasks, host, move || order.send(2).unwrap());
+        assert!(ordered.try_recv().is_err());
+        release.send(()).unwrap();
+        ender.join().unwrap();
+        assert_eq!(ordered.try_iter().collect::<Vec<_>>(), [1, 2]);
+        thread.join().unwrap();
+        assert!(lock(&tasks.pending).is_empty());
     }
 
     #[test]
@@ -2725,7 +2927,7 @@ mod tests {
             enter.recv().unwrap();
             if is_cancelled {
                 tasks.cancel(1);
-                assert!(lock(&tasks.pending).contains_key(&1));
+                assert!(lock(&tasks.pending).contains_key(&Purpose::Call(1)));
             }
             let ender = ending(&tasks, host, move || order.send(2).unwrap());
             assert!(ordered.try_recv().is_err());
@@ -2750,7 +2952,7 @@ mod tests {
         let other = Arc::clone(&tasks);
         let thread = std::thread::spawn(move || other.spawn(host, &call(1), async { Ok(None) }));
         enter.recv().unwrap();
-        assert!(lock(&tasks.pending).contains_key(&1));
+        assert!(lock(&tasks.pending).contains_key(&Purpose::Call(1)));
         let (order, ordered) = mpsc::channel();
         let ender = ending(&tasks, host, move || order.send(lock(&told.completed).clone()).unwrap());
         assert!(ordered.try_recv().is_err());
@@ -3009,7 +3211,7 @@ mod tests {
     }
 
     fn host() -> Host {
-        Host { raw: std::ptr::null() }
+        Host { raw: std::ptr::null(), tasks: std::ptr::null() }
     }
 
     fn cancel(_: Host, identifier: u64) -> bool {

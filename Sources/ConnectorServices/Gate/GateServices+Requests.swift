@@ -83,7 +83,7 @@ extension GateServices {
             body = BodyParts(length: request.length, sending: record) { self.bodyHasProgressed(of: id, isLast: $0) }
         }
         let parts = silence.map { _ in
-            ResponseParts(limit: options.responseLimit, body: body) { part in
+            ResponseParts(method: sent.method, body: body) { part in
                 recorder?.parts?.add(part)
                 self.receivePart(id, part)
             }

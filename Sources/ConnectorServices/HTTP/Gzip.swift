@@ -53,7 +53,7 @@ extension HTTPResponse {
     /// The names of the codings, in the order in which they were applied (RFC 9110, section 8.4).
     private var contentCodings: [Substring] {
         headers.filter { $0.isNamed("Content-Encoding") }
-            .flatMap { $0.value.split { ", \t".contains($0) } }
+            .flatMap { $0.value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank } }.map { Substring($0) }
     }
 
     /// The response with its body decoded as far as the host knows the codings; the header names only those that

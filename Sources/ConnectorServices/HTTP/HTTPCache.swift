@@ -187,7 +187,7 @@ private struct CacheControl {
 
     init(_ headers: HTTPFields) {
         for directive in headers.list("Cache-Control") {
-            let parts = directive.split(separator: "=", maxSplits: 1)
+            let parts = directive.split(ascii: "=", maxSplits: 1)
             switch parts.first {
             case "no-store": isNotStored = true
             case "no-cache": mustRevalidate = true
@@ -231,7 +231,8 @@ extension HTTPFields {
 
     /// The elements of a list that may be spread over fields (RFC 9110, section 5.6.1), in lower case.
     fileprivate func list(_ name: String) -> [String] {
-        filter { $0.isNamed(name) }.flatMap { $0.value.split(separator: ",") }
-            .map { String($0.lowercased().filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
+        filter { $0.isNamed(name) }.flatMap { $0.value.utf8.split(separator: UInt8(ascii: ",")) }
+            .map { String(decoding: $0.lazy.filter { !$0.isBlank }.map(\.lowercased), as: UTF8.self) }
+            .filter { !$0.isEmpty }
     }
 }

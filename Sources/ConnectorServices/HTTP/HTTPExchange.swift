@@ -29,7 +29,7 @@ package final class HTTPExchange: Sendable {
         /// The current request; a redirect replaces it.
         var request: OutgoingRequest
         /// The task that receives the response.
-        var task: HTTPClient.Task<HTTPClient.Response>?
+        var task: HTTPClient.Task<HTTPResponse>?
         /// Whether the exchange was cancelled.
         var isCancelled = false
         /// The number of redirects followed.
@@ -141,7 +141,13 @@ package final class HTTPExchange: Sendable {
             if isCancelled { response.cancel() }
             let limit = transport.options.responseLimit
             response.futureResult.whenComplete { result in
-                self.receive(result.mapError { ServiceFailure($0, url: request.url, proxy: proxy, limit: limit) }, end)
+                let reply = result.flatMapError { error in
+                    guard let body = error as? ResponseCollector.UnneededBody else {
+                        return .failure(ServiceFailure(error, url: request.url, proxy: proxy, limit: limit))
+                    }
+                    return .success(body.redirect)
+                }
+                self.receive(reply, end)
             }
         } catch {
             finish(.failure(error), end)
@@ -150,12 +156,12 @@ package final class HTTPExchange: Sendable {
 
     /// Receives a response, or follows its redirect.
     private func receive(
-        _ result: Result<HTTPClient.Response, ServiceFailure>,
+        _ result: Result<HTTPResponse, ServiceFailure>,
         _ end: @escaping @Sendable (Outcome) -> Void
     ) {
         do throws(ServiceFailure) {
             // A response can be complete although the request failed: the server did not need its whole body.
-            let reply = if let reply = parts?.takeComplete() { reply } else { HTTPResponse(try result.get()) }
+            let reply = if let reply = parts?.takeComplete() { reply } else { try result.get() }
             state.withLock { $0.bytesReceived += UInt64(reply.body.count) }
             guard let location = reply.redirect else { return take(reply, end) }
             let limit = transport.options.redirectLimit

@@ -1,25 +1,10 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
-package import AsyncHTTPClient
 package import CConnector
 package import ConnectorBase
-internal import NIOCore
-internal import NIOHTTP1
 
 extension HTTPResponse {
-    /// Converts the HTTP client's response, without decompressing the body.
-    package init(_ response: HTTPClient.Response) {
-        self.init(
-            status: Int(response.status.code),
-            headers: HTTPFields(response.headers.map { HTTPField(name: $0.name, value: $0.value) }),
-            body: response.body.map { Array($0.readableBytesView) } ?? []
-        )
-    }
-
-    /// The target of a redirect; nil for any other response.
-    package var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers["Location"] : nil }
-
     /// Lends the response as the ABI's struct for the duration of a call.
     package func withResponse(_ body: (UnsafePointer<connector_http_response>) -> Void) {
         // Keep all text in one buffer, so that every header is two ranges.

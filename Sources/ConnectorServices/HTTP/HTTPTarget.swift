@@ -30,6 +30,8 @@ package enum HTTPTarget {
     ///
     /// - Parameter reference: The value of the Location field (RFC 9110, section 10.2.2).
     package static func redirect(_ reference: String, from base: URLParts) throws(ServiceFailure) -> URLParts {
+        // ASCII, so bytes are characters.
+        let reference = escaping(reference)
         var text = reference
         if !hasScheme(reference) {
             let prefix = "\(base.scheme)://\(base.authority)"
@@ -45,7 +47,7 @@ package enum HTTPTarget {
                 text = prefix + directory + reference
             }
         }
-        guard text.utf8.count <= 8192, var url = URLParts(escaping(text)), isPlain(host: url.host) else {
+        guard var url = URLParts(text), isPlain(host: url.host) else {
             throw .violation("the server redirects to something that is not an http or https URL")
         }
         url.user = nil

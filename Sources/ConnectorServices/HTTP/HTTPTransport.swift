@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AsyncHTTPClient
-internal import ConnectorBase
+package import ConnectorBase
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -73,7 +73,7 @@ package final class HTTPTransport: Sendable {
         _ request: OutgoingRequest,
         _ body: BodyParts?,
         _ parts: ResponseParts?
-    ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPClient.Response>, proxy: HTTPProxy?) {
+    ) throws(ServiceFailure) -> (response: HTTPClient.Task<HTTPResponse>, proxy: HTTPProxy?) {
         guard request.headSize <= Self.headLimit else {
             throw .tooLarge("the request's URL and headers have more than \(Self.headLimit) bytes, with their secrets")
         }
@@ -89,7 +89,7 @@ package final class HTTPTransport: Sendable {
             )
             // No timeout here: the gate's timer, on the host's clock, cancels the task.
             if let parts { return (client.execute(request: outgoing, delegate: parts), proxy) }
-            let collector = ResponseAccumulator(request: outgoing, maxBodySize: options.responseLimit)
+            let collector = ResponseCollector(method: request.method, limit: options.responseLimit)
             return (client.execute(request: outgoing, delegate: collector), proxy)
         } catch {
             throw ServiceFailure(error, url: request.url, proxy: proxy, limit: options.responseLimit)

@@ -71,8 +71,7 @@ extension OutgoingRequest {
 
     /// Whether `Content-Type` says that the body is JSON.
     private var isJSON: Bool {
-        guard let type = headers["Content-Type"] else { return false }
-        let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        return essence == "application/json" || essence.hasSuffix("+json")
+        guard let type = headers["Content-Type"]?.mediaType else { return false }
+        return type == "application/json" || type.hasSuffix("+json")
     }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 /// Receives a response in parts, and keeps each part of the body until it is asked for.
 ///
 /// At most one part is kept. The connection is not read meanwhile, so the server waits. Bodies of redirects are
-/// dropped.
+/// dropped, and those that are long or may never end are not awaited.
 ///
 /// The HTTP client does not report the end of a response that arrives before the request's body is sent. So this type
 /// counts the response's bytes and ends the request's body after the last one: the client's task fails, and
@@ -35,8 +35,6 @@ package final class ResponseParts: Sendable {
         var head = HTTPResponse(status: 0)
         /// Bytes of the body that have not been taken yet; nil if the response does not state its length.
         var rest: UInt64?
-        /// Bytes of a redirect's body.
-        var dropped = 0
         /// Whether the next part is asked for.
         var isAsked = false
         /// The number of parts of the body so far.
@@ -45,7 +43,7 @@ package final class ResponseParts: Sendable {
         var isEnded = false
     }
 
-    private let limit: Int
+    private let method: String
     private let body: BodyParts?
     private let deliver: @Sendable (HTTPResponse) -> Void
     private let state = Mutex(State())
@@ -53,11 +51,11 @@ package final class ResponseParts: Sendable {
     /// Creates the receiver of one exchange.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes of a redirect's body.
+    ///   - method: The method of the request.
     ///   - body: The body of the request, if it comes in parts.
     ///   - deliver: Called with each part, one at a time, on any thread: the first is the response without its body.
-    package init(limit: Int, body: BodyParts?, deliver: @escaping @Sendable (HTTPResponse) -> Void) {
-        self.limit = limit
+    package init(method: String, body: BodyParts?, deliver: @escaping @Sendable (HTTPResponse) -> Void) {
+        self.method = method
         self.body = body
         self.deliver = deliver
     }
@@ -134,22 +132,25 @@ package final class ResponseParts: Sendable {
 
 extension ResponseParts: HTTPClientResponseDelegate {
     package func didReceiveHead(
-        task: HTTPClient.Task<HTTPClient.Response>,
+        task: HTTPClient.Task<HTTPResponse>,
         _ head: HTTPResponseHead
     ) -> EventLoopFuture<Void> {
         let reply = HTTPResponse(head)
+        let hasBody = reply.hasBody(method)
+        let isUnneeded = hasBody && reply.isRedirectWithUnneededBody
         let mustDeliver = state.withLock { state in
             state.head = reply
-            state.rest = [204, 304].contains(reply.status) ? 0 : reply.headers["Content-Length"].flatMap { UInt64($0) }
+            state.rest = hasBody && !isUnneeded ? reply.contentLength : 0
             return !state.isEnded && reply.redirect == nil
         }
         if mustDeliver { deliver(reply) }
         count(0)
-        return task.eventLoop.makeSucceededVoidFuture()
+        guard isUnneeded else { return task.eventLoop.makeSucceededVoidFuture() }
+        return task.eventLoop.makeFailedFuture(ResponseCollector.UnneededBody(redirect: reply))
     }
 
     package func didReceiveBodyPart(
-        task: HTTPClient.Task<HTTPClient.Response>,
+        task: HTTPClient.Task<HTTPResponse>,
         _ buffer: ByteBuffer
     ) -> EventLoopFuture<Void> {
         let bytes = Array(buffer.readableBytesView)
@@ -159,11 +160,7 @@ extension ResponseParts: HTTPClientResponseDelegate {
         let step = state.withLock { state -> Step in
             state.count += 1
             if state.isEnded { return .refuse(HTTPClientError.cancelled) }
-            if state.head.redirect != nil {
-                state.dropped += bytes.count
-                let isTooMuch = state.dropped > limit
-                return isTooMuch ? .refuse(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit)) : .drop
-            }
+            if state.head.redirect != nil { return .drop }
             let part = HTTPResponse(status: state.head.status, body: bytes)
             guard state.isAsked else {
                 state.kept = Kept(part: part, isTaken: isTaken)
@@ -184,24 +181,5 @@ extension ResponseParts: HTTPClientResponseDelegate {
         return isTaken.futureResult
     }
 
-    package func didFinishRequest(task: HTTPClient.Task<HTTPClient.Response>) throws -> HTTPClient.Response {
-        let head = state.withLock(\.head)
-        return HTTPClient.Response(
-            host: "",
-            status: HTTPResponseStatus(statusCode: head.status),
-            version: .http1_1,
-            headers: HTTPHeaders(head.headers.map { ($0.name, $0.value) }),
-            body: nil
-        )
-    }
-}
-
-extension HTTPResponse {
-    /// Converts the head of a response.
-    fileprivate init(_ head: HTTPResponseHead) {
-        self.init(
-            status: Int(head.status.code),
-            headers: HTTPFields(head.headers.map { HTTPField(name: $0.name, value: $0.value) })
-        )
-    }
+    package func didFinishRequest(task: HTTPClient.Task<HTTPResponse>) -> HTTPResponse { state.withLock(\.head) }
 }

@@ -28,7 +28,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     init(_ request: RequestTemplate, below root: String, _ texts: RecordedTexts) {
         method = request.method
         let target = texts.pattern(Self.target(request.url))
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = target.split(ascii: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = Self.path(parts[0], below: root)
         var conditions = JSONObject()
         var query = JSONObject()
@@ -85,7 +85,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         let masked = SecretTemplate(Array(url.utf8)).masked.replacing(Secret.mask, with: "*")
         if let url = try? HTTPTarget.parse(masked) { return url.rest }
         // The scheme or the host is secret.
-        let rest = masked.split(separator: "*", omittingEmptySubsequences: false).last ?? ""
+        let rest = masked.split(ascii: "*", omittingEmptySubsequences: false).last ?? ""
         return (try? HTTPTarget.parse("http://localhost/*\(rest)"))?.rest ?? "/*"
     }
 
@@ -102,7 +102,7 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
         guard !body.isEmpty else { return nil }
         let text = body.count <= bodyLimit ? String(validating: body, as: UTF8.self) : nil
         let type = request.headers["Content-Type"] ?? ""
-        if type.lowercased().hasPrefix("multipart/") {
+        if type.lowercased().starts(ascii: "multipart/") {
             guard let text, let boundary = boundary(in: type) else { return nil }
             return .init(name: "body", value: .string(texts.pattern(text).replacing(boundary, with: "*")))
         }
@@ -118,10 +118,10 @@ struct RecordedRequestMatch: Sendable, Hashable, Comparable {
     /// request.
     private static func boundary(in type: String) -> String? {
         let name = "boundary="
-        for parameter in type.split(separator: ";").map({ $0.drop { $0 == " " || $0 == "\t" } })
-        where parameter.lowercased().hasPrefix(name) {
-            let value = parameter.dropFirst(name.count).filter { $0 != "\"" }
-            return value.isEmpty ? nil : value
+        for parameter in type.split(ascii: ";").map({ Substring($0.utf8.drop(while: \.isBlank)) })
+        where parameter.lowercased().starts(ascii: name) {
+            let value = parameter.utf8.dropFirst(name.utf8.count).filter { $0 != UInt8(ascii: "\"") }
+            return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
         }
         return nil
     }

@@ -37,14 +37,24 @@ package struct StateDirectory: Sendable {
 
     /// The folder of an application: named after the name in its configuration, or else after the file's real path or,
     /// without a file, the program's.
+    ///
+    /// A path becomes the first 64 bits of its digest, so that below the home directory of any user the path of a socket in the folder
+    /// fits the 107 bytes of a Unix address.
     package static func folder(name: String?, file: String) -> String {
-        if let name { return "\(name).name" }
+        name.map { "\($0).name" } ?? folder(file: file, digits: 16)
+    }
+
+    /// The folder that earlier versions used for an application without a name, which had all 64 digits of the digest.
+    package static func earlierFolder(file: String) -> String { folder(file: file, digits: 64) }
+
+    private static func folder(file: String, digits: Int) -> String {
         let (place, kind) = file.isEmpty ? ("/proc/self/exe", "program") : (file, "file")
         let real = unsafe realpath(place, nil).map { text in
             defer { unsafe free(text) }
             return unsafe String(cString: text)
         }
-        return "\(SHA256Digest(of: real ?? CommandLine.arguments.first ?? place)).\(kind)"
+        let digest = SHA256Digest(of: real ?? CommandLine.arguments.first ?? place)
+        return "\(digest.description.prefix(digits)).\(kind)"
     }
 
     /// The file of a gate.

@@ -20,7 +20,7 @@ extension StateFile {
             let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard file >= 0 else { throw SystemError() }
             // Without file locking, leftovers are not removed; everything else works.
-            _ = flock(file, LOCK_EX)
+            while flock(file, LOCK_EX) != 0, errno == EINTR {}
             var status = stat()
             if unsafe fstat(file, &status) == 0, status.st_nlink > 0 { return (path, file) }
             // Another host removed it as a leftover before it was locked.

@@ -35,8 +35,16 @@ package struct FastClock: HostClock {
 
     /// Schedules on the other clock; the timer never fires early.
     package func schedule(after delay: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
-        base.schedule(after: delay / speed + (delay % speed == 0 ? 0 : 1), fire)
+        base.schedule(after: slowed(delay), fire)
     }
+
+    /// Schedules on the other clock; the timer never fires early.
+    package func schedule(at deadline: UInt64, _ fire: @escaping @Sendable () -> Void) -> HostTimer {
+        base.schedule(at: start.saturatingAdding(slowed(deadline - min(start, deadline))), fire)
+    }
+
+    /// How long the other clock takes for a time, rounded up, in nanoseconds.
+    private func slowed(_ time: UInt64) -> UInt64 { time / speed + (time % speed == 0 ? 0 : 1) }
 
     /// Prepares the other clock.
     package func prepare() -> Bool { base.prepare() }

@@ -14,7 +14,7 @@ extension Fault: CustomStringConvertible {
     ///
     /// - Parameter vendors: The names that a target may have.
     public init(_ specification: String, vendors: [String]) throws(FaultError) {
-        let parts = specification.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = specification.split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
             throw FaultError(
                 specification: specification,
@@ -30,7 +30,7 @@ extension Fault: CustomStringConvertible {
             )
         }
         self.init(vendor: target == "*" ? nil : target)
-        for setting in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+        for setting in parts[1].split(ascii: ",", omittingEmptySubsequences: false) {
             do {
                 try apply(setting)
             } catch {
@@ -71,7 +71,7 @@ extension Fault: CustomStringConvertible {
 
     /// Applies one setting, `name` or `name=value`.
     private mutating func apply(_ setting: Substring) throws(SettingError) {
-        let pair = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let pair = setting.split(ascii: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = pair[0].trimmingBlanks()
         let value = pair.count > 1 ? pair[1].trimmingBlanks() : nil
         switch name {
@@ -113,7 +113,7 @@ extension Fault: CustomStringConvertible {
 
     /// Adds the header `NAME:VALUE`; throws for characters that a header may not contain.
     private mutating func addHeader(_ text: String) throws(SettingError) {
-        let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let pair = text.split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2, !pair[0].isEmpty,
             pair[0].utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }),
             pair[1].utf8.allSatisfy({ (0x20..<0x7F).contains($0) })

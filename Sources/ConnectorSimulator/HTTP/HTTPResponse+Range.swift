@@ -4,12 +4,21 @@
 internal import ConnectorBase
 
 extension HTTPResponse {
-    /// The part of the body that a `Range` field asks for, with status 206; status 416 if the body ends before the range
-    /// (RFC 9110, section 14.2). The whole response unless the field has a single range that names its first byte.
+    /// The part of the body that a `Range` field asks for, with status 206; status 416 if there is none of it (RFC 9110,
+    /// section 14.2). The whole response unless the field has a single range, such as `bytes=2-5`, `bytes=2-` or `bytes=-5`.
     func part(_ range: String?) -> HTTPResponse {
-        guard let range, range.hasPrefix("bytes="), !range.contains(",") else { return self }
-        let ends = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard ends.count == 2, let first = ends[0], first >= 0 else { return self }
+        guard let range, range.starts(ascii: "bytes=") else { return self }
+        let ends = range.dropFirst(6).split(ascii: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return self }
+        let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
+        let (first, last): (Int, Int)
+        switch (numbers[0], numbers[1]) {
+        case (nil, nil): return self
+        case (nil, let count?): (first, last) = (max(0, body.count - count), body.count - 1)
+        case (let start?, let end):
+            guard start <= end ?? .max else { return self }
+            (first, last) = (start, min(end ?? .max, body.count - 1))
+        }
         var response = self
         guard first < body.count else {
             response.status = 416
@@ -17,8 +26,6 @@ extension HTTPResponse {
             response.body = []
             return response
         }
-        let last = min(ends[1] ?? .max, body.count - 1)
-        guard last >= first else { return self }
         response.status = 206
         response.headers["Content-Range"] = "bytes \(first)-\(last)/\(body.count)"
         response.body = Array(body[first...last])

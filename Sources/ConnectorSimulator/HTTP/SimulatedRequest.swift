@@ -63,6 +63,13 @@ package struct SimulatedRequest: Sendable {
     /// The names and values after the `?`.
     package var query: QueryItems { QueryItems(parsing: request.query) }
 
+    /// The names and values after the `?`, followed by those of a form in the body.
+    package var parameters: QueryItems {
+        var items = query
+        if mediaType == "application/x-www-form-urlencoded" { items.items += QueryItems(parsing: text).items }
+        return items
+    }
+
     /// The decoded path components, without empty ones: `/v1//a%20b/` has `v1` and `a b`.
     package var components: [String] {
         path.split(ascii: "/").map { PercentCoding.decode($0) }
@@ -91,7 +98,7 @@ package struct SimulatedRequest: Sendable {
 
     /// Whether a text is an address of 127.0.0.0/8, in dotted decimal.
     private static func isLoopback(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        let parts = text.split(ascii: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         return parts.count == 4 && parts.first == 127 && !parts.contains(nil)
     }
 
@@ -106,7 +113,7 @@ package struct SimulatedRequest: Sendable {
     /// The user name and password of `Authorization: Basic`; `nil` if it is absent or malformed.
     package var basicCredentials: (username: String, password: String)? {
         guard let header = request.fields["Authorization"] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1)
+        let parts = header.split(ascii: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Base64.decode(parts[1].trimmingBlanks())
         else { return nil }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }

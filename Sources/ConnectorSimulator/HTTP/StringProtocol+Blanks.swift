@@ -4,9 +4,11 @@
 extension StringProtocol {
     /// The text without spaces, tabs and line ends at either end.
     package func trimmingBlanks() -> String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
-        else { return "" }
-        return String(self[first...last])
+        let scalars = unicodeScalars
+        let isText: (Unicode.Scalar) -> Bool = { !" \t\n\r".unicodeScalars.contains($0) }
+        guard let first = scalars.firstIndex(where: isText), let last = scalars.lastIndex(where: isText) else {
+            return ""
+        }
+        return String(String.UnicodeScalarView(scalars[first...last]))
     }
 }

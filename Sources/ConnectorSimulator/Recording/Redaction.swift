@@ -64,7 +64,7 @@ struct Redaction: Sendable {
                 redacted.append(field.name, redact(field.value))
                 continue
             }
-            let scheme = field.value.split(separator: " ", maxSplits: 1)
+            let scheme = field.value.split(ascii: " ", maxSplits: 1)
             redacted.append(field.name, scheme.count == 2 ? "\(scheme[0]) \(Self.mark)" : Self.mark)
         }
         return redacted

@@ -81,10 +81,13 @@ public final class Simulator: Service, Sendable {
     /// The vendors served, in the order they are listed.
     public var vendors: [String] { router.names }
 
-    /// The port; waits until the server listens.
+    /// The port; waits until the server listens, or until the task is cancelled.
     public var port: Int {
         get async throws(SimulatorError) {
-            let port = try await listening.wait().get()
+            guard let listening = await listening.waitUnlessCancelled() else {
+                throw .notRunning("the task was cancelled while it waited")
+            }
+            let port = try listening.get()
             if let error = ended.value { throw error }
             return port
         }

@@ -19,7 +19,12 @@ struct SimulatorResponder: Sendable {
     func admit(_ head: ServerRequest) -> RequestAdmission {
         .read(
             limit: encodedLimit,
-            tooLarge: { ServerResponse(router.refuseTooLarge(SimulatedRequest(head, receivedAt: now()))) },
+            tooLarge: {
+                let request = SimulatedRequest(head, receivedAt: now())
+                var response = router.refuseTooLarge(request)
+                response.share(with: request)
+                return ServerResponse(response)
+            },
             answer: { request in await answer(SimulatedRequest(request, receivedAt: now())) }
         )
     }
@@ -33,9 +38,7 @@ struct SimulatorResponder: Sendable {
                 return ServerResponse(status: 503, [:], .reset)
             }
         }
-        if request.fields["Origin"] != nil, !request.isForReceived {
-            exchange.response.headers["Access-Control-Allow-Origin"] = "*"
-        }
+        exchange.response.share(with: request)
         var response = ServerResponse(exchange.response)
         switch exchange.delivery {
         case .complete:
@@ -52,13 +55,27 @@ struct SimulatorResponder: Sendable {
         guard request.method == "OPTIONS", !request.isForReceived,
             request.fields["Access-Control-Request-Method"] != nil
         else { return nil }
-        var headers: HTTPFields = [
-            "Access-Control-Allow-Origin": "*",
-            "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-            "Access-Control-Max-Age": "3600",
-        ]
-        headers["Access-Control-Allow-Headers"] = request.fields["Access-Control-Request-Headers"]
-        return HTTPResponse(status: 204, headers: headers)
+        var response = HTTPResponse(status: 204)
+        response.share(with: request)
+        response.headers.append("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+        response.headers.append("Access-Control-Max-Age", "3600")
+        response.headers["Access-Control-Allow-Headers"] = request.fields["Access-Control-Request-Headers"]
+        return response
+    }
+}
+
+extension HTTPResponse {
+    /// Lets the web page that sent a request read the response with all its fields, also if the page sends cookies with every request.
+    ///
+    /// For such a page, browsers refuse `*` in place of the origin and of the fields. A list of received requests is for no page.
+    fileprivate mutating func share(with request: SimulatedRequest) {
+        guard let origin = request.fields["Origin"], !request.isForReceived else { return }
+        headers.remove("Access-Control-Expose-Headers")
+        let names = headers.map(\.name).joined(separator: ", ")
+        if !names.isEmpty { headers.append("Access-Control-Expose-Headers", names) }
+        headers["Access-Control-Allow-Origin"] = origin
+        headers["Access-Control-Allow-Credentials"] = "true"
+        headers.append("Vary", "Origin")
     }
 }
 

@@ -162,19 +162,24 @@ final class SimulatorRouter: Sendable {
 
     /// Removes the content encodings, last applied first; returns the vendor's error if that fails.
     private func decodeBody(of request: inout SimulatedRequest, for vendor: any Vendor) -> HTTPResponse? {
-        guard let header = request.fields["Content-Encoding"], !request.body.isEmpty else { return nil }
-        let names = header.split(separator: ",")
+        guard let header = request.fields["Content-Encoding"], !request.body.isEmpty,
+            !type(of: vendor).storesEncodedBodies
+        else { return nil }
+        let names = header.split(ascii: ",")
         guard names.count <= ContentCoding.countLimit else {
             return vendor.failure(status: 415, code: nil, message: "too many content encodings")
         }
-        for name in names.reversed() {
-            guard let coding = ContentCoding(name: name.trimmingBlanks()) else {
+        for name in names.reversed().map({ $0.trimmingBlanks() }) {
+            guard let coding = name.lowercased() == "br" ? .brotli : ContentCoding(name: name) else {
                 return vendor.failure(status: 415, code: nil, message: "unsupported content encoding \(name)")
             }
             do {
                 request.body = try coding.decode(request.body, limit: decodedLimit)
             } catch .tooLarge {
                 return vendor.failure(status: 413, code: nil, message: nil)
+            } catch .unavailable {
+                let message = "the simulators read br with libbrotlidec: install libbrotli1, or send gzip"
+                return vendor.failure(status: 415, code: nil, message: message)
             } catch {
                 return vendor.failure(status: 400, code: nil, message: "the body is not valid \(name)")
             }
@@ -195,7 +200,8 @@ final class SimulatorRouter: Sendable {
         case "GET": break
         case "DELETE": faults.replace(with: [])
         case "PUT":
-            let lines = String(decoding: request.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            let text = String(decoding: request.body, as: UTF8.self)
+            let lines = text.split(whereSeparator: \.isNewline).map(String.init)
             guard lines.count <= 100 else { return refusal(400, "there are at most 100 faults") }
             do throws(FaultError) {
                 var read: [Fault] = []

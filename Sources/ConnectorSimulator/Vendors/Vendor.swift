@@ -5,8 +5,8 @@ package import ConnectorBase
 
 /// One vendor's HTTP API, as a function from a request to an answer.
 ///
-/// Any number of connections call a vendor concurrently; one mutex guards its data. It never sees a connection, a
-/// content encoding or the prefix it is mounted under, so tests can call it without a network.
+/// Any number of connections call a vendor concurrently; one mutex guards its data. It sees neither a connection nor the prefix it is
+/// mounted under, and a content encoding only if it stores encoded bodies, so tests can call it without a network.
 package protocol Vendor: Sendable {
     /// The vendor's name in commands, in paths and in `connectors.json`, for example `segment`.
     static var name: String { get }
@@ -16,6 +16,9 @@ package protocol Vendor: Sendable {
 
     /// The keys of the credentials whose values must stay hidden.
     static var secretKeys: [String] { get }
+
+    /// Whether the server keeps bodies as they come, with their content encodings; otherwise it gets them decoded.
+    static var storesEncodedBodies: Bool { get }
 
     /// The values of these credentials to redact wherever they occur.
     static func secrets(in credentials: AcceptedCredentials) -> [String]
@@ -54,6 +57,9 @@ extension Vendor {
 
     /// Nothing: most credentials name nothing that is stored.
     package func prepare(for set: [String: String]) {}
+
+    /// False: most vendors read what they get.
+    package static var storesEncodedBodies: Bool { false }
 
     /// The static name, on an instance.
     package var name: String { Self.name }

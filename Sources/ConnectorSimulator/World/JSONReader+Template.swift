@@ -53,7 +53,7 @@ extension JSONReader {
 
     /// Whether a text names a value of the scope, or a member of one by a path with dots.
     private static func isReference(_ text: Substring, _ scope: [String]) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.split(ascii: ".", omittingEmptySubsequences: false)
         return parts.first.map { scope.contains(String($0)) } ?? false
             && parts.allSatisfy { part in
                 !part.isEmpty && part.utf8.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") }

@@ -108,7 +108,7 @@ extension Template {
 
     /// The value that a reference names; nil if it is null.
     private static func value(of name: String, _ values: JSONTemplate.Values) -> JSONValue? {
-        let steps = name.split(separator: ".").map(String.init)
+        let steps = name.split(ascii: ".").map(String.init)
         var value = steps.first.flatMap { values[$0] } ?? .null
         for step in steps.dropFirst() {
             let index = value.array == nil ? nil : Int(step)

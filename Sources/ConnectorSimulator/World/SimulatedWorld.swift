@@ -136,7 +136,7 @@ extension JSONReader {
             unknown(name, of: operation, inputs, at: place.appending("when").appending(name), .name)
         }
         for reference in answer.templates.flatMap(\.references) {
-            let steps = reference.name.split(separator: ".").map(String.init)
+            let steps = reference.name.split(ascii: ".").map(String.init)
             guard steps.count > 1, steps[0] == "args", !inputs.contains(steps[1]) else { continue }
             unknown(steps[1], of: operation, inputs, at: reference.place, .value)
         }

@@ -41,7 +41,8 @@ struct CallRun<Value: Sendable>: Sendable {
     /// Starts the call in a new task.
     func start() -> Task<CompletedCall<Value>, Never> {
         let task = Task { await run() }
-        ticket.onSupersede {
+        // The ticket keeps the closure, and the run the ticket: without the capture list they would keep each other.
+        ticket.onSupersede { [outcome] in
             // Cancel first, so that the outcome counts as a cancellation.
             task.cancel()
             outcome.send(.failure(CancellationError()))

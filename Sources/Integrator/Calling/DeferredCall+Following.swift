@@ -68,7 +68,10 @@ extension DeferredCall {
         let recall = Followers<Value>.Recalling { observers, remaining in
             call.with {
                 $0.observers = observers.followed(by: $0.observers)
-                $0.followers.recalls += remaining
+                // The remaining recalls report to the observers of this call, and not to those of the other call.
+                $0.followers.recalls += remaining.map { recall in
+                    Followers<Value>.Recalling { _, remaining in recall.start(observers, remaining) }
+                }
             }.call()
         }
         return with { $0.followers.recalls.append(recall) }

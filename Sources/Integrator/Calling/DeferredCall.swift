@@ -5,7 +5,8 @@
 ///
 /// An immutable value: each step of the chain returns a new one, so a deferred call can be kept, extended in two ways
 /// and made any number of times. Observers may be asynchronous and may belong to an actor, `{ @MainActor in … }`; the
-/// next phase waits until they return.
+/// next phase waits until they return. An observer must not await another call of its own flow under ``Execution/queue``: that call
+/// waits for this one to end, and so for the observer. Use ``next(on:_:)`` or ``forwardValue(to:_:)`` instead.
 public struct DeferredCall<Parameters: Sendable, Value: Sendable>: Sendable {
     /// The call flow whose policy applies to the call.
     let flow: CallFlow<Parameters, Value>

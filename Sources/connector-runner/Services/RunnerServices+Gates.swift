@@ -48,7 +48,9 @@ extension RunnerServices {
             guard isOpen else { return unsafe fail(Int32(CONNECTOR_NOT_OPEN), "the gate is being closed", error) }
             var message = MessageWriter()
             message.put(token)
-            unsafe message.put(services.hostOperation(copy.during))
+            // 0 stands for the running call, and a number that is no call for none.
+            let during = unsafe copy.during
+            message.put(during == 0 ? 0 : services.hostOperation(during, orElse: .max))
             message.put(services.hostOperation(trace.operation))
             message.put(use)
             message.put(operation)

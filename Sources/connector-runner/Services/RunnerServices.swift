@@ -73,8 +73,10 @@ final class RunnerServices: InstanceServices {
     /// Forgets an operation.
     func unmap(_ own: UInt64) { _ = state.withLock { $0.operations.removeValue(forKey: own) } }
 
-    /// The host's id of an operation; 0 for none.
-    func hostOperation(_ own: UInt64?) -> UInt64 { own.flatMap { own in state.withLock { $0.operations[own] } } ?? 0 }
+    /// The host's id of an operation; `none` if there is no such operation.
+    func hostOperation(_ own: UInt64?, orElse none: UInt64 = 0) -> UInt64 {
+        own.flatMap { own in state.withLock { $0.operations[own] } } ?? none
+    }
 
     /// Maps the id of a call that begins, in the task of ``hostOperation``.
     func callBegins(_ trace: TraceContext) {

@@ -26,7 +26,7 @@ struct ApplicationPageTests {
         return (console, accepting("text/html"), accepting("text/plain"))
     }
 
-    @Test func `a form that is posted runs its closure, and leads where that says`() async throws {
+    @Test func `a posted form runs its closure, and leads where the closure says`() async throws {
         let (console, page, script) = try await served()
         let form = try await console.ask("GET", "/sites", page)
         #expect(
@@ -49,7 +49,10 @@ struct ApplicationPageTests {
         ("f.limit=warm", "f.name"), ("f.name=kiel&f.limit=warm", "limit must be a number, such as 12.5"),
         ("f.name=kiel&f.limit=-1", "must be positive"),
     ])
-    func `what the form or its closure refuses is said in its field, and nothing is done`(fields: String, said: String)
+    func `what a form or its closure refuses is reported at the field, and nothing is done`(
+        fields: String,
+        said: String
+    )
         async throws
     {
         let (console, page, script) = try await served()
@@ -62,7 +65,7 @@ struct ApplicationPageTests {
         await console.stop()
     }
 
-    @Test func `what was entered is shown again as it was, whatever its characters`() async throws {
+    @Test func `text that was entered is shown again unchanged, whatever its characters`() async throws {
         let (console, page, _) = try await served()
         let body = "at=%2Fsites&form=add&f.name=a%0D%0Ab%E2%80%8Ec&f.limit=warm"
         let shown = try await console.ask("POST", "/-/call", page, body: body)
@@ -80,7 +83,7 @@ struct ApplicationPageTests {
         await console.stop()
     }
 
-    @Test func `a button that is posted runs its closure, after its question`() async throws {
+    @Test func `a posted button runs its closure, once its question is answered`() async throws {
         let (console, page, script) = try await served()
         let shown = try await console.ask("GET", "/sites", page)
         #expect(shown.contains("aria-keyshortcuts=\"w\""))

@@ -11,7 +11,7 @@ import Testing
 /// Charts, and the numbers that they are made from.
 @Suite
 struct ChartTests {
-    @Test func `numbers are those of each second, and of each minute`() throws {
+    @Test func `the history keeps a sample for each second and each minute`() throws {
         var history = LoadHistory()
         var gate = Mock.gate("a")
         var total: UInt64 = 5
@@ -23,12 +23,12 @@ struct ChartTests {
         let load = try #require(history["a"])
         #expect(history["idle"] == nil, "there is nothing to draw")
         let seconds = load.seconds.samples.map(\.calls)
-        #expect(seconds.count == 121 && seconds.first == 0, "what was before belongs to no second")
+        #expect(seconds.count == 121 && seconds.first == 0, "earlier calls belong to no second")
         #expect(seconds[1] == 10 && seconds[60] == 10 && seconds[61] == 0)
         #expect(load.minutes.samples.map { ($0.calls * 10).rounded() } == [98, 2])
     }
 
-    @Test func `percentiles are those of the calls that ended in a second`() throws {
+    @Test func `a second's percentiles are those of the calls that ended in it`() throws {
         var history = LoadHistory()
         var gate = Mock.gate("a")
         gate.calls = CallCounters(total: 1)
@@ -44,7 +44,7 @@ struct ChartTests {
         #expect(durations.quantile(1) == 30 && DurationHistogram().quantile(0.5) == nil)
     }
 
-    @Test func `an hour and a day are kept, and no more, and nothing costs nothing`() {
+    @Test func `samples and connectors are bounded, and idle seconds take no room`() {
         var busy = Ring(limit: 3600)
         var idle = Ring(limit: 3600)
         for number in 1...20_000 {
@@ -81,7 +81,7 @@ struct ChartTests {
         #expect(history["0"] != nil && history["\(limit)"] == nil)
     }
 
-    @Test func `a connector that is first called later shows the time until then, and its first calls`() throws {
+    @Test func `a connector that is first called late shows zeros until then, and its first calls`() throws {
         var history = LoadHistory()
         var gate = Mock.gate("a")
         for _ in 0..<90 { history.sample(Report(gates: [gate], state: .open), [:]) }
@@ -95,7 +95,7 @@ struct ChartTests {
         #expect(history["a"]?.minutes.samples.map { ($0.calls * 10).rounded() } == [0, 1])
     }
 
-    @Test func `seconds in which no sample was taken keep the axis true`() throws {
+    @Test func `seconds without a sample are filled in, so that the axis stays true`() throws {
         var history = LoadHistory()
         var gate = Mock.gate("a")
         gate.calls = CallCounters(total: 0)
@@ -126,13 +126,13 @@ struct ChartTests {
         #expect(charts.contains { $0.title == "Waiting events by minutes" } == (count >= 900))
     }
 
-    @Test func `a chart without equal intervals claims no time`() {
+    @Test func `a chart without an interval or without numbers claims no time span`() {
         let component = ConsoleRegistry.standard.component("x", ChartModel([.init("x", .text, [1, 2])]))
         #expect(component.span == nil)
         #expect(ConsoleRegistry.standard.component("x", ChartModel([], every: .seconds(1))).span == nil)
     }
 
-    @Test func `no peak is lost where many numbers share a place`() {
+    @Test func `no peak is lost when numbers are resampled to fewer places`() {
         var values = [Double](repeating: 0, count: 3600)
         values[1234] = 9
         #expect(ChartModel.resampled(values, to: 216).count == 216 && ChartModel.resampled(values, to: 216).max() == 9)

@@ -16,7 +16,7 @@ import Testing
 
     private func pages() -> LivePages { LivePages(Console(registry: sites.registry()), clock: clock) }
 
-    @Test func `a browser whose page was dropped meanwhile gets the whole of it`() async throws {
+    @Test func `a browser whose page was dropped meanwhile gets the whole page`() async throws {
         let pages = pages()
         let old = await pages.content(of: address, for: .act).version
         for number in 0..<70 { _ = await pages.content(of: PageAddress(address.route, search: "\(number)"), for: .act) }
@@ -28,7 +28,7 @@ import Testing
         await pages.unwatch(address, as: .act, watch.number)
     }
 
-    @Test func `what a request finds new wakes the browsers that watch the page`() async throws {
+    @Test func `a request that finds a change wakes the browsers that watch the page`() async throws {
         let pages = pages()
         let watch = try #require(await pages.watch(address, as: .act))
         var wakes = watch.changes.makeAsyncIterator()
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [(LivePages.quiet - .nanoseconds(1), false), (LivePages.quiet, true)])
-    func `browsers of a page that does not change are woken at intervals, for nothing`(after: Duration, isWoken: Bool)
+    func `browsers that watch an unchanged page are woken at intervals, without news`(after: Duration, isWoken: Bool)
         async throws
     {
         let pages = pages()

@@ -26,8 +26,9 @@ struct PageTests {
         return view.page(content, version: "1", message: nil).text
     }
 
-    @Test(arguments: routes) func `every page has landmarks, a heading, and a way around the navigation`(_ route: Route)
-    {
+    @Test(arguments: routes) func `every page has landmarks, a heading, and a link that skips the navigation`(
+        _ route: Route
+    ) {
         let page = Self.page(route)
         for part in [
             "<!doctype html><html lang=\"en\">", "<a class=\"skip\" href=\"#main\">", "<header ", "<nav ",
@@ -37,7 +38,7 @@ struct PageTests {
         #expect(Self.isBalanced(page))
     }
 
-    @Test(arguments: routes) func `nothing in a page needs what the policy forbids`(_ route: Route) {
+    @Test(arguments: routes) func `a page needs nothing that the content security policy forbids`(_ route: Route) {
         let page = Self.page(route)
         #expect(!page.contains(" style=") && !page.contains("<style"))
         #expect(page.firstMatch(of: #/<[^>]* on[a-z]+=/#) == nil)
@@ -45,7 +46,7 @@ struct PageTests {
         #expect(!page.contains("http://") && !page.contains("https://") && !page.contains("javascript:"))
     }
 
-    @Test func `markup in any text is text`() throws {
+    @Test func `markup in any text is shown as text`() throws {
         let evil = "</title><script>alert(1)</script>\" onload='x' &amp;\u{202E}\u{1B}"
         var components: [Component] = []
         for shape in [
@@ -81,7 +82,7 @@ struct PageTests {
             view.page(content, version: evil, message: evil).text, view.confirmation(of: act, form).text,
             view.notice(evil, evil).text,
         ] {
-            #expect(page.components(of: "<script") == 1, "ours")
+            #expect(page.components(of: "<script") == 1, "only our own")
             #expect(!page.contains("alert(1)<") && !page.contains("onload='"))
             #expect(!page.contains("\u{202E}") && !page.contains("\u{1B}"))
             #expect(page.contains("&lt;/title&gt;&lt;script&gt;alert(1)"))
@@ -89,7 +90,7 @@ struct PageTests {
         }
     }
 
-    @Test func `a form is labelled, and says what is wrong where it is`() {
+    @Test func `a form labels its fields, and shows each error at its field`() {
         let route = Route.operation("track", of: "analytics/segment")
         let content = PageContent(PageAddress(route), .standard, Mock.snapshot(route))
         let view = PageView(title: "", canAct: true)
@@ -109,14 +110,14 @@ struct PageTests {
         ("a\r\nb\u{200E}c", "a&#xD;\nb&#x200E;c"), ("\u{61C}\u{202E}\u{FEFF}", "&#x61C;&#x202E;&#xFEFF;"),
         ("<\"\u{1B}\u{85}", "&lt;&quot;\\u{1B}\\u{85}"),
     ])
-    func `a form sends back what it was given`(value: String, escaped: String) {
+    func `a form field's value is escaped so that it comes back unchanged`(value: String, escaped: String) {
         var markup = Markup()
         markup.void("input", ("value", value))
         markup.element("textarea") { $0.writeValue(value) }
         #expect(markup.text == "<input value=\"\(escaped)\"><textarea>\(escaped)</textarea>")
     }
 
-    @Test func `a style's name is a class, whatever it is`() {
+    @Test func `any style name becomes a valid class name`() {
         #expect(Escaping.className("good") == "good")
         #expect(Escaping.className("a b\"{}") == "a_20b_22_7b_7d")
         let css = StyleSheet([StyleName("x{}"): Style(colour: .red), "y": Style(parent: "x{}", isBold: true)]).css
@@ -142,7 +143,7 @@ struct PageTests {
         #expect(page.contains("<th scope=\"row\" role=\"rowheader\">"))
     }
 
-    @Test func `who may not act sees no button of an act`() {
+    @Test func `a reader who may not act sees no button of an act`() {
         for route in Self.routes {
             #expect(!Self.page(route, canAct: false).contains("name=\"act\""))
         }
@@ -150,7 +151,7 @@ struct PageTests {
         #expect(Self.page(.dead).contains("value=\"replay letters\""))
     }
 
-    @Test func `a thousand gates are pages, and a search finds one of them`() {
+    @Test func `a thousand gates are split into pages, and a search finds one of them`() {
         var snapshot = Mock.snapshot(.gates)
         snapshot.report.gates = (0..<1000).map { Mock.gate("gate-\($0)") }
         let first = PageContent(PageAddress(.gates), .standard, snapshot)
@@ -170,7 +171,7 @@ struct PageTests {
 
     // MARK: Changes
 
-    @Test func `what changed of a page is its cells, and the page is the same then as a new one`() throws {
+    @Test func `an update replaces only the parts and rows of a page that changed`() throws {
         let old = PageContent(PageAddress(.gates), .standard, Mock.snapshot(.gates))
         var snapshot = Mock.snapshot(.gates)
         snapshot.report.gates[1].state = .failed
@@ -178,13 +179,13 @@ struct PageTests {
         let new = PageContent(PageAddress(.gates), .standard, snapshot)
         let difference = PageDifference(from: old, to: new, canAct: true)
         let names = difference.operations.map { $0[0]?.string }
-        // The readiness, the summary, and the row whose mark is another.
+        // The readiness, the summary, and the row whose mark changed.
         #expect(names == ["replace", "row", "row"])
         let none = PageDifference(from: new, to: new, canAct: true)
         #expect(none.operations.isEmpty)
     }
 
-    @Test func `a column that is no longer empty comes into sight, and the table stays`() throws {
+    @Test func `a column that is no longer empty comes into view, and the table stays`() throws {
         let old = PageContent(PageAddress(.gates), .standard, Mock.snapshot(.gates))
         #expect(SceneView.hiddenColumns(of: old.scene.components[1]).split(separator: " ").contains("e3"))
         var snapshot = Mock.snapshot(.gates)
@@ -200,7 +201,7 @@ struct PageTests {
         #expect(difference.operations.isEmpty)
     }
 
-    @Test func `a console that is slow gets what leads from its version to the newest, and no more`() throws {
+    @Test func `a slow browser gets one update from its version to the newest, or the whole page`() throws {
         var page = LivePage(canAct: true)
         var snapshot = Mock.snapshot(.gates)
         for number in 0..<20 {
@@ -218,13 +219,13 @@ struct PageTests {
             recent.count < forgotten.count && String(decoding: forgotten, as: UTF8.self).contains("\"fill\",\"scene\"")
         )
         for number in 1000..<2000 { #expect(page.frame(from: number, name: name) == forgotten) }
-        #expect(page.frames.count <= 7, "whatever versions a browser says it has")
+        #expect(page.frames.count <= 7, "whatever versions a browser claims to have")
         let none = page.frame(from: 20, name: name)
         #expect(none == nil)
         #expect(forgotten.filter { $0 == UInt8(ascii: "\n") }.count == 3, "one event, on one line")
     }
 
-    /// Whether every element ends, in the order in which they began.
+    /// Whether every element is closed, properly nested.
     private static func isBalanced(_ page: String) -> Bool {
         let void: Set<Substring> = ["meta", "link", "input"]
         var open: [Substring] = []
@@ -240,7 +241,7 @@ struct PageTests {
 }
 
 extension String {
-    /// How often a text is in this one.
+    /// How often a text occurs in this one.
     fileprivate func components(of text: String) -> Int {
         ranges(of: text).count
     }

@@ -26,13 +26,13 @@ final class ServedConsole: Sendable {
         private let links = Mutex<[String]>([])
         private let stream = AsyncStream.makeStream(of: String.self)
 
-        /// Takes a link on.
+        /// Adds a link.
         func add(_ link: String) {
             links.withLock { $0.append(link) }
             stream.continuation.yield(link)
         }
 
-        /// The first one, once it is there.
+        /// The first one, once it has been announced.
         func first() async -> String? {
             for await link in stream.stream { return link }
             return nil

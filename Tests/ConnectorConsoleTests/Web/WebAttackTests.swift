@@ -20,7 +20,7 @@ import Testing
 struct WebAttackTests {
     private static let token = "a token of those who may act"
 
-    /// A console for which no time passes, so that what was counted stays so.
+    /// A console whose clock stands still, so that what was counted stays counted.
     private func console(_ change: (inout WebConsole.Options) -> Void = { _ in }) async throws -> ServedConsole {
         let clock = ManualHostClock()
         return try await ServedConsole(
@@ -35,7 +35,7 @@ struct WebAttackTests {
 
     // MARK: Rates
 
-    @Test func `a page of another site, and strangers, take no request from those who have entered`() async throws {
+    @Test func `pages of other sites and strangers use up no request of those who have entered`() async throws {
         let console = try await console()
         let session = try await console.enter()
         for _ in 0..<610 {
@@ -52,7 +52,7 @@ struct WebAttackTests {
         await console.stop()
     }
 
-    @Test func `health is told at any rate`() async throws {
+    @Test func `health is answered at any rate of requests`() async throws {
         let console = try await console()
         let bearer = ["Authorization": "Bearer \(Self.token)"]
         for _ in 0..<650 {
@@ -87,7 +87,7 @@ struct WebAttackTests {
     ]
 
     @Test(arguments: ways)
-    private func `each way of guessing is slowed, and a right credential always gets in`(way: Guess) async throws {
+    private func `each way of guessing is slowed down, and a valid credential always gets in`(way: Guess) async throws {
         let console = try await console()
         let session = try await console.enter()
         var statuses: [Int] = []
@@ -103,7 +103,7 @@ struct WebAttackTests {
         await console.stop()
     }
 
-    @Test func `one who guesses in one way, or from one address, does not slow others`() {
+    @Test func `a client that guesses in one way, or from one address, does not slow down others`() {
         let limit = RateLimit(perSecond: 1, burst: 20)
         for _ in 0..<100 { _ = limit.take("bearer 10.0.0.1", at: 1) }
         #expect(!limit.take("bearer 10.0.0.1", at: 1))
@@ -112,7 +112,7 @@ struct WebAttackTests {
         #expect(!limit.take("bearer 10.0.0.1", at: 1_000_000_001))
     }
 
-    @Test func `what is remembered of those who guess is bounded`() {
+    @Test func `the number of guessing clients that are remembered is bounded`() {
         let limit = RateLimit(perSecond: 1, burst: 2)
         for client in 0..<100_000 { _ = limit.take("\(client)", at: UInt64(client)) }
         #expect(limit.clientCount <= RateLimit.clientLimit + 1)
@@ -154,7 +154,7 @@ struct WebAttackTests {
         await console.stop()
     }
 
-    @Test func `a stream ends when its session makes room, or its link is used`() async throws {
+    @Test func `a stream ends when its session is evicted, or its link is used`() async throws {
         let console = try await console()
         let session = try await console.enter()
         let stream = try listen(console, "/api/v1/events", "Cookie: \(session)")
@@ -170,7 +170,7 @@ struct WebAttackTests {
     }
 
     @Test(arguments: ["/-/live?at=%2Fgates", "/api/v1/events"])
-    func `HEAD on a stream has no body, and nobody listens`(target: String) async throws {
+    func `HEAD on a stream answers without a body, and begins no stream`(target: String) async throws {
         let console = try await console()
         let answer = try await console.ask("HEAD", target, ["Authorization": "Bearer \(Self.token)"])
         #expect(answer.status == 200 && answer.field("content-type") == "text/event-stream")
@@ -181,7 +181,7 @@ struct WebAttackTests {
 
     // MARK: Requests
 
-    @Test func `two hosts are refused, whichever comes first`() async throws {
+    @Test func `a request with two Host fields is refused, whichever comes first`() async throws {
         let console = try await console()
         for hosts in [[console.authority, "evil.example"], ["evil.example", console.authority]] {
             let fields = hosts.map { "Host: \($0)\r\n" }.joined()

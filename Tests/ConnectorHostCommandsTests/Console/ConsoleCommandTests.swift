@@ -6,17 +6,17 @@ import Testing
 
 /// `connector-host console`, in the terminals of tmux.
 @Suite(.timeLimit(.minutes(2))) struct ConsoleCommandTests {
-    @Test func `without a terminal it says so, and exits with 64`() async throws {
+    @Test func `without a terminal the console says so, and exits with 64`() async throws {
         var program = Program(directory: FixturePlugins.root)
         let piped = try await program.run("console", "--simulate")
         #expect(piped.status == 64 && piped.output.isEmpty)
         #expect(piped.error.contains("the console needs a terminal"))
         program.isOnTerminal = true
-        #expect(try await program.run("console", "--simulate").status == 64, "standard input is none")
+        #expect(try await program.run("console", "--simulate").status == 64, "standard input is not a terminal")
     }
 
     @Test(arguments: [nil, "dumb"])
-    func `on a terminal that cannot move its cursor it says so, before it reads the file`(
+    func `on a terminal that cannot move its cursor the console says so, before it reads the file`(
         _ kind: String?
     ) async throws {
         // There is no configuration in this directory, which would be status 2.
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"), arguments: [(80, 24), (200, 60)])
-    func `every tab is shown, and every key leads where it says`(_ size: (width: Int, height: Int)) async throws {
+    func `tabs and keys lead where they say`(_ size: (width: Int, height: Int)) async throws {
         let program = Program(directory: FixturePlugins.root)
         let terminal = try await TmuxTerminal(program, "console", "--simulate", width: size.width, height: size.height)
         let gates = try await terminal.screen(with: "✓ 8/8")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
-    func `the screen in docs is what the program shows, but for the times`() async throws {
+    func `the screen in docs is what the program shows, except for the times`() async throws {
         let page = try readFile("docs/console.md")
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let start = try #require(lines.firstIndex(of: "<!-- screen: console --simulate -->"))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
-    func `an operation is called, and an event sent, by forms that are filled in by keyboard`() async throws {
+    func `an operation is called, and an event sent, through forms that are filled in by keyboard`() async throws {
         let program = Program(directory: FixturePlugins.root)
         let geocoder = try await TmuxTerminal(
             program,
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
-    func `a vendor that is away, a dead letter, and what is done about them`() async throws {
+    func `an operator sees a vendor that is away, and replays and drops dead letters`() async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
         // Events of one file are stored in any order.
@@ -174,7 +174,7 @@ import Testing
         .enabled(if: TmuxTerminal.isThere, "tmux is not installed"),
         arguments: ["q", "C-c", "INT", "TERM", "HUP", "QUIT", "SEGV", "ABRT"]
     )
-    func `whatever ends it, the terminal is as it was`(_ way: String) async throws {
+    func `whatever ends the console, the terminal is as it was`(_ way: String) async throws {
         // Swift's own backtrace of a program of this size takes a minute.
         let terminal = try await TmuxTerminal(
             Program(directory: FixturePlugins.root),
@@ -214,7 +214,8 @@ import Testing
     }
 
     @Test(.enabled(if: TmuxTerminal.isThere, "tmux is not installed"))
-    func `colours are the sixteen, none with NO_COLOR, and a locale without UTF-8 gets ASCII`() async throws {
+    func `the console uses the sixteen colours, none with NO_COLOR, and ASCII in a locale without UTF-8`() async throws
+    {
         let program = Program(directory: FixturePlugins.root)
         let coloured = try await TmuxTerminal(program, "console", "--simulate")
         try await coloured.screen(with: "✓ 8/8")

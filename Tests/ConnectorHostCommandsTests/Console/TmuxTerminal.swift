@@ -13,7 +13,7 @@ import Testing
 ///
 /// The shell says how the program ended and whether the terminal is as it was before, and waits. A stopped job continues after Enter.
 final class TmuxTerminal: Sendable {
-    /// Whether there is tmux.
+    /// Whether tmux is installed.
     static let isThere = shell("command -v tmux > /dev/null 2>&1") == 0
 
     private let program: Program
@@ -34,7 +34,7 @@ final class TmuxTerminal: Sendable {
         self.program = program
         scratch = try Workspace()
         socket = "\(scratch.path)/tmux"
-        // The note of a crash is none of other tests' business.
+        // A crash must not leave its note to other tests.
         let state = "XDG_STATE_HOME=\(scratch.path)/state"
         let environment = program.environment.map { "\($0.key)=\($0.value)" } + [state] + variables
         let words =

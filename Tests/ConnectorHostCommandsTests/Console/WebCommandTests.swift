@@ -10,10 +10,12 @@ import Testing
     import Darwin
 #endif
 
-/// `connector-host run --console` and `console --web`, as somebody starts them.
+/// `connector-host run --console` and `console --web`, as a user starts them.
 @Suite(.timeLimit(.minutes(2))) struct WebCommandTests {
     @Test(arguments: [["run", "--console", "127.0.0.1:0"], ["console", "--web", "127.0.0.1:0"]])
-    func `a link is printed, faults are put in while it runs, and a signal ends it`(_ words: [String]) async throws {
+    func `a served console prints its link, takes faults while it runs, and ends at a signal`(_ words: [String])
+        async throws
+    {
         let program = Program(directory: FixturePlugins.root)
         let child = try program.start(words + ["--simulate"])
         let printed = await child.output(until: ":status=503\n")
@@ -31,7 +33,18 @@ import Testing
         #expect(try await program.run("simulate", "--into", "\(port)").status == 1, "nobody is there any more")
     }
 
-    @Test func `an address that is taken is told, and the status is 1`() async throws {
+    @Test func `without a console, a simulated host tells on standard error where faults are injected`() async throws {
+        let program = Program(directory: FixturePlugins.root)
+        let host = try program.start(["run", "--simulate", "--json"])
+        let log = await host.error(until: "status=503")
+        let command = try #require(log.firstMatch(of: #/faults:  connector-host (simulate --into \d+ --fault \S+)/#)).1
+        let injected = try await program.start(command.split(separator: " ").map(String.init)).finish()
+        #expect(injected.status == 0, "\(injected)")
+        host.signal(SIGTERM)
+        #expect(try await host.finish().status == 0)
+    }
+
+    @Test func `an address that is taken is an error, and the status is 1`() async throws {
         let program = Program(directory: FixturePlugins.root)
         let first = try program.start(["run", "--simulate", "--console", "127.0.0.1:0"])
         let printed = await first.output(until: "?token=")
@@ -49,7 +62,7 @@ import Testing
         (["--console", "0", "--console-token", "hunter2"], "given as env:NAME or file:PATH"),
         (["--console", "0", "--console-token", "env:NO_SUCH_VARIABLE"], "is not set"),
     ])
-    func `what would let others in is refused before a gate opens`(_ words: [String], _ reason: String) async throws {
+    func `unsafe or invalid options are refused before a gate opens`(_ words: [String], _ reason: String) async throws {
         let result = try await Program(directory: FixturePlugins.root).start(["run", "--simulate"] + words).finish()
         #expect(result.status == 64)
         #expect(result.error.contains(reason), "\(result.error)")

@@ -16,11 +16,11 @@ import Testing
 final class Child: Sendable {
     /// The process, until it was waited for.
     let identifier: pid_t
-    /// Not removed before the process ended.
+    /// Kept, so that it is not removed before the process has ended.
     private let workspace: Workspace?
     private let output: Int32
     private let error: Int32
-    /// Whether it was waited for, and so its identifier may be another process's.
+    /// Whether it was waited for, so that its identifier may belong to another process.
     private let isFinished = Mutex(false)
 
     /// Why a process could not be started.
@@ -51,7 +51,7 @@ final class Child: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, program.input, O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, error.writing, 2)
-        // A server's socket would listen on in the child after the server has stopped.
+        // Otherwise a server's socket would go on listening in the child after the server has stopped.
         for descriptor in Int32(3)..<512 { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
         var identifier: pid_t = 0
         let variables = program.environment.map { "\($0.key)=\($0.value)" }
@@ -83,7 +83,7 @@ final class Child: Sendable {
         }
     }
 
-    /// Kills the process if something takes so long that a test would hang: it fails then.
+    /// Kills the process if something takes so long that a test would hang; the test then fails.
     private func limited<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         let limit = DispatchWorkItem { [weak self] in self?.signal(SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: limit)
@@ -156,14 +156,14 @@ private struct Pipe {
     }
 }
 
-/// Does something that blocks on a thread of its own, not on one that other tests need.
+/// Runs something that blocks on a thread of its own, not on one that other tests need.
 private func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue(label: "child").async { continuation.resume(returning: body()) }
     }
 }
 
-/// What is there to be read; nil at the end.
+/// What can be read now; nil at the end.
 private func read(_ descriptor: Int32) -> [UInt8]? {
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
         repeat {

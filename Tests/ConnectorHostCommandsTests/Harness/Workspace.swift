@@ -15,7 +15,7 @@ final class Workspace: Sendable {
     /// Where it is.
     let path: String
 
-    /// Why there is none.
+    /// The directory could not be made.
     struct Failure: Error {}
 
     init() throws {

@@ -21,7 +21,7 @@ struct NATSHosts: Sendable {
 
     /// Starts three servers, and prepares some hosts, each with a key of its own for the vendor.
     ///
-    /// - Parameter lease: When another host gets the events of one that was killed.
+    /// - Parameter lease: After how long another host gets the events of one that was killed.
     init(_ count: Int, in network: NetworkNamespaces? = nil, lease: Duration = .seconds(2)) async throws {
         servers = try await NATSServers(3, in: network)
         self.network = network
@@ -67,7 +67,7 @@ struct NATSHosts: Sendable {
         #expect(result.status == 0, "\(result.error)")
     }
 
-    /// Ends hosts once they have delivered everything, and counts.
+    /// Ends hosts once they have delivered everything, and checks the counts.
     func end(_ hosts: [Child], _ ledger: OutboxLedger) async throws {
         for host in hosts { host.signal(SIGTERM) }
         for host in hosts {

@@ -77,14 +77,14 @@ import Testing
     }
 
     @Test(.enabled(if: NetworkNamespaces.arePossible))
-    func `a server that is cut off, also the leader, stops nothing and loses nothing`() async throws {
+    func `cutting off a server, even the leader, stops nothing and loses nothing`() async throws {
         let torture = Torture(kills: 1)
         var random = SeededGenerator(seed: torture.seed)
         let hosts = try await NATSHosts(2, in: try NetworkNamespaces(4))
         let (sink, network) = (hosts.bench.sink, try #require(hosts.network))
         var ledger = OutboxLedger()
         let running = [try await hosts.opened(0), try await hosts.opened(1)]
-        // A cut takes half a minute until all are back.
+        // After a cut it takes half a minute until all servers are back.
         for round in 1...max(1, torture.kills / 10) {
             let ids = try ledger.events("\(round)", &random, in: hosts.bench)
             let reached = sink.expect(.read, 1)

@@ -55,8 +55,67 @@ import Testing
         try await bench.sink.stop()
     }
 
+    @Test func `events in the folder that an earlier version used are warned of`() async throws {
+        let bench = try await OutboxWorkspace()
+        var program = bench.program
+        program.environment["HOME"] = bench.workspace.path
+        let file: JSONValue = ["version": 1, "connectors": [bench.leaf("segment")]]
+        try bench.workspace.write(file.serialized(pretty: true), to: "connectors.json")
+        #expect(try await program.run("send", "segment", "track", "event=Seen", "userId=u").status == 0)
+        let state = "\(bench.workspace.path)/.local/state/connector-host"
+        let digest = "printf %s \"$(realpath '\(bench.workspace.path)/connectors.json')\" | sha256sum | cut -d ' ' -f 1"
+        try #require(shell("cd '\(state)' && mv *.file \"$(\(digest)).file\"") == 0)
+        let result = try await program.run("outbox")
+        #expect((result.output + result.error).contains("1 event waits in \(state)/"), "\(result)")
+        try await bench.sink.stop()
+    }
+
+    @Test(arguments: ["name", "state"])
+    func `events that another name or state leaves behind are warned of until they are delivered`(
+        _ key: String
+    ) async throws {
+        let bench = try await OutboxWorkspace()
+        var program = bench.program
+        program.environment["HOME"] = bench.workspace.path
+        func configure(_ name: String?, _ value: String = "") throws {
+            var file: JSONObject = ["version": 1, "connectors": [bench.leaf("segment")]]
+            if let name { file[name] = .string(value) }
+            try bench.workspace.write(JSONValue.object(file).serialized(pretty: true), to: "connectors.json")
+        }
+        func warnings() async throws -> [String] {
+            let document = try JSONValue(parsing: try await program.run("validate", "--json").output)
+            return try #require(document["warnings"]?.array).compactMap(\.string)
+        }
+        try configure(nil)
+        #expect(try await program.run("send", "segment", "track", "event=Seen", "userId=u").status == 0)
+        #expect(try await program.run("outbox").error.isEmpty)
+        #expect(try await warnings().isEmpty)
+
+        try configure(key, "shop")
+        let warning = try #require(try await warnings().first)
+        #expect(warning.hasPrefix("1 event waits in \(bench.workspace.path)/.local/state/"), "\(warning)")
+        for command in ["validate", "outbox", "status"] {
+            let result = try await program.run(command)
+            #expect(result.status == 0 && (result.output + result.error).contains(warning), "\(result)")
+        }
+        let earlier = try #require(warning.split(separator: " waits in ").last?.split(separator: ", where").first)
+        let host = try program.start(["run", "--json"])
+        let log = await host.error(until: "directory=\(earlier)")
+        #expect(log.contains("warning: events wait where this host does not look"), "\(log)")
+        _ = try await end(host)
+
+        try configure("state", String(earlier))
+        #expect(try await warnings().isEmpty)
+        let second = try program.start(["run", "--json"])
+        while !(try await program.run("outbox", "--json").output.contains("\"queued\": 0")) {}
+        _ = try await end(second)
+        try configure(key, "shop")
+        #expect(try await warnings().isEmpty)
+        try await bench.sink.stop()
+    }
+
     @Test(arguments: [false, true])
-    func `an id that is unknown is named, and the others are acted on`(_ isBesideHost: Bool) async throws {
+    func `an unknown id is named, and the others are acted on`(_ isBesideHost: Bool) async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
         let host = isBesideHost ? try bench.run("--grace", "100ms") : nil
@@ -82,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: ["[1]", #"{"event":""#, #"{"event":"","userId":"u"}"#, #"{"event":"e","userId":1}"#])
-    func `a line that is no event is an error with its number, and only what is before it is stored`(
+    func `a line that is not an event is an error with its number, and only the lines before it are stored`(
         _ wrong: String
     ) async throws {
         let bench = try await OutboxWorkspace()
@@ -104,7 +163,8 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `lines of a pipe are stored as they come, and a signal ends the command with what came`() async throws {
+    @Test func `lines from a pipe are stored as they come, and a signal that ends the command keeps them`() async throws
+    {
         let bench = try await OutboxWorkspace()
         let pipe = "\(bench.workspace.path)/events"
         #expect(shell("mkfifo '\(pipe)'") == 0)
@@ -131,7 +191,7 @@ import Testing
             (#"EVENT\n{"event":"#, 1, "line 2 of standard input"),
         ] as [(String, Int64, String?)]
     )
-    func `a line may end with a carriage return, the last one with the input, and each has to be JSON in UTF-8`(
+    func `a line may end with a carriage return or the input, and must be JSON in UTF-8`(
         _ format: String,
         _ count: Int64,
         _ error: String?
@@ -149,7 +209,9 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `beside a host, what it does can be seen, dead letters replayed, and no second one runs`() async throws {
+    @Test func `beside a host, commands show its attempts and replay dead letters, and no second host runs`()
+        async throws
+    {
         let bench = try await OutboxWorkspace()
         let sink = bench.sink
         sink.answers { _ in .away }
@@ -187,7 +249,7 @@ import Testing
         try await sink.stop()
     }
 
-    @Test func `a host that is told to stop exits with 0 within its grace, and says what is left`() async throws {
+    @Test func `a host that is told to stop exits with 0 after its grace, and says what is left`() async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in .away }
         let tried = bench.sink.expect(.answered, 1)
@@ -228,7 +290,7 @@ import Testing
         try await bench.sink.stop()
     }
 
-    @Test func `a vendor that goes, comes back, and changes its key twice gets everything once`() async throws {
+    @Test func `a vendor that goes away, comes back, and changes its key twice gets everything once`() async throws {
         let bench = try await OutboxWorkspace()
         let (sink, port) = (bench.sink, bench.sink.port)
         let config: JSONValue = ["endpoint": .string(sink.url), "writeKey": ["secret": "file:key"]]
@@ -265,7 +327,7 @@ import Testing
     }
 
     @Test(arguments: [(Sink.Answer.forbidden, "unauthorized"), (.absent, "missing")])
-    func `a vendor that denies or does not know us loses no event`(_ answer: Sink.Answer, _ code: String) async throws {
+    func `no event is lost while the vendor answers 403 or 404`(_ answer: Sink.Answer, _ code: String) async throws {
         let bench = try await OutboxWorkspace()
         bench.sink.answers { _ in answer }
         let host = try bench.run("--grace", "1m")
@@ -283,9 +345,9 @@ import Testing
 
     // MARK: Disks
 
-    /// What lies in the log alone may survive the file, and the file the log.
+    /// What is only in the log may outlive the file, and the other way around.
     @Test(arguments: [["outbox.sqlite"], ["outbox.sqlite-wal"], ["outbox.sqlite", "outbox.sqlite-wal"]])
-    func `files that are damaged beneath a host end no deliveries`(_ names: [String]) async throws {
+    func `files that are damaged beneath a host do not end its deliveries`(_ names: [String]) async throws {
         let bench = try await OutboxWorkspace()
         let host = try bench.run("--grace", "1m")
         let first = bench.sink.expect(.answered, 1)
@@ -336,7 +398,7 @@ import Testing
     }
 
     @Test(.enabled(if: mounts, "only root may mount"), arguments: ["ro,mode=700", "size=16k,mode=700"])
-    func `a report proves that events can be stored`(_ mount: String) async throws {
+    func `a report is not ready if events cannot be stored`(_ mount: String) async throws {
         let bench = try await OutboxWorkspace()
         let result = try await run(bench, mount: mount, "\"$0\" status; \"$0\" status --json")
         #expect(result.status == 1, "\(result.output)")
@@ -351,7 +413,7 @@ import Testing
     }
 
     @Test(.enabled(if: mounts, "only root may mount"))
-    func `a full disk is an error, and the outbox can still be looked into`() async throws {
+    func `a full disk is an error, and the outbox can still be read`() async throws {
         let bench = try await OutboxWorkspace()
         let text = (1...5000).map { OutboxWorkspace.line("m\($0)") }.joined()
         try bench.workspace.write(text, to: "events.jsonl")
@@ -362,7 +424,7 @@ import Testing
         )
         #expect(result.lines.first == "1")
         #expect(result.error.contains("free space on the disk"), "\(result.error)")
-        // Looking needs no room.
+        // Reading needs no space.
         #expect(result.output.contains("\"segment\""), "\(result.output) \(result.error)")
         try await bench.sink.stop()
     }
@@ -388,6 +450,7 @@ import Testing
         }
         func outbox() async throws -> JSONValue? {
             let status = try await beside("\"$0\" status --json")
+            #expect(!status.output.isEmpty, "\(status)")
             return try JSONValue(parsing: status.output)["gates"]?.array?.first?["outbox"]
         }
         await host.error(until: "gate opened")

@@ -20,7 +20,7 @@ struct OutboxLedger {
     private var sendings: [Sending] = []
     private var poison: Set<String> = []
 
-    /// Makes up to 1500 events as lines of a file; the vendor refuses one of 400, but not the first.
+    /// Makes up to 1500 events as lines of a file; the vendor refuses one in 400, but not the first.
     ///
     /// - Returns: Their ids.
     mutating func events(_ name: String, _ random: inout SeededGenerator, in bench: OutboxWorkspace) throws -> [String]
@@ -33,12 +33,12 @@ struct OutboxLedger {
         return ids
     }
 
-    /// Takes down what was sent.
+    /// Notes what was sent.
     mutating func note(_ ids: [String], isComplete: Bool) {
         sendings.append(Sending(ids: ids, isComplete: isComplete))
     }
 
-    /// Counts: every event that was stored has arrived or is a dead letter, nothing else has, and what came again has its id.
+    /// Checks that every stored event has arrived or is a dead letter, that nothing else has, and that what came again has its id.
     ///
     /// - Parameter letters: The dead letters.
     func check(_ sink: Sink, _ letters: [JSONValue]) {

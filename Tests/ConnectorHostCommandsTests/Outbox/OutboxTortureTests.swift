@@ -11,7 +11,7 @@ import Testing
     import Darwin
 #endif
 
-/// How hard tests are that kill hosts: `make torture` sets `CONNECTOR_TORTURE_KILLS`, and `CONNECTOR_TORTURE_SEED` repeats a run.
+/// How hard the tests that kill hosts are: `make torture` sets `CONNECTOR_TORTURE_KILLS`, and `CONNECTOR_TORTURE_SEED` repeats a run.
 struct Torture {
     let kills: Int
     let seed: UInt64
@@ -25,7 +25,7 @@ struct Torture {
     }
 }
 
-/// Hosts that are killed while they store and deliver, before a vendor that misbehaves.
+/// Hosts that are killed while they store events and deliver them to a vendor that misbehaves.
 @Suite(.timeLimit(.minutes(60))) struct OutboxTortureTests {
     @Test func `whenever a host is killed, every stored event arrives or is a dead letter`() async throws {
         let torture = Torture(kills: 5)
@@ -39,7 +39,7 @@ struct Torture {
         for round in 1...torture.kills {
             let ids = try ledger.events("\(round)", &random, in: bench)
             let moment = Sink.Moment.allCases.randomElement(using: &random) ?? .read
-            // Batches of 20 make at least so many requests.
+            // Batches of 20 make at least this many requests.
             let count = Int.random(in: 1...max(1, min(30, ids.count / 20)), using: &random)
             let reached = sink.expect(moment, count)
             let host = try bench.run()

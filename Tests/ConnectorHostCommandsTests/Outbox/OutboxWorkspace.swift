@@ -10,7 +10,7 @@ struct OutboxWorkspace: Sendable {
     let sink: Sink
     private var adapter: JSONValue { .string("\(Program.buildDirectory)/libsegment.so") }
 
-    /// Makes both.
+    /// Makes the directory, and starts the sink.
     ///
     /// - Parameter sinkHost: The address that the sink listens at.
     init(sinkHost: String = "127.0.0.1") async throws {

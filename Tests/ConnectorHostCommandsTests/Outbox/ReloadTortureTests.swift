@@ -11,8 +11,8 @@ import Testing
     import Darwin
 #endif
 
-/// Hosts that reload all the time, with other settings, other keys, other images and damaged files, before a vendor that misbehaves, and
-/// are called and killed meanwhile: then everything is counted.
+/// Hosts that reload all the time, with other settings, keys and images and with damaged files, deliver to a vendor that misbehaves,
+/// and are called and killed meanwhile; at the end everything is counted.
 @Suite(.timeLimit(.minutes(60))) struct ReloadTortureTests {
     private static let count: JSONObject = ["retry": ["initial": "10ms", "max": "100ms"]]
 
@@ -42,7 +42,7 @@ import Testing
         try #require(unsafe rename("\(path).new", path) == 0)
     }
 
-    /// Puts other bytes in the place of the adapter's image, which the linker does not look at.
+    /// Replaces the adapter's image by one with other bytes at its end, which the linker ignores.
     private func place(_ bench: OutboxWorkspace, _ number: UInt64, at name: String = "plugins/libsegment.so") throws {
         let path = "\(bench.workspace.path)/\(name)"
         let adapter = "\(Program.buildDirectory)/libsegment.so"

@@ -53,7 +53,7 @@ final class Sink: Sendable {
         /// The credentials that came with each batch.
         var keys: [String] = []
         var answer: @Sendable (_ key: String) -> Answer = { _ in .takes }
-        /// Who waits for a moment, and for the how many next.
+        /// Who waits for a moment, and how many batches must still reach it.
         var waiting: [(moment: Moment, count: Int, isMet: OneShot<Void>)] = []
         /// Who waits for an event.
         var waitingForEvents: [(id: String, isMet: OneShot<Void>)] = []
@@ -77,7 +77,7 @@ final class Sink: Sendable {
         return sink
     }
 
-    /// Listens on a port, also again after ``stop()``.
+    /// Listens on a port; may be called again after ``stop()``.
     func listen(_ port: Int) async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -114,7 +114,7 @@ final class Sink: Sendable {
     /// Ids that came with an event that is not theirs.
     var mixed: Set<String> { state.withLock(\.mixed) }
 
-    /// Says what it does from now on.
+    /// Sets what it does from now on.
     func answers(_ answer: @escaping @Sendable (_ key: String) -> Answer) {
         state.withLock { $0.answer = answer }
     }
@@ -139,7 +139,7 @@ final class Sink: Sendable {
         return expectation
     }
 
-    /// What is to happen to a vendor, watched for from the moment it is made.
+    /// Something that is to happen at a vendor, watched for from the moment this value is made.
     struct Expectation {
         fileprivate let name: String
         fileprivate let isMet = OneShot<Void>()
@@ -160,7 +160,7 @@ final class Sink: Sendable {
         }
     }
 
-    /// Tells those who wait that a batch has come so far.
+    /// Tells those who wait that a batch has reached a moment.
     func reached(_ moment: Moment) {
         let due = state.withLock { state in
             for index in state.waiting.indices where state.waiting[index].moment == moment {

@@ -9,7 +9,7 @@ extension Sink {
     func misbehaves(seed: UInt64) {
         let faults = Answer.allCases.filter { $0 != .takes && $0 != .refuses }
         let generator = SharedGenerator(seed: seed)
-        // A wrong key, too, is a fault that no event is dropped for.
+        // A wrong key, too, is a fault for which no event is dropped.
         answers { _ in
             let choice = generator.next(of: 2 * faults.count)
             return choice < faults.count ? faults[choice] : .takes
@@ -17,7 +17,7 @@ extension Sink {
     }
 }
 
-/// Random choices of several threads.
+/// Random choices for several threads.
 private final class SharedGenerator: Sendable {
     private let generator: Mutex<SeededGenerator>
 

@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorHost
 @testable import ConnectorPlatform
 
-/// What there is for authors in C, C++ and Rust, beside the ABI.
+/// What authors in C, C++ and Rust have besides the ABI.
 @Suite(.serialized) struct BindingTests {
     private static let root = Fixtures.sources.parentPath.parentPath
     private static let cargo = "env -u MAKEFLAGS CARGO_TARGET_DIR='\(root)/.build-rust' RUSTFLAGS='-D warnings' cargo"
@@ -24,8 +24,10 @@ import Testing
         ("author.c", "cc -std=c99"), ("author.c", "cc -std=c99 -DDECIMAL_COMMA"), ("author.c", "c++ -std=c++17 -x c++"),
         ("classes.cpp", "c++ -std=c++17"),
     ])
-    func `the helpers read, write and explain, and never step beyond a text`(_ file: String, _ compiler: String) throws
-    {
+    func `the helpers read, write and explain values, and never step beyond the end of a text`(
+        _ file: String,
+        _ compiler: String
+    ) throws {
         try Fixtures.withDirectory { directory in
             let flags =
                 "-g -O1 -Wall -Wextra -pedantic -Werror -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["rust", "swift"])
-    func `the layout of the structs comes from one table`(_ language: String) throws {
+    func `each language's layout of the structs is generated from the one table`(_ language: String) throws {
         let files = [
             "rust": "Bindings/rust/src/sys/layout.rs", "swift": "Tests/ConnectorHostTests/ABI/LayoutTests.swift",
         ]
@@ -48,12 +50,14 @@ import Testing
         )
     }
 
-    @Test(arguments: [
-        ("c", "gcc -std=c99"), ("c", "clang -std=c99"), ("cpp", "g++ -std=c++17"), ("cpp", "clang++ -std=c++17"),
-        ("cpp", "g++ -std=c++20 -fno-exceptions -fno-rtti"),
-    ])
+    @Test(
+        .enabled("a compiler is not installed") { Fixtures.has("gcc") && Fixtures.has("clang") },
+        arguments: [
+            ("c", "gcc -std=c99"), ("c", "clang -std=c99"), ("cpp", "g++ -std=c++17"), ("cpp", "clang++ -std=c++17"),
+            ("cpp", "g++ -std=c++20 -fno-exceptions -fno-rtti"),
+        ]
+    )
     func `the examples compile without a warning, and conform`(_ language: String, _ compiler: String) async throws {
-        guard Fixtures.has(compiler.split(separator: " ").first.map(String.init) ?? "") else { return }
         try await Fixtures.withDirectory { directory in
             let image = "\(directory)/librates.so"
             let flags = "-Wall -Wextra -pedantic -Werror -fPIC -shared -fvisibility=hidden"
@@ -79,11 +83,15 @@ import Testing
     }
 
     /// A host with a plugin in Rust that uses the gate `calls`.
-    private static func host(clock: ManualHostClock, stateDirectory: String) async throws -> ConnectorHost {
+    private static func host(
+        clock: any HostClock,
+        stateDirectory: String,
+        settings: String = #""probe": "off""#
+    ) async throws -> ConnectorHost {
         let image = try image(of: "services_rust", in: "Tests/Fixtures/authors/rust")
         let findings = await PluginConformance.check(image, options: PluginConformance.Options())
         #expect(findings.isEmpty, "\(findings)")
-        let uses = #""probe": "off", "with": {"inner": "calls"}"#
+        let uses = settings + #", "with": {"inner": "calls"}"#
         let host = try ConnectorHost.testing(
             "[\(TestHost.leaf("calls")), \(TestHost.leaf("rust", plugin: "services-rust", settings: uses))]",
             plugins: [Fixtures.contract("calls"), image],
@@ -137,7 +145,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), .enabled("cargo is not installed") { Fixtures.has("cargo") })
-    func `a call in Rust waits by the host's clock, and takes what it waits for along when it ends`() async throws {
+    func `a call in Rust waits by the host's clock, and when it ends, what it waits for ends too`() async throws {
         let (clock, directory) = (ManualHostClock(), ScratchDirectory())
         let host = try await Self.host(clock: clock, stateDirectory: directory.path)
         let options = CallOptions(timeout: .seconds(2_000_000))
@@ -170,5 +178,33 @@ import Testing
         await closing
         #expect(try await closed.value.code == .notOpen)
         #expect(host.report["rust"]?.misbehaviourCount == 0)
+    }
+
+    @Test(
+        .timeLimit(.minutes(5)),
+        .enabled("cargo is not installed") { Fixtures.has("cargo") },
+        arguments: [#""probe": "off""#] + (Sanitizer.isPresent ? [] : [RunnerCallTests.process])
+    )
+    func `work in Rust uses a gate after the call that began it was given up`(settings: String) async throws {
+        let directory = ScratchDirectory()
+        let host = try await Self.host(
+            clock: SystemHostClock(),
+            stateDirectory: directory.path,
+            settings: settings
+        )
+        var events = host.events(of: "rust").makeAsyncIterator()
+        let name = TestHost.unique()
+        let beginning = Task {
+            try await failure { () async throws(ConnectorError) in
+                try await host.gate("rust").call("work", ["name": .string(name)])
+            }
+        }
+        try await TestHost.taken(name)
+        beginning.cancel()
+        #expect(try await beginning.value.code == .cancelled)
+        #expect(try await host.gate("calls").call("counts")["cancels"] == 0)
+        try await TestHost.finish(name)
+        #expect(await events.next()?.payload == true)
+        await host.close()
     }
 }

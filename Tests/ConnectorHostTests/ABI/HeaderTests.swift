@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.enabled("a compiler is not installed") { Fixtures.has("gcc") && Fixtures.has("clang") }, arguments: dialects)
-    func `every header defines the constants that it speaks of`(_ dialect: Dialect) throws {
+    func `every header defines the constants that it mentions`(_ dialect: Dialect) throws {
         try Fixtures.withDirectory { directory in
             // A constant has a size; a macro with arguments, one that qualifies a type, and the start of a name have none.
             let script = """

@@ -24,7 +24,7 @@ struct DatabaseClientTests {
 
     @Test func `a database in a file keeps the contract of its capability`() async throws {
         let host = try await host("sqlite", ["file": .string("\(directory.path)/records.db")])
-        // As a run that failed has left it.
+        // As a failed run leaves it.
         let left = try await host.database("database").create(["a": 1], in: "conformance", id: "conformance-id")
         #expect(try await DatabaseConformance.check(host.database("database")) == [])
         let twice = DatabaseQuery([.init("a", .greater, 0), .init("a", .greater, 9)])

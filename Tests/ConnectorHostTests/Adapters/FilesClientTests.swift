@@ -84,13 +84,14 @@ struct FilesClientTests {
         await host.close()
     }
 
-    @Test func `a source that cannot be read is told before anything is sent`() async throws {
+    @Test func `a source that cannot be read is an error that names its path, before anything is sent`() async throws {
         let host = try await host()
         let files = try host.files("files/a")
         for path in ["\(directory.path)/none", directory.path] {
             let error = try await failure { () async throws(ConnectorError) in try await files.put("a", .file(path)) }
             #expect(error.code == .unreadable && error.message.contains(path))
         }
+        #expect(host.report["files/a"]?.calls == nil)
         await host.close()
     }
 
@@ -105,7 +106,16 @@ struct FilesClientTests {
         await host.close()
     }
 
-    @Test func `a composite reads, and takes no uploads`() async throws {
+    @Test func `a size that a store only claims takes no memory`() async throws {
+        let entry = FileEntry(path: "a", size: 1 << 62, modified: Timestamp(nanoseconds: 0), tag: "t")
+        let contents = FileContents(entry: entry, range: nil, progress: nil) { _, _, _ throws(ConnectorError) in
+            throw ConnectorError(.unavailable, "the store is away")
+        }
+        let error = try await failure { () async throws(ConnectorError) in try await contents.collect(upTo: .max) }
+        #expect(error.code == .unavailable)
+    }
+
+    @Test func `files of a composite can be read, and an upload to it is refused`() async throws {
         let host = try await host()
         try await host.files("files/a").put("a", .bytes([1]))
         let files = try host.files("files")
@@ -115,7 +125,7 @@ struct FilesClientTests {
         await host.close()
     }
 
-    @Test func `content that was damaged on the disk is an error, and no content`() async throws {
+    @Test func `reading content that was damaged on the disk is an error`() async throws {
         let host = try await host()
         let files = try host.files("files/a")
         try await files.put("a", .bytes(Array("content".utf8)))

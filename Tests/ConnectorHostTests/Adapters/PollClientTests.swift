@@ -49,7 +49,7 @@ struct PollClientTests {
         )
     }
 
-    @Test func `readings come at the interval, through failures of the server`() async throws {
+    @Test func `readings arrive at each interval, even after the server has failed`() async throws {
         let server = server([
             temperature("20"), temperature("21.5"), .response(503, [("Retry-After", "100")], Array("soon".utf8)),
             .stall,
@@ -94,7 +94,7 @@ struct PollClientTests {
             ("<html>", .protocolViolation, "a web page"),
         ]
     )
-    func `a gate whose server tells no number does not open, and says why`(
+    func `a gate whose server returns no number does not open, and says why`(
         _ body: String,
         _ code: ConnectorError.Code,
         _ message: String

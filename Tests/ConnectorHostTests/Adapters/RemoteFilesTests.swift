@@ -90,7 +90,7 @@ struct RemoteFilesTests {
     }
 
     @Test(arguments: vendors)
-    func `a file larger than what is kept in memory is put and read, under a name with every mark of URLs`(
+    func `a file too large to keep in memory is put and read, under a name with every special character of URLs`(
         _ vendor: String
     )
         async throws
@@ -99,7 +99,7 @@ struct RemoteFilesTests {
     }
 
     @Test(arguments: vendors)
-    func `puts to one path at once leave one of them, whole`(_ vendor: String) async throws {
+    func `concurrent puts to one path leave one of them, whole`(_ vendor: String) async throws {
         try await withFiles(of: vendor) { host, _, _ in try await race(host.files("files")) }
     }
 

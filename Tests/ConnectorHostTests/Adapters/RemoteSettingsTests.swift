@@ -53,7 +53,7 @@ struct RemoteSettingsTests {
         }
     }
 
-    @Test func `what one host changes, another is told`() async throws {
+    @Test func `a change by one host is announced to another`() async throws {
         try await withSettings(hosts: 2) { hosts, _, _ in
             var events = hosts[1].events(of: "settings").makeAsyncIterator()
             try await hosts[0].settings("settings").set("dark", for: "theme")
@@ -64,7 +64,7 @@ struct RemoteSettingsTests {
         }
     }
 
-    @Test func `a wrong password and an outage are the gate's errors`() async throws {
+    @Test func `a wrong password fails the gate, and an outage is a retryable error of its calls`() async throws {
         try await withSettings(changing: ["password": "wrong"]) { _, report, _ in
             #expect(report["settings"]?.error?.message.contains("authentication failed") == true)
         }

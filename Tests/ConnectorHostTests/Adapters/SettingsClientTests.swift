@@ -56,7 +56,7 @@ struct SettingsClientTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `two gates of one plugin have settings of their own, and open again`(_ form: Form) async throws {
+    func `two gates of one plugin keep settings of their own, even when one opens again`(_ form: Form) async throws {
         let host = try await host(form, gates: ["one", "two"])
         try await host.settings("one").set("dark", for: Self.theme)
         #expect(try await host.settings("one").value(of: Self.theme) == "dark")
@@ -117,7 +117,9 @@ struct SettingsClientTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `a value of another type is an error that names the setting, and no default`(_ form: Form) async throws {
+    func `a value of the wrong type is an error that names the setting, and no default is used`(_ form: Form)
+        async throws
+    {
         let host = try await host(form)
         let settings = try host.settings("settings")
         try await settings.set(7, for: "theme")
@@ -131,14 +133,16 @@ struct SettingsClientTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `a watcher sees the value now and after each change that makes it another`(_ form: Form) async throws {
+    func `a watcher sees the current value, and the new one after each change that affects it`(_ form: Form)
+        async throws
+    {
         let host = try await host(form)
         let settings = try host.settings("settings")
         var names = settings.values(of: Self.name).makeAsyncIterator()
         #expect(try await names.next(isolation: nil) == "Nobody")
         try await settings.set("Ada", for: Self.first)
         #expect(try await names.next(isolation: nil) == "Ada Nobody")
-        // Another setting, and the same value, are no news.
+        // A change of another setting, or to the same value, is not reported.
         try await settings.set("dark", for: Self.theme)
         try await settings.set("Ada", for: Self.first)
         try await settings.set("Lovelace", for: Self.last)
@@ -148,7 +152,7 @@ struct SettingsClientTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `a watcher that is slow reads what it missed`(_ form: Form) async throws {
+    func `a slow watcher still gets the latest value`(_ form: Form) async throws {
         let host = try await host(form)
         let settings = try host.settings("settings")
         var values = settings.values(of: Self.volume).makeAsyncIterator()
@@ -176,11 +180,5 @@ struct SettingsClientTests {
         #expect(unsafe unlink(state) == 0 && rename(aside, state) == 0)
         #expect(try await settings.value(of: Self.theme) == "dark")
         await host.close()
-    }
-
-    @Test func `a connector without settings has no client of them`() throws {
-        let test = try TestHost(TestHost.leaf("gate"))
-        let error = #expect(throws: ConnectorError.self) { try test.host.settings("gate") }
-        #expect(error?.code == .unsupported)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         "thread": 8, "frames": [["", "0x1a2b"], ["/usr/lib/libc.so.6", "0x3c4d"]]}
         """#
 
-    @Test func `a note is sent once, and goes when it is safe`() async throws {
+    @Test func `a note is sent once, and is then removed`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("crash", note)
@@ -49,7 +49,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a note goes only from a file that still has it`() throws {
+    @Test func `a note is removed only from a file that still contains it`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = "\(directory.path)/crash"
@@ -63,7 +63,7 @@ import Testing
         #expect(CrashNote.note(in: file) == nil)
     }
 
-    @Test func `a file that is no note is none`() throws {
+    @Test func `a file that is absent or of another version gives no note`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("crash", #"{"version": 2, "event": "SIGSEGV"}"#)

@@ -53,7 +53,7 @@ import Testing
         #expect(try await last(test, "vendors/b") == first)
     }
 
-    @Test func `two events that are tracked are two, with a time and an id of their own`() async throws {
+    @Test func `two tracked events each have a time and an id of their own`() async throws {
         let test = try await opened()
         let analytics = try test.host.analytics("vendors/a")
         #expect(try await analytics.track("Seen").outcomes.map(\.connector) == ["vendors/a"])
@@ -67,7 +67,7 @@ import Testing
         #expect(second["anonymousId"]?.string == analytics.anonymousId)
     }
 
-    @Test func `what an event says itself is not stamped over`() async throws {
+    @Test func `stamping an event does not overwrite what it already says`() async throws {
         let test = try await opened()
         let analytics = try test.host.analytics("vendors")
         var event = AnalyticsEvent.track("Seen", anonymousId: "device")
@@ -104,6 +104,30 @@ import Testing
         #expect(try await analytics.deliver([analytics.stamped(.track("Seen"))]).map(\.outcome) == [.accepted])
     }
 
+    @Test(
+        arguments: [
+            ([.unsent(""), .unsent("")], .zero, .timedOut),
+            ([.unsent(""), .retry("away")], nil, .unavailable),
+            ([.unsent(""), .retry("slow down", after: .seconds(3), code: .rateLimited)], .seconds(3), .rateLimited),
+            ([.rejected(""), .unsent("")], .zero, .timedOut),
+        ] as [([DeliveryAnswer], Duration?, ConnectorError.Code)]
+    )
+    func `an event of a batch is sent at once only if no child has failed to deliver it`(
+        _ answers: [DeliveryAnswer],
+        _ wait: Duration?,
+        _ code: ConnectorError.Code
+    ) throws {
+        let children = zip(["a", "b"], answers).map { path, answer in
+            let result = CallResult(outputs: [("", .json, .bytes(DeliveryAnswer.text(of: [answer])))], gate: path)
+            let outcome = ConnectorAnswer.Outcome.success(ConnectorAnswer(result, redactor: Redactor([])))
+            return (path: path, outcome: outcome)
+        }
+        let first = try children[0].outcome.get()
+        let merged = ConnectorAnswer(first, children: children, requirement: (.all(quorum: 1), [false, false]))
+        let answer = try #require(try merged.deliveries(count: 1).first)
+        #expect(answer.outcome == .retry && answer.retryAfter == wait && answer.code == code)
+    }
+
     @Test func `a crash report that is sent again has the same id`() async throws {
         let test = try await opened()
         let crash = try test.host.crash("vendors")
@@ -116,5 +140,62 @@ import Testing
             #expect(try await last(test, path)["tags"] == ["article": "milk"])
         }
         #expect(try await crash.exception(report).id == report.id)
+    }
+
+    private let queued = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
+
+    @Test(arguments: [true, false])
+    func `a crash report has the time at which it was sent, not that of its delivery`(_ isTyped: Bool) async throws {
+        let test = try TestHost(TestHost.leaf("vendor", plugin: "deliveries", settings: queued))
+        let report = CrashReport(of: ConnectorError(.failed, "out of stock"))
+        if isTyped {
+            try await test.host.crash("vendor").send(report)
+        } else {
+            try await test.host.gate("vendor").send("exception", ["report": report.json])
+        }
+        test.clock.advance(by: .seconds(3600))
+        await test.host.open()
+        while test.host.outbox(of: "vendor")?.delivered != 1 { await Task.yield() }
+        #expect(try await last(test, "vendor")["timestamp"] == "2026-01-01T00:00:00.000Z")
+        await test.host.close()
+    }
+
+    @Test func `a crash report that adapters would refuse is refused before it is stored`() async throws {
+        let test = try TestHost(TestHost.leaf("vendor", plugin: "deliveries", settings: queued))
+        let crash = try test.host.crash("vendor")
+        var misnamed = CrashReport(level: .error, message: "broken")
+        misnamed.id = "order-17"
+        for report in [CrashReport(level: .error), CrashReport(level: .info, message: ""), misnamed] {
+            let error = try await failure { () throws(ConnectorError) in try await crash.send(report) }
+            #expect(error.code == .invalid)
+        }
+        let message = CrashReport(level: .error, message: "no exception")
+        let typed = try await failure { () throws(ConnectorError) in try await crash.exception(message) }
+        #expect(typed.code == .invalid)
+        let named = try await failure { () throws(ConnectorError) in
+            try await test.host.gate("vendor").send("exception", ["report": message.json])
+        }
+        #expect(named.code == .invalid)
+        #expect(test.host.outbox(of: "vendor") == nil)
+        await test.host.close()
+    }
+
+    @Test func `a connector whose plugin was not found has a client, and its events are stored`() async throws {
+        let test = try TestHost(#"{"name": "vendor", "plugin": "/nowhere/libmissing.so", "heal": "off"}"#)
+        let analytics = try test.host.analytics("vendor")
+        #expect(await test.host.open()["vendor"]?.state == .failed)
+        #expect(try await analytics.track("Seen").connectors == ["vendor"])
+        #expect(test.host.outbox(of: "vendor")?.queued == 1)
+        let call = try await failure { () throws(ConnectorError) in
+            try await test.host.geocoder("vendor").geocode("x")
+        }
+        #expect(call.code == .notOpen)
+        #expect(call.cause?.contains("libmissing.so") == true)
+        let event = try await failure { () throws(ConnectorError) in
+            try await test.host.gate("vendor").send("track", ["event": "Seen"])
+        }
+        #expect(event.code == .notFound)
+        #expect(event.connector == "vendor")
+        await test.host.close()
     }
 }

@@ -43,7 +43,7 @@ struct InMemoryClientTests {
         try await receipt.delivered()
     }
 
-    @Test func `analytics refuses what the host's client refuses, and fails as it is told`() async throws {
+    @Test func `analytics refuses what the host's client refuses, and fails when told to`() async throws {
         let memory = InMemoryAnalytics()
         let analytics: any Analytics = memory
         await #expect(throws: ConnectorError.self) { try await analytics.track("") }
@@ -56,13 +56,40 @@ struct InMemoryClientTests {
         #expect(memory.events.count == 1)
     }
 
+    @Test func `an identify carries its own user, however many tasks share the client`() async throws {
+        let memory = InMemoryAnalytics()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...1000 {
+                group.addTask {
+                    let analytics: any Analytics = memory
+                    try await analytics.identify("u\(number)", traits: ["name": .string("u\(number)")])
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(memory.events.count == 1000)
+        #expect(memory.events.allSatisfy { $0.userId == $0.traits["name"]?.string })
+    }
+
+    @Test func `an identity that is refused changes nothing for later events`() async throws {
+        let memory = InMemoryAnalytics()
+        let analytics: any Analytics = memory
+        try await analytics.identify("u1")
+        await expect(.invalid) { try await analytics.identify("") }
+        let error = await #expect(throws: ConnectorError.self) { try await analytics.alias("") }
+        #expect(error?.message == "event.userId is missing: an alias needs it")
+        #expect(analytics.userId == "u1")
+        try await analytics.track("Seen")
+        #expect(memory.events.map(\.userId) == ["u1", "u1"])
+    }
+
     // MARK: Files
 
     @Test func `files in memory keep the contract of the capability`() async {
         #expect(await FilesConformance.check(InMemoryFiles()) == [])
     }
 
-    @Test func `files fail as they are told, and keep what they have`() async throws {
+    @Test func `files fail when told to, and keep what they have`() async throws {
         let memory = InMemoryFiles()
         let files: any Files = memory
         let put = try await files.put("a", .bytes([1, 2]), contentType: "text/plain")
@@ -90,6 +117,21 @@ struct InMemoryClientTests {
         #expect(receipt.id == memory.reports[1].id)
         memory.error = ConnectorError(.notOpen, "closed")
         await #expect(throws: ConnectorError.self) { try await crash.message("more") }
+        #expect(memory.reports.count == 2)
+    }
+
+    @Test func `a crash reporter stamps reports, not deliveries, and refuses what the client refuses`() async throws {
+        let memory = InMemoryCrashReporter(now: { Timestamp(nanoseconds: 5_000_000_000) })
+        let crash: any CrashReporter = memory
+        try await crash.message("low on disk")
+        _ = try await memory.deliver([CrashReport(level: .error, message: "from a queue")], options: CallOptions())
+        #expect(memory.reports.map(\.timestamp?.nanoseconds) == [5_000_000_000, nil])
+        await expect(.invalid) { try await crash.message("") }
+        await expect(.invalid) { try await crash.send(CrashReport(level: .error)) }
+        await expect(.invalid) { try await crash.exception(CrashReport(level: .error, message: "no exception")) }
+        var misnamed = CrashReport(level: .error, message: "broken")
+        misnamed.id = "order-17"
+        await expect(.invalid) { [misnamed] in try await crash.send(misnamed) }
         #expect(memory.reports.count == 2)
     }
 
@@ -166,8 +208,20 @@ struct InMemoryClientTests {
         }
     }
 
+    @Test func `a database tells integers apart that are the same as floating-point numbers`() async throws {
+        let database: any Database = InMemoryDatabase()
+        let large: Int64 = 9_007_199_254_740_992
+        for number in [large + 1, large] { _ = try await database.create(["n": .integer(number)], in: "c") }
+        func numbers(_ query: DatabaseQuery) async throws -> [Int64?] {
+            try await database.query(query, in: "c").records.map { $0.data["n"]?.integer }
+        }
+        #expect(try await numbers(DatabaseQuery([.init("n", .equal, .integer(large))])) == [large])
+        #expect(try await numbers(DatabaseQuery([.init("n", .greater, .integer(large))])) == [large + 1])
+        #expect(try await numbers(DatabaseQuery(sort: [.init("n")])) == [large, large + 1])
+    }
+
     @Test(arguments: [[], [DatabaseQuery.Order("n", descending: true)]])
-    func `a page follows the one before also where its last record is deleted`(_ sort: [DatabaseQuery.Order])
+    func `a page follows the one before even if the last record of that was deleted`(_ sort: [DatabaseQuery.Order])
         async throws
     {
         let database: any Database = InMemoryDatabase()
@@ -183,7 +237,7 @@ struct InMemoryClientTests {
         #expect(numbers == (sort.isEmpty ? [1, 1, 2, 2, 3] : [3, 2, 2, 1, 1]))
     }
 
-    @Test func `names that are merely equivalent are two`() async throws {
+    @Test func `names that are merely equivalent in Unicode are distinct`() async throws {
         let files: any Files = InMemoryFiles()
         let database: any Database = InMemoryDatabase()
         for (index, name) in ["\u{e9}", "e\u{301}"].enumerated() {

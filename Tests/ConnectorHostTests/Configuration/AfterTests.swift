@@ -6,7 +6,7 @@ import ConnectorManifest
 import Testing
 
 @Suite struct AfterTests {
-    @Test func `what after names must be there, and neither above nor below`() {
+    @Test func `after may not name an absent connector, one that contains it, or one that it contains`() {
         let text = """
             {"name": "a", "plugin": "broken", "after": ["a", "zz"]},
             {"name": "c", "after": ["c/x"], "connectors": [
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func `a sibling comes before a root of the same name`() throws {
+    @Test func `after prefers a sibling to a root of the same name`() throws {
         let text = """
             {"version": 1, "connectors": [
                 {"name": "b", "plugin": "p"},
@@ -83,7 +83,7 @@ import Testing
             "c → d → c"
         ),
     ])
-    func `a circle is shown with everything in it`(fault: Fault) throws {
+    func `a circle is shown with every connector in it`(fault: Fault) throws {
         let text = "{\"version\": 1, \"connectors\": [\(fault.connectors)]}"
         do throws(ConfigurationErrors) {
             _ = try Configuration(parsing: text)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `what looks like a circle and is none opens`() throws {
+    @Test func `waits that only look like a circle are accepted`() throws {
         let text = """
             {"version": 1, "connectors": [
                 {"name": "g", "connectors": [
@@ -107,7 +107,7 @@ import Testing
         #expect(try Configuration(parsing: text).connectors[2].after == ["b", "g"])
     }
 
-    @Test func `a chain as long as the file needs no stack`() throws {
+    @Test func `a chain of waits as long as the file does not overflow the stack`() throws {
         let chain = (0..<20_000).map { #"{"name":"n\#($0)","plugin":"p","after":["n\#($0 + 1)"]}"# }
         let text = #"{"version":1,"connectors":[\#(chain.joined(separator: ",")),{"name":"n20000","plugin":"p"}]}"#
         let configuration = try Configuration(parsing: text)

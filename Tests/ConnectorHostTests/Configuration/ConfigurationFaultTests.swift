@@ -19,7 +19,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ConfigurationFaultTests {
-    @Test func `everything wrong is found in one pass, in the order of the file`() {
+    @Test func `every fault is found in one pass, in the order of the file`() {
         let text = """
             {
               "version": 1,
@@ -307,21 +307,21 @@ struct Fault: Sendable, CustomTestStringConvertible {
         )
     }
 
-    @Test func `a plugin that cannot be used is its gate's failure, not the file's`() throws {
+    @Test func `a plugin that cannot be used is a failure of its gate, not a fault of the file`() throws {
         let text = """
             {"version": 1, "connectors": [{"name": "a", "plugin": "broken", "config": {"anything": 1}},
              {"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}]}
             """
         let resolved = try Configuration(parsing: text, file: "c.json").resolved(manifest: manifest(of:))
         guard case .failure(let error) = resolved.leaves["a"] else {
-            Issue.record("a broken plugin has no plan")
+            Issue.record("a broken plugin has a plan")
             return
         }
         #expect(error.description == "c.json:1:55: a: the file ends early [truncated]")
         #expect(throws: Never.self) { try resolved.leaves["b"]?.get() }
     }
 
-    @Test func `nesting is bounded`() {
+    @Test func `the nesting of connectors is limited`() {
         var text = #"{"name": "x", "plugin": "broken"}"#
         for _ in 0..<32 { text = #"{"name": "x", "connectors": [\#(text)]}"# }
         let found = faults(connectors: text)
@@ -329,12 +329,12 @@ struct Fault: Sendable, CustomTestStringConvertible {
         #expect(found.first?.contains("connectors nest deeper than 32 levels [invalid-value]") ?? false)
     }
 
-    @Test func `no more faults are listed than anybody reads`() {
+    @Test func `the number of listed faults is limited`() {
         let many = (0..<2000).map { "\"k\($0)\": 1" }.joined(separator: ",")
         #expect(faults("{\"version\": 1, \"connectors\": [], \(many)}").count == JSONReader.problemLimit)
     }
 
-    @Test func `a file that is not there or too large is one fault`() throws {
+    @Test func `a file that is absent, too large or a directory is one fault`() throws {
         #expect {
             try Configuration.read(file: "/nowhere/connectors.json")
         } throws: { error in

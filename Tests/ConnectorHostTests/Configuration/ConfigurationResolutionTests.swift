@@ -22,7 +22,7 @@ import Testing
         #expect(plan.manifest.id == "segment")
     }
 
-    @Test func `a lone variable becomes what the field is declared as`() throws {
+    @Test func `a variable on its own takes the type that its field declares`() throws {
         let plan = try resolve(
             config: """
                 {"writeKey": "${K}", "batch": "${N}", "ratio": "${R:-0.25}", "gzip": "${B}", "host": "${N}", "traits": "${N}"}
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [("N", "seven"), ("N", "1.5"), ("N", ""), ("N", "[1]"), ("N", " 7 8")])
-    func `a variable that is no number is refused without showing it`(name: String, value: String) {
+    func `a variable that is not a number is refused without showing its value`(name: String, value: String) {
         #expect {
             try resolve(config: #"{"writeKey": "k", "batch": "${N}"}"#, environment: [name: value])
         } throws: { error in
@@ -48,10 +48,15 @@ import Testing
     }
 
     @Test(arguments: [("a/b", "/etc/app/a/b"), ("${HOME}/b", "/home/ada/b"), ("../b", "/etc/app/../b")])
-    func `a path starts at the directory of the file`(path: String, resolved: String) throws {
+    func `a relative path starts at the directory of the file`(path: String, resolved: String) throws {
         let config = #"{"writeKey": "key", "cache": "\#(path)"}"#
         let plan = try resolve(config: config, directory: "/etc/app", environment: ["HOME": "/home/ada"])
         #expect(plan.config["cache"] == .string(resolved))
+    }
+
+    @Test func `a path below the working directory is absolute, since a runner has another one`() throws {
+        let path = try #require(try resolve(config: #"{"writeKey": "key", "cache": "a/b"}"#).config["cache"]?.string)
+        #expect(path.hasPrefix("/") && path.hasSuffix("/a/b"), "\(path)")
     }
 
     @Test func `a secret field is hidden however it is given`() throws {
@@ -126,7 +131,7 @@ import Testing
         return new.members.isCopy(of: old.members)
     }
 
-    @Test func `a leaf that is made of the same text keeps its plan`() throws {
+    @Test func `a leaf with the same text keeps its plan`() throws {
         let endpoint = #""config": {"endpoint": "https://a.io"}"#
         #expect(try keepsPlan("sentry", endpoint))
         #expect(try keepsPlan("sentry", endpoint, endpoint + #", "timeout": "1s""#))
@@ -144,7 +149,7 @@ import Testing
         #expect(try !keepsPlan("segment", #""config": {"writeKey": "key1", "traits": ["${URL}"]}"#))
     }
 
-    @Test func `an object with more than a secret is a value`() throws {
+    @Test func `an object with other keys beside secret is an ordinary value`() throws {
         let text = """
             {"version": 1, "connectors": [{"name": "b", "plugin": "segment", "config":
               {"writeKey": "key1", "traits": {"other": {"secret": 1, "x": 2}}}}]}
@@ -212,7 +217,7 @@ import Testing
         #expect(resolved.renew("d", .all).isEmpty)
     }
 
-    @Test func `a text that is only equivalent in Unicode is another setting, and another secret`() throws {
+    @Test func `texts that are merely equivalent in Unicode are different settings and different secrets`() throws {
         func side(_ letter: String) throws(ConfigurationErrors) -> PlanSide {
             let config = #"{"writeKey": "k\#(letter)y", "host": "h\#(letter)st"}"#
             let text = #"{"version": 1, "connectors": [{"name": "leaf", "plugin": "segment", "config": \#(config)}]}"#

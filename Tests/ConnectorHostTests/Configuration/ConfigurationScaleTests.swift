@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorConfiguration
 @testable import ConnectorHost
 
-/// Large files: the work grows with the file and not with the square of it, and so does the answer not at all.
+/// Large files: the work grows in proportion to the file and not to its square, and the answer does not grow at all.
 @Suite struct ConfigurationScaleTests {
     /// A file of many faulty connectors, by kind of fault.
     private static func text(_ count: Int, _ connector: (Int) -> String) -> [UInt8] {
@@ -21,7 +21,7 @@ import Testing
     ]
 
     @Test(arguments: kinds.indices)
-    func `locating the faults of twice the file takes twice the steps`(kind: Int) {
+    func `locating the faults of a file twice as long takes about twice the steps`(kind: Int) {
         let steps = [2000, 4000].map { count in
             let text = Self.text(count, Self.kinds[kind])
             var reader = ConfigurationReader(text: text, file: "c", base: BaseDirectory("."), environment: .init([:]))
@@ -34,7 +34,7 @@ import Testing
         #expect(steps[0] > 0 && steps[1] < 3 * steps[0])
     }
 
-    @Test func `waits in every form take steps in proportion`() throws {
+    @Test func `waits of every form take steps in proportion to their number`() throws {
         let forms: [(Int, Int) -> String] = [
             { _, number in "a\(number + 1)" }, { count, number in "a\((number + 1) % count)" },
             { count, number in "a\((number * 7 + 3) % count)\", \"a\(number / 2)\", \"a\((number + 1) % count)" },
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `the list of faults ends with how many more there are`() {
+    @Test func `the list of faults ends with the number of those left out`() {
         let text = String(decoding: Self.text(250, Self.kinds[0]), as: UTF8.self)
         do throws(ConfigurationErrors) {
             _ = try Configuration(parsing: text, file: "c")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `plugins are looked up once, and no more are searched for once there are faults enough`() throws {
+    @Test func `each plugin is looked up once, and no more are looked up once there are enough faults`() throws {
         let text = String(decoding: Self.text(5000) { #"{"name": "a\#($0)", "plugin": "p\#($0)"}"# }, as: UTF8.self)
         var lookups = 0
         let configuration = try Configuration(parsing: text)
@@ -87,7 +87,7 @@ import Testing
         #expect(lookups == 1)
     }
 
-    @Test func `variables fill in no more than a file may have`() {
+    @Test func `the text that variables fill in is limited`() {
         let big = String(repeating: "x", count: 100_000)
         for config in [
             #""\#(String(repeating: "${BIG}", count: 5000))""#,

@@ -11,7 +11,7 @@ import Testing
         return ConfigurationSchema(manifests: known + more).json
     }
 
-    @Test func `the schema is one of the draft that editors know`() throws {
+    @Test func `the schema follows the draft that editors know`() throws {
         let schema = try Self.schema()
         #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
         #expect(schema["required"] == ["version"])
@@ -21,14 +21,14 @@ import Testing
         #expect(try JSONValue(parsing: schema.serialized(pretty: true)) == schema)
     }
 
-    @Test func `healing is switched off, or has two waits`() throws {
+    @Test func `healing may be switched off or have two waits`() throws {
         let heal = try Self.schema()["$defs"]?["connector"]?["properties"]?["heal"]?["anyOf"]
         #expect(heal?[0] == ["const": "off"])
         #expect(heal?[1]?["properties"]?.object?.names == ["initial", "max"])
         #expect(heal?[1]?["additionalProperties"] == false)
     }
 
-    @Test func `every plugin is offered with what it is for`() throws {
+    @Test func `every plugin is offered with its description`() throws {
         var described = try manifest(of: PluginSpecification("sentry")).get()
         described.id = "other"
         described.documentation = "Errors."
@@ -51,7 +51,7 @@ import Testing
         #expect(fields["cache"]?["anyOf"] == [["type": "string", "minLength": 1]])
     }
 
-    @Test func `what a plugin uses is bound by the names in its manifest`() throws {
+    @Test func `the gates that a plugin uses are bound by the names in its manifest`() throws {
         var user = try manifest(of: PluginSpecification("sentry")).get()
         user.id = "user"
         user.uses = try [GateUse(name: "settings", capability: #require(CapabilityID("settings/1")))]
@@ -75,7 +75,7 @@ import Testing
         #expect(rule?["if"]?["properties"]?["enabled"] == ["const": true])
     }
 
-    @Test func `the highest version counts, unless another one is pinned`() throws {
+    @Test func `the fields are those of the highest version, unless another one is pinned`() throws {
         var older = try manifest(of: PluginSpecification("sentry")).get()
         older.version = SemanticVersion(0, 9, 0)
         older.configuration = []
@@ -88,6 +88,22 @@ import Testing
         #expect(
             rules?.map { $0["if"]?["properties"]?["version"] } == [["not": ["enum": ["0.9.0"]]], ["const": "0.9.0"]]
         )
+    }
+
+    @Test func `every key has a meaning, and every duration a default`() {
+        func check(_ keys: JSONValue?, _ path: String) {
+            for key in keys?.object?.members ?? [] {
+                let here = "\(path).\(key.name)"
+                let meaning = key.value["description"]?.string ?? ""
+                #expect(!meaning.isEmpty, "\(here)")
+                if key.value["$ref"] == "#/$defs/duration" { #expect(meaning.contains("by default, "), "\(here)") }
+                check(key.value["properties"], here)
+                for choice in key.value["anyOf"]?.array ?? [] { check(choice["properties"], here) }
+            }
+        }
+        let schema = ConfigurationSchema(manifests: []).json
+        check(schema["properties"], "")
+        check(schema["$defs"]?["connector"]?["properties"], "connector")
     }
 
     @Test func `a schema without plugins still knows the form`() {

@@ -15,7 +15,7 @@ import Testing
         )
     }
 
-    @Test func `servers are read, and the token only when it is needed`() throws {
+    @Test func `the settings of servers are read, and resolved with their token`() throws {
         let text = #"""
             { "engine": "nats", "url": "nats://a,nats://b", "stream": "SHOP", "replicas": 3,
               "token": { "secret": "env:TOKEN" }, "tls": { "ca": "/ca.pem" } }
@@ -29,11 +29,11 @@ import Testing
         #expect(settings.isEncrypted)
     }
 
-    @Test func `a file needs no servers`() throws {
+    @Test func `an outbox in a file needs no servers`() throws {
         #expect(try configuration(#"{ "engine": "sqlite" }"#).servers == nil)
     }
 
-    @Test func `a file cannot ask for an outbox in memory, which loses events, and is told who can`() {
+    @Test func `a file cannot ask for an outbox in memory, and the fault says who can`() {
         let error = #expect(throws: ConfigurationErrors.self) { try configuration(#"{ "engine": "memory" }"#) }
         #expect(error.map { "\($0)".contains("must be \"sqlite\" or \"nats\"") } == true)
         #expect(error.map { "\($0)".contains("Options.outbox = .memory") } == true)
@@ -46,7 +46,7 @@ import Testing
         #"{ "engine": "nats", "url": "nats://a", "token": "sesame" }"#,
         #"{ "engine": "nats", "url": "nats://a", "token": { "secret": "sesame" } }"#,
     ])
-    func `what it cannot be is a fault that does not show a token`(_ outbox: String) {
+    func `an invalid outbox is a fault that does not show the token`(_ outbox: String) {
         let error = #expect(throws: ConfigurationErrors.self) { try configuration(outbox) }
         #expect(error.map { "\($0)".contains("sesame") } == false)
     }

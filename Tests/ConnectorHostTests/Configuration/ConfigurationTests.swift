@@ -32,7 +32,7 @@ import Testing
         )
     }
 
-    @Test func `a connector says what differs from the defaults`() {
+    @Test func `the settings of a connector replace the defaults`() {
         let connectors = configuration.connectors
         #expect(connectors[0].isRequired == nil && connectors[0].isEnabled && connectors[0].timeout == nil)
         #expect(connectors[0].policy == .all(quorum: nil))
@@ -84,7 +84,7 @@ import Testing
         (#""never""#, #"breaker must be "off" or an object, not "never""#), ("3", "breaker must be"),
         (#"{"failures": 0}"#, "failures"), (#"{"window": "soon"}"#, "window"), (#"{"probes": "1s"}"#, "probes"),
     ])
-    func `a breaker that is none is named`(setting: String, expected: String) throws {
+    func `an invalid breaker is a fault that names what is wrong`(setting: String, expected: String) throws {
         let text = #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment", "breaker": \#(setting)}]}"#
         let error = #expect(throws: (any Error).self) { try Configuration(parsing: text) }
         #expect("\(try #require(error))".contains(expected))
@@ -97,7 +97,7 @@ import Testing
             (["ON": "false"], "segment", false), (["ON": "true"], "segment", true), (["ON": ""], "segment", true),
         ] as [([String: String], String, Bool)]
     )
-    func `the environment chooses the plugin, and whether there is any`(
+    func `the environment chooses the plugin, and whether the connector is enabled`(
         environment: [String: String],
         plugin: String,
         isEnabled: Bool
@@ -117,7 +117,7 @@ import Testing
         #expect(connector.isEnabled == isEnabled)
     }
 
-    @Test func `a connector that takes no part needs no variables`() {
+    @Test func `a disabled connector needs no variables`() {
         let text =
             #"{"name": "a", "enabled": "${ON}", "connectors": [{"name": "b", "plugin": "${NOPE}", "enabled": "${X}"}]}"#
         #expect(faults(connectors: text, environment: ["ON": "false"]).isEmpty)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `values make what the file makes`() throws {
+    @Test func `a configuration made in Swift equals that of the file`() throws {
         let made = try Configuration(
             connectors: [
                 Connector(
@@ -80,14 +80,14 @@ import Testing
         #expect(try resolved.leaves["analytics/posthog"]?.get().config["apiKey"] == "{{secret:apiKey}}")
     }
 
-    @Test func `times may be shorter than a file can say`() throws {
+    @Test func `times in Swift may be shorter than a file can express`() throws {
         let leaf = Connector("a", plugin: "segment", timeout: .microseconds(250), heal: nil)
         let connector = try #require(try Configuration(connectors: [leaf]).connectors.first)
         #expect(connector.timeout == .microseconds(250))
         #expect(connector.heal == nil)
     }
 
-    @Test func `what a file may not say is refused with the connector's path, and no place`() {
+    @Test func `what a file may not say is refused in Swift too, with the connector's path and no position`() {
         let wrong = Connector("a", connectors: [Connector("b", plugin: "segment", config: ["batch": "many"])])
         #expect(
             faults(wrong) == [
@@ -127,7 +127,7 @@ import Testing
         )
     }
 
-    @Test func `times that make no sense are refused`() {
+    @Test func `times and attempts that make no sense are refused`() {
         let leaf = Connector(
             "b",
             plugin: "broken",
@@ -147,14 +147,14 @@ import Testing
         )
     }
 
-    @Test func `a connector that is appended may be another place of a leaf of the file, and of nothing else`() throws {
+    @Test func `an appended connector may be another place of a leaf of the file, and of nothing else`() throws {
         let file = try Configuration(parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "segment"}]}"#)
         #expect(try file.appending([Connector("x", same: "a")]).connectors.count == 2)
         let error = #expect(throws: ConfigurationErrors.self) { try file.appending([Connector("x", same: "typo")]) }
         #expect(error?.errors.map(\.code) == [.unknownConnector])
     }
 
-    @Test func `no two connectors had the same path before, whichever came with the file`() throws {
+    @Test func `two connectors may not have had the same path before, whichever came with the file`() throws {
         let leaf = #"{"name": "a", "plugin": "segment", "was": "old"}"#
         let file = try Configuration(parsing: "{\"version\": 1, \"connectors\": [\(leaf)]}")
         var second = Connector("b", plugin: "segment")
@@ -164,7 +164,7 @@ import Testing
         #expect(error?.errors.first?.connector == "b")
     }
 
-    @Test func `connectors wait for each other in Swift, too, but not in a circle`() {
+    @Test func `a circle of connectors made in Swift that wait for each other is a fault`() {
         let circle = faults(
             Connector("a", plugin: "broken", after: ["b"]),
             Connector("b", plugin: "broken", after: ["a"])

@@ -85,7 +85,7 @@ import Testing
         ("https://KEY@[::1]:80", "https://•••@[::1]:80"),
         ("https://example.com/?q=a@b", "https://example.com/?q=a@b"),
     ])
-    func `the user of a URL is not shown, which may be a key`(url: String, shown: String) throws {
+    func `the user of a URL, which may be a key, is not shown`(url: String, shown: String) throws {
         let (fields, _) = try leaf(#"{"endpoint": "\#(url)"}"#, plugin: "sentry")
         #expect(fields["endpoint"]?.value == .shown(shown))
         let (text, _) = try leaf(#"{"writeKey": "k", "traits": ["postgres://u:p@\#u{301}db", "\#(url)"]}"#)

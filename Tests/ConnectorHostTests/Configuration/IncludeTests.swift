@@ -59,7 +59,7 @@ import Testing
         "{\"name\": \"\(name)\", \"plugin\": \"segment\", \"config\": {\"writeKey\": \"k\"}\(more)}"
     }
 
-    @Test func `included connectors follow those of the file, in the order of the names, with their own includes`()
+    @Test func `included connectors follow those of the file, in the order of the include, each with its own includes`()
         throws
     {
         let (resolved, faults, directory) = try read([
@@ -77,7 +77,7 @@ import Testing
         #expect(resolved?.leaves.count == 4)
     }
 
-    @Test func `a file without connectors of its own only includes`() throws {
+    @Test func `a file without connectors of its own may consist of includes`() throws {
         let (resolved, faults, _) = try read([
             "main.json": #"{"version": 1, "include": ["b.json"]}"#, "b.json": Self.file("", Self.leaf("b")),
         ])
@@ -206,7 +206,7 @@ import Testing
         #expect(faults.first?.contains("[denied]") == true)
     }
 
-    @Test func `what the host is as a whole stands in the main file alone`() throws {
+    @Test func `settings of the host as a whole are allowed in the main file only`() throws {
         let (_, faults, _) = try read([
             "main.json": Self.file(#""b.json""#),
             "b.json": "{\"version\": 2, \"trust\": \"strict\", \"conectors\": []}",
@@ -221,7 +221,7 @@ import Testing
         )
     }
 
-    @Test func `files nest thirty-two levels deep, and no deeper`() throws {
+    @Test func `includes nest thirty-two levels deep, and no deeper`() throws {
         func files(_ depth: Int) -> [String: String] {
             var files = ["main.json": Self.file("\"1.json\"")]
             for number in 1...depth {
@@ -237,7 +237,7 @@ import Testing
         )
     }
 
-    @Test func `a thousand files are read, and no more, and all together are no larger than one may be`() throws {
+    @Test func `at most a thousand files are read, and all together may be no larger than one`() throws {
         var files: [String: String] = [:]
         for number in 0..<999 { files["\(number).json"] = "{\"version\": 1, \"connectors\": []}" }
         let names = (0..<999).map { "\"\($0).json\"" }.joined(separator: ", ")

@@ -68,7 +68,11 @@ import Testing
             (#""policy": "canary", "enabled": false"#, ["old", "a"], false),
         ] as [(String, [String], Bool)]
     )
-    func `a disabled leaf leaves no role to another one`(settings: String, targets: [String], isWrong: Bool) {
+    func `a canary or a shadow that needs a disabled leaf is a fault`(
+        settings: String,
+        targets: [String],
+        isWrong: Bool
+    ) {
         let places = targets.map { #"{"name": "at-\#($0)", "same": "\#($0)"}"# }.joined(separator: ", ")
         let found = complaints(
             #"{"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}, "#
@@ -80,5 +84,31 @@ import Testing
         let message =
             #"group/at-old: the policy "\#(settings.contains("canary") ? "canary" : "shadow")" needs this connector, "#
         #expect(found.first?.contains(message + #"but "same" names "old", which is disabled [invalid-value]"#) == true)
+    }
+
+    @Test(
+        arguments: [
+            (["a", "old"], 2, 1), (["a", "a"], 2, 1), (["a", "b", "old"], 3, 2), (["a", "b", "old"], 2, nil),
+            (["old"], 1, nil),
+        ] as [([String], Int, Int?)]
+    )
+    func `a quorum counts no place of a disabled leaf, and those of one leaf once`(
+        targets: [String],
+        quorum: Int,
+        maximum: Int?
+    ) {
+        let places = targets.enumerated().map { #"{"name": "p\#($0)", "same": "\#($1)"}"# }.joined(separator: ", ")
+        let found = complaints(
+            #"{"name": "b", "plugin": "segment", "config": {"writeKey": "k"}}, "#
+                + #"{"name": "old", "plugin": "segment", "enabled": false},"# + "\n"
+                + #"{"name": "group", "quorum": \#(quorum), "connectors": [\#(places)]}"#
+        )
+        let expected = maximum.map {
+            [
+                "c.json:3:29: group: quorum is \(quorum), outside 1 to \($0): "
+                    + "places of one leaf count once, those of a disabled one do not [invalid-value]"
+            ]
+        }
+        #expect(found == expected ?? [])
     }
 }

@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    @Test func `what a connector does not say is as above it`() throws {
+    @Test func `a connector inherits the sandbox settings that it does not give itself`() throws {
         let root = #""sandbox": {"level": "required", "read": ["/a"], "network": true},"#
         #expect(try Self.sandbox("", root: root) == SandboxSettings(level: .required, read: ["/a"], network: true))
         let setting = #", "sandbox": {"read": ["/b"], "network": false}"#
@@ -50,7 +50,7 @@ import Testing
         }
         let error = #expect(throws: (any Error).self) { _ = try parsed(#""sandbox": "required""#) }
         #expect("\(try #require(error))".contains(#"the sandbox is required, and the isolation is "none" here"#))
-        // Above, it may be meant for other connectors; another level demands nothing.
+        // At the root it may be meant for other connectors, and another level demands nothing.
         _ = try parsed(#""isolation": "none""#, root: #""isolation": "process", "sandbox": "required","#)
         _ = try parsed(#""isolation": "none", "sandbox": "off""#)
     }
@@ -64,7 +64,7 @@ import Testing
         (#"{"read": [""]}"#, "must be the path of a file or a directory"),
         (#"{"network": "yes"}"#, "network must be"),
     ])
-    func `a setting that is none is named`(setting: String, expected: String) throws {
+    func `an invalid setting is a fault that names what is wrong`(setting: String, expected: String) throws {
         let error = #expect(throws: (any Error).self) { try Self.sandbox(", \"sandbox\": \(setting)") }
         #expect("\(try #require(error))".contains(expected))
     }

@@ -12,7 +12,7 @@ import Testing
 @testable import ConnectorServices
 
 @Suite struct SecretTests {
-    @Test func `a secret shows itself in no way of printing`() {
+    @Test func `no way of printing a secret shows it`() {
         let secret = Secret("hunter2")
         var dumped = ""
         dump([secret], to: &dumped)
@@ -24,7 +24,7 @@ import Testing
         #expect(secret.reveal() == "hunter2")
     }
 
-    @Test func `secrets that are only equivalent in Unicode are two`() {
+    @Test func `secrets that are merely equivalent in Unicode are distinct`() {
         #expect(Secret("\u{E9}") == Secret("\u{E9}") && Secret("\u{E9}") != Secret("e\u{301}"))
         #expect(Set([Secret("\u{E9}"), Secret("e\u{301}"), Secret("\u{E9}")]).count == 2)
     }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["", "env:", "env:A B", "env:1", "file:", "vault:x", "KEY", "ENV:KEY"])
-    func `only variables and files hold secrets`(text: String) {
+    func `a reference that names neither a variable nor a file is none`(text: String) {
         #expect(SecretReference(text, base: BaseDirectory(".")) == nil)
     }
 

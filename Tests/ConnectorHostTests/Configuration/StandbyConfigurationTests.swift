@@ -27,7 +27,7 @@ import Testing
         )
         #expect(configuration.connectors.map(\.isolation.standby) == [true, false, false, false])
         #expect(!configuration.connectors[3].children[0].isolation.standby)
-        // What is read is valid where it is added in Swift.
+        // What was read from a file is also valid in Swift.
         _ = try Configuration(connectors: configuration.connectors)
     }
 
@@ -36,12 +36,12 @@ import Testing
         (#"{"name": "a", "plugin": "segment", "isolation": "auto", "standby": true}"#, #"is "auto" here"#),
         (#"{"name": "a", "plugin": "segment", "isolation": "process", "standby": 1}"#, "standby must be"),
     ])
-    func `a standby that could not be is an error`(connector: String, expected: String) throws {
+    func `a standby that is impossible is an error`(connector: String, expected: String) throws {
         let error = #expect(throws: (any Error).self) { try Self.parsed(connector) }
         #expect("\(try #require(error))".contains(expected), "\(String(describing: error))")
     }
 
-    @Test func `a standby in Swift needs a runner, too`() throws {
+    @Test func `a standby in Swift needs a runner too`() throws {
         let connector = Connector("a", plugin: "segment", isolation: Isolation(.none, standby: true))
         let error = #expect(throws: ConfigurationErrors.self) { try Configuration(connectors: [connector]) }
         #expect("\(try #require(error))".contains("isolation.standby needs the kind process, not none"))

@@ -40,7 +40,7 @@ import Testing
         #expect(filled.missing == ["X", "Y"])
     }
 
-    @Test func `only a lone variable may mean a number`() throws {
+    @Test func `only a variable on its own may stand for a number`() throws {
         #expect(try Template(parsing: "${A}").isOneVariable)
         #expect(try Template(parsing: "${A:-1}").isOneVariable)
         #expect(try !Template(parsing: "${A} ").isOneVariable)

@@ -56,7 +56,7 @@ import Testing
         #expect(try uses("g/a", text) == [])
     }
 
-    @Test func `a sibling comes before a root of the same name, and a place or a composite may be named`() throws {
+    @Test func `a use prefers a sibling to a root of the same name, and may name a place or a composite`() throws {
         let text = """
             {"name": "g", "connectors": [
                 {"name": "u", "plugin": "user", "with": {"settings": "s", "store": "several"}},
@@ -104,11 +104,13 @@ import Testing
                 + "the plugin of x cannot be used [missing-value]; add a connector whose plugin offers settings/1"
         ),
     ])
-    func `what cannot be bound fails its leaf, with the place and what to do`(text: String, expected: String) throws {
+    func `a use that cannot be bound fails its leaf, with its position and what to do`(text: String, expected: String)
+        throws
+    {
         #expect(try failure("u", text) == expected)
     }
 
-    @Test func `a connector whose plugin cannot be used may be named`() throws {
+    @Test func `a use may name a connector whose plugin cannot be used`() throws {
         let text = #"{"name": "u", "plugin": "both", "with": {"a": "x"}}, {"name": "x", "plugin": "broken"}"#
         #expect(try uses("u", text) == ["a: x"])
     }
@@ -127,7 +129,7 @@ import Testing
         #expect(try failure("c", text) == nil)
     }
 
-    @Test func `a circle through what the file says and an automatic binding fails the latter`() throws {
+    @Test func `a circle through the file's own waits and an automatic binding fails the latter`() throws {
         let text = """
             {"name": "a", "plugin": "both"}, {"name": "b", "plugin": "settings", "after": ["a"]}
             """
@@ -165,14 +167,16 @@ import Testing
             #"c.json:1:88: c: "with" belongs to "b", of which this is another place [unknown-key]; move it there, or remove it"#
         ),
     ])
-    func `what the file alone says wrongly is a fault of the file`(connectors: String, expected: String) {
+    func `a use that is wrong by the file alone is a fault of the file`(connectors: String, expected: String) {
         let error = #expect(throws: ConfigurationErrors.self) {
             try Configuration(parsing: #"{"version": 1, "connectors": [\#(connectors)]}"#, file: "c.json")
         }
         #expect(error?.errors.first?.description == expected)
     }
 
-    @Test func `a place of what contains it is a fault of the file, also where a plugin uses it`() throws {
+    @Test func `a place of the composite that contains it is a fault of the file, even where a plugin uses that`()
+        throws
+    {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let file = try directory.write(
@@ -189,7 +193,7 @@ import Testing
         #expect(errors?.errors.first?.message.contains(#""same" names "g", which is a composite"#) == true)
     }
 
-    @Test func `connectors in Swift bind their uses, too`() throws {
+    @Test func `connectors in Swift bind their uses too`() throws {
         let configuration = try Configuration(
             connectors: [
                 Connector("u", plugin: "both", with: ["a": "t"]), Connector("s", plugin: "settings"),
@@ -215,13 +219,13 @@ import Testing
         #expect(try failure("u", two)?.contains("2 connectors offer it: s, t") == true)
     }
 
-    @Test func `an optional use gives way where it would close a circle`() throws {
+    @Test func `an optional use is left out where it would close a circle`() throws {
         let text = #"{"name": "a", "plugin": "may"}, {"name": "b", "plugin": "circle", "with": {"other": "a"}}"#
         #expect(try uses("a", text) == [])
         #expect(try uses("b", text) == ["other: a"])
     }
 
-    @Test func `what included files bind has the place in its own file, and reaches the connectors of all files`()
+    @Test func `uses in an included file have their position there, and reach the connectors of all files`()
         throws
     {
         let directory = try TemporaryDirectory()
@@ -243,7 +247,7 @@ import Testing
         #expect(error.position.map { "\($0)" } == "\(directory.path)/users.json:1:72")
     }
 
-    @Test func `a long chain of uses needs no stack, and many automatic circles end soon`() throws {
+    @Test func `a long chain of uses does not overflow the stack, and many automatic circles end soon`() throws {
         let leaves = (0..<400).map { #"{"name": "a\#($0)", "plugin": "both", "with": {"a": "b"}}"# }
         let circle = #"{"name": "b", "plugin": "circle", "with": {"other": "t"}}, {"name": "t", "plugin": "both"}"#
         let plans = try plans((leaves + [circle]).joined(separator: ","))

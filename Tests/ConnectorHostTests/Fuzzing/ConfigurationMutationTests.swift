@@ -6,7 +6,7 @@ import ConnectorManifest
 import ConnectorTestSupport
 import Testing
 
-/// Configurations that nobody would write: whatever they say, the answer is short, placed, and bounded.
+/// Configurations that nobody would write: whatever they say, the answer is short, bounded, and has positions.
 @Suite struct ConfigurationMutationTests {
     private static let environment = Configuration.Environment([
         "SEGMENT_WRITE_KEY": "sk-1234", "POSTHOG_KEY": "phc-99", "BIG": String(repeating: "x", count: 100_000),

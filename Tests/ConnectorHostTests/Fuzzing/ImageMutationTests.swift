@@ -13,7 +13,7 @@ import Testing
 #if os(Linux)
     import Glibc
 
-    /// Damaged images are refused before they are loaded, but for few.
+    /// Damaged images are refused before they are loaded, all but a few.
     @Suite(.timeLimit(.minutes(30))) struct ImageMutationTests {
         /// The built command, beside which the tests are built.
         static let program: String = {
@@ -24,7 +24,7 @@ import Testing
         }()
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the program is not built for a sanitizer"))
-        func `of the damaged images that pass inspection, one in thirty at most ends the process`() throws {
+        func `of the damaged images that pass inspection, at most one in thirty ends the process`() throws {
             var random = SeededGenerator(seed: fuzzSeed)
             let names = ["sync", "timer", "frozen-c", "http"]
             let mutators = try names.map { try ImageMutator(Fixtures.bytes(Fixtures.plugin($0))) }
@@ -69,7 +69,7 @@ import Testing
                 guard PluginInspection(path: path).problems.isEmpty else { continue }
                 let leaf =
                     #"[{"name": "a", "plugin": "\#(path)", "timeout": "5s", "isolation": "process", "heal": "off", "probe": "off"}]"#
-                // A damaged manifest may want other fields.
+                // A damaged manifest may require other fields.
                 guard let host = try? ConnectorHost.testing(leaf) else { continue }
                 let gate = try #require(await host.open()["a"])
                 states[gate.state, default: 0] += 1
@@ -81,7 +81,7 @@ import Testing
             }
             print("damaged images in runners: \(states)")
             #expect(states.values.reduce(0, +) > 0)
-            // Those of the library that keep a few for good, not one for each.
+            // Libraries keep a few descriptors for good, but not one for each image.
             #expect(Self.descriptors <= descriptors + 16)
         }
 

@@ -47,7 +47,7 @@ import Testing
         return text
     }
 
-    @Test func `a damaged manifest has problems or a meaning`() {
+    @Test func `a damaged manifest either has problems or can be read`() {
         var random = SeededGenerator(seed: fuzzSeed)
         for _ in 0..<(fuzzRounds * 20) {
             let text = Self.mutant(using: &random)

@@ -60,7 +60,7 @@ import Testing
         _ = try? (message.integer(UInt64.self), HeaderFields(&message), ServiceError.read(&message))
     }
 
-    @Test func `a damaged ring is an error or a message`() throws {
+    @Test func `reading a damaged ring gives a message or an error, and never traps`() throws {
         var random = SeededGenerator(seed: fuzzSeed)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.capacity, alignment: 16)
         defer { unsafe buffer.deallocate() }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ConnectorHost
 
-/// When calls are kept from a gate.
+/// When a breaker keeps calls from a gate.
 @Suite struct CircuitBreakerTests {
     private static let second: UInt64 = 1_000_000_000
     private let away = ConnectorError(.unavailable, "the vendor is away", isRetryable: true)
@@ -31,7 +31,7 @@ import Testing
         #expect(try call(away, at: 2) == .opened(until: 12 * Self.second))
     }
 
-    @Test func `failures in a row open it, and a trial call closes it`() throws {
+    @Test func `consecutive failures open the breaker, and a successful trial call closes it`() throws {
         try open()
         #expect(state(at: 3) == .open)
         #expect(breaker.refuses(at: 3 * Self.second))
@@ -44,7 +44,7 @@ import Testing
         #expect(report == BreakerReport(state: .closed, openings: 1, refusals: 1))
     }
 
-    @Test func `a trial that fails opens it again`() throws {
+    @Test func `a trial that fails opens the breaker again`() throws {
         try open()
         #expect(try call(away, at: 12) == .opened(until: 22 * Self.second))
         #expect(state(at: 13) == .open)
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func `one trial at a time is let through, until it has taken too long`() throws {
+    @Test func `only one trial at a time is let through, until it has taken too long`() throws {
         try open()
         let trial = try breaker.admit(at: 12 * Self.second)
         #expect(throws: ConnectorError.self) { try breaker.admit(at: 13 * Self.second) }
@@ -62,7 +62,7 @@ import Testing
         #expect(breaker.ended(second, with: nil, at: 23 * Self.second) == .closed)
     }
 
-    @Test func `a success between failures, and failures long ago, do not count`() throws {
+    @Test func `failures before a success, and failures long ago, do not count`() throws {
         for time in [0, 1] { try call(away, at: UInt64(time)) }
         try call(nil, at: 2)
         for time in [3, 4] { try call(away, at: UInt64(time)) }
@@ -71,7 +71,7 @@ import Testing
         #expect(state(at: 100) == .closed)
     }
 
-    @Test func `the faults of callers neither open nor close it`() throws {
+    @Test func `mistakes and cancellations by callers neither open nor close the breaker`() throws {
         for _ in 0..<9 { try call(ConnectorError(.invalid, "no"), at: 0) }
         #expect(state(at: 0) == .closed)
         try open()
@@ -87,14 +87,14 @@ import Testing
         #expect(state(at: 32) == .halfOpen)
     }
 
-    @Test func `the end of a call from before it opened says nothing`() throws {
+    @Test func `the end of a call that began before the breaker opened changes nothing`() throws {
         let early = try breaker.admit(at: 0)
         try open()
         #expect(breaker.ended(early, with: nil, at: 3 * Self.second) == nil)
         #expect(state(at: 3) == .open)
     }
 
-    @Test func `without a policy no call has to ask, until runners keep ending`() throws {
+    @Test func `without a policy no call has to ask the breaker, until runners crash again and again`() throws {
         let breaker = CircuitBreaker(nil)
         #expect(!breaker.isInvolved && breaker.report(at: 0, Timestamp(nanoseconds: 0)) == nil)
         let crash = ConnectorError(.crashed, "it ended", isRetryable: true)
@@ -113,13 +113,13 @@ import Testing
         #expect(breaker.lostRunner(crash, at: 141 * Self.second) == nil)
     }
 
-    @Test func `runners that end now and then are no trouble`() {
+    @Test func `runners that crash now and then do not open the breaker`() {
         let breaker = CircuitBreaker(nil)
         let crash = ConnectorError(.crashed, "it ended", isRetryable: true)
         for minute in 0..<20 { #expect(breaker.lostRunner(crash, at: UInt64(minute) * 20 * Self.second) == nil) }
     }
 
-    @Test func `another policy and another instance take effect at once`() throws {
+    @Test func `another policy or another instance takes effect at once`() throws {
         try open()
         breaker.instanceChanged()
         #expect(state(at: 3) == .halfOpen)
@@ -136,61 +136,5 @@ import Testing
             nextTrialAt: Timestamp(nanoseconds: 5 * Self.second)
         )
         #expect(BreakerReport(json: report.json) == report)
-    }
-}
-
-/// The breaker in front of a gate, as callers see it.
-@Suite(.timeLimit(.minutes(5))) struct GateBreakerTests {
-    private static let settings =
-        #""probe": "off", "breaker": {"failures": 2, "window": "1m", "probe": "10s"}"#
-    /// CONNECTOR_UNAVAILABLE of error.h.
-    private static let unavailable: JSONObject = ["status": 8]
-
-    private func refuse(_ test: TestHost, _ path: String = "gate") async throws {
-        let error = try await failure { () throws(ConnectorError) in
-            try await test.call(path, "refuse", Self.unavailable)
-        }
-        #expect(error.code == .unavailable)
-    }
-
-    @Test func `calls that fail open it, and the report, the metrics and the next calls say so`() async throws {
-        let test = try TestHost(TestHost.leaf("gate", settings: Self.settings))
-        await test.host.open()
-        #expect(try test.gate("gate").breaker == BreakerReport(state: .closed))
-        for _ in 0..<2 { try await refuse(test) }
-        let error = try await failure { () throws(ConnectorError) in try await test.call("gate", "answer", ["value": 1])
-        }
-        #expect(error.code == .notOpen && error.connector == "gate" && error.message.contains("circuit breaker"))
-        let report = try test.gate("gate")
-        #expect(report.breaker?.state == .open && report.breaker?.refusals == 1)
-        #expect(report.state == .degraded && !report.isReady && report.error?.message.contains("breaker") == true)
-        let metrics = test.host.metrics.filter { $0.definition.name.hasPrefix("connector.breaker") }
-        #expect(metrics.map(\.definition) == [.breakerOpen, .breakerOpenings, .breakerRefusals])
-        test.clock.advance(by: .seconds(10))
-        #expect(try await test.call("gate", "answer", ["value": 1]) == 1)
-        #expect(try test.gate("gate").state == .open)
-        await test.host.close()
-    }
-
-    @Test func `first goes on to the next child, as past a gate that is not open`() async throws {
-        let test = try TestHost(
-            TestHost.composite(
-                "group",
-                "first",
-                TestHost.leaf("a", ["replies": #""a""#], settings: #""probe": "off""#),
-                TestHost.leaf("b", ["replies": #""b""#], settings: #""probe": "off""#),
-                settings: #""breaker": {"failures": 2, "probe": "10s"}"#
-            )
-        )
-        await test.host.open()
-        #expect(try await test.call("group", "answer", ["value": 1]) == "a")
-        for _ in 0..<2 { try await refuse(test, "group/a") }
-        #expect(try await test.call("group", "answer", ["value": 1]) == "b")
-        #expect(try test.gate("group").isReady)
-        // It was not asked, so nothing was refused.
-        #expect(try test.gate("group/a").breaker?.refusals == 0)
-        test.clock.advance(by: .seconds(10))
-        #expect(try await test.call("group", "answer", ["value": 1]) == "a")
-        await test.host.close()
     }
 }

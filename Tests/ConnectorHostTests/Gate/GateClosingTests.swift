@@ -95,7 +95,7 @@ import Testing
         await test.noTimers()
     }
 
-    @Test func `every caller resumes when the gate closes, also those in line at a serial one`() async throws {
+    @Test func `every caller resumes when the gate closes, even those in line at a serial one`() async throws {
         let test = try TestHost(TestHost.leaf("gate", plugin: "serial", settings: #""timeout": "5s", "probe": "off""#))
         await test.host.open()
         let codes = Journal<ConnectorError.Code>()
@@ -220,7 +220,8 @@ import Testing
         }
     }
 
-    @Test func `a gate that is closed and opened again while a successor waits has the new configuration`() async throws
+    @Test func `a gate that is closed and opened again while a successor waits ends up with the new configuration`()
+        async throws
     {
         let test = try await TestHost.opened()
         let gate = try #require(test.host.current.tree["gate"]?.gate)

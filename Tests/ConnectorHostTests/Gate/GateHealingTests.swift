@@ -104,14 +104,14 @@ import Testing
         #expect(await next(test, attempts + 1)?.state == .open)
     }
 
-    @Test func `what is not retryable is tried after the longest wait`() async throws {
+    @Test func `a failure that is not retryable is retried after the longest wait`() async throws {
         let test = try await opened(refused)
         #expect(nextWait(test) == 60_000_000_000)
         try await set(0, test)
         #expect(await next(test, 2)?.state == .open)
     }
 
-    @Test func `a wait that the vendor asked for is the shortest`() async throws {
+    @Test func `a gate waits at least as long as the vendor asked for`() async throws {
         let test = try await opened(away, opens: "busy", jitter: { _ in 0 })
         #expect(nextWait(test) == 2_000_000_000)
         await test.host.close()
@@ -132,7 +132,7 @@ import Testing
         #expect(try test.gate("gate").nextAttemptAt == nil)
     }
 
-    @Test func `retry tries now, and the attempts that were to come go on`() async throws {
+    @Test func `retry attempts at once, and the scheduled attempts go on`() async throws {
         let test = try await opened(away)
         #expect(try await test.host.retry("gate")["gate"]?.attempts == 2)
         #expect(test.state("gate") == .failed)
@@ -152,17 +152,21 @@ import Testing
         #expect(await next(test, 2)?.state == .open)
     }
 
-    @Test func `a degraded gate is proved sooner`() async throws {
+    @Test func `a degraded gate is proved sooner than its interval says`() async throws {
         let test = try await opened(0, settings: #""heal": {"initial": "1s", "max": "60s"}, "probe": "60s""#)
         try await set(away, test)
         let start = test.clock.now()
         await test.advance(by: .milliseconds(500), until: .failed, "gate")
-        // After 60 s degraded; after the waits of healing, not after two more intervals, failed.
+        // Degraded after 60 s; failed after the waits of healing, not after two more intervals.
         #expect(test.clock.now() - start < 120_000_000_000)
         await test.host.close()
     }
 
-    @Test func `one line each says that a gate opened, failed, degraded and recovered`() async throws {
+    @Test func `one line each says that a gate opened, failed, recovered and degraded`() async throws {
+        let (opening, openingLogger) = recordedLines()
+        let other = try await opened(0, logger: openingLogger)
+        #expect(await first(1, of: opening) == ["gate opened"])
+        await other.host.close()
         let (lines, logger) = recordedLines()
         let test = try await opened(
             away,
@@ -184,7 +188,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `other services can await readiness, and run need not`() async throws {
+    @Test func `readiness can be awaited, and awaiting it throws once the host is closed`() async throws {
         let test = try await opened(away)
         let waiting = Task { try await test.host.ready() }
         try await set(0, test)
@@ -208,7 +212,7 @@ import Testing
         try await test.call("other", "lives", ["name": .string(name)])["created"]?.integer
     }
 
-    @Test func `a key that is exchanged takes the place of the one that was refused, without a restart`() async throws {
+    @Test func `a replaced key takes over from the refused one without a restart`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")
@@ -227,7 +231,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a new key that the vendor could not check yet is tried again`() async throws {
+    @Test func `a new key that the vendor could not check yet is tried again later`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try directory.write("key", "first-key")

@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct GateOpeningTests {
     // MARK: At once
 
-    @Test func `fifty gates that take ten milliseconds each are opening together and take ten milliseconds`()
+    @Test func `fifty gates that take ten milliseconds each open together in ten milliseconds`()
         async throws
     {
         let leaves = (0..<50).map { TestHost.leaf("gate-\($0)", plugin: "timer") }.joined(separator: ",")
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test
-    func `a plugin that holds its thread for ever does not keep the others from opening, and fails at its deadline`()
+    func `a plugin that holds its thread for ever fails at its deadline, and the others open meanwhile`()
         async throws
     {
         let test = try TestHost(
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: Twice
 
-    @Test func `who opens while others do waits for the same end`() async throws {
+    @Test func `a second caller of open waits for the same end as the first`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
         async let first = test.host.open()
@@ -69,7 +69,7 @@ import Testing
         await test.noTimers()
     }
 
-    @Test func `who opens while others do waits no longer than to the deadline given`() async throws {
+    @Test func `a second caller of open waits no longer than to its own deadline`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
         async let first = test.host.open()
@@ -82,7 +82,7 @@ import Testing
         #expect(await first.gates.map(\.state) == [.open])
     }
 
-    @Test func `who opens while others do sees all their attempts through`() async throws {
+    @Test func `a second caller of open waits through all attempts of the first`() async throws {
         let test = try TestHost(
             TestHost.leaf(
                 "gate",
@@ -103,7 +103,7 @@ import Testing
         #expect(try test.gate("gate").attempts == 3)
     }
 
-    @Test func `nobody waits on for a gate that is closed while it opens`() async throws {
+    @Test func `nobody keeps waiting for a gate that is closed while it opens`() async throws {
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(TestHost.unique()), "opens": "held"]))
         async let first = test.host.open()
         await test.clock.timers(atLeast: 1)
@@ -179,7 +179,7 @@ import Testing
 
     // MARK: Again
 
-    @Test func `retries wait what the jitter chooses between zero and the doubled bound`() async throws {
+    @Test func `retries wait for as long as the jitter chooses between zero and the doubled bound`() async throws {
         let bounds = Journal<UInt64>()
         let test = try TestHost(
             TestHost.leaf(
@@ -209,14 +209,14 @@ import Testing
         #expect(bounds.values == [200_000_000, 400_000_000])
     }
 
-    @Test func `the jitter of a host stays within its bound`() {
+    @Test func `the default jitter of a host stays within its bound`() {
         let jitter = ConnectorHost.Options().jitter
         #expect((0..<1000).allSatisfy { _ in jitter(1000) <= 1000 })
         #expect(Set((0..<1000).map { _ in jitter(1_000_000) }).count > 100)
         #expect(jitter(0) == 0)
     }
 
-    @Test func `a wait that the vendor asks for is waited`() async throws {
+    @Test func `a retry waits as long as the vendor asks for`() async throws {
         let test = try TestHost(
             TestHost.leaf(
                 "gate",
@@ -237,7 +237,7 @@ import Testing
         #expect(report.openDuration == .seconds(2))
     }
 
-    @Test func `nothing is tried again after the deadline of the whole`() async throws {
+    @Test func `no attempt begins after the overall deadline`() async throws {
         let test = try TestHost(
             TestHost.leaf(
                 "gate",
@@ -251,7 +251,7 @@ import Testing
         #expect(report["gate"]?.error?.code == .unavailable)
     }
 
-    @Test func `an attempt ends at the deadline of the whole if that is earlier than its own`() async throws {
+    @Test func `an attempt ends at the overall deadline if that is earlier than its own`() async throws {
         let test = try TestHost(
             TestHost.leaf("gate", ["opens": "never"], settings: #""timeout": "60s", "probe": "off""#)
         )
@@ -351,7 +351,7 @@ import Testing
         #expect(report["good"]?.state == .open)
     }
 
-    @Test func `a plugin that opens twice stays open, and is reported as misbehaving`() async throws {
+    @Test func `a plugin that completes open twice stays open, and is reported as misbehaving`() async throws {
         let test = try TestHost(
             TestHost.leaf("gate", ["opens": "twice"]),
             TestHost.leaf("other", plugin: "opens-twice")
@@ -365,7 +365,7 @@ import Testing
         #expect(report["other"]?.state == .open)
     }
 
-    @Test func `an opening that was given up because the host closed leaves nothing behind`() async throws {
+    @Test func `an opening that was abandoned because the host closed leaves nothing behind`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(TestHost.leaf("gate", ["name": .string(name), "opens": "held"]))
         async let opening = test.host.open()

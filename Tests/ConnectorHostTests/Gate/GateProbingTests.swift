@@ -38,7 +38,7 @@ import Testing
         await test.clock.advance(toTimerAfter: .seconds(30))
     }
 
-    @Test func `a proof replaces the evidence by what it proved, with its time`() async throws {
+    @Test func `a proof replaces the evidence with what it proved, and when`() async throws {
         let test = try await opened()
         let first = try #require(test.gate("gate").strongestEvidence)
         #expect(first.kind == .authenticated)
@@ -50,8 +50,7 @@ import Testing
         #expect(report["gate"]?.state == .open)
     }
 
-    @Test func `a gate whose proofs fail is degraded, then failed, and open again when it is tried again`() async throws
-    {
+    @Test func `a gate whose proofs fail is degraded, then failed, and opens again on a retry`() async throws {
         let test = try await opened()
         try await set(8, test)
         await next(test)
@@ -74,7 +73,7 @@ import Testing
         #expect(report.isReady)
     }
 
-    @Test func `retries that fail do not fail a gate, and do not put off the proofs that do`() async throws {
+    @Test func `retries that fail neither fail a gate nor postpone the proofs that do`() async throws {
         let test = try await opened()
         try await set(8, test)
         for _ in 1...10 {
@@ -101,7 +100,7 @@ import Testing
         #expect(try await test.host.retry("gate")["gate"]?.state == .open)
     }
 
-    @Test func `a retry proves what attempts that began before it have opened`() async throws {
+    @Test func `a retry also proves a gate that an earlier attempt opens meanwhile`() async throws {
         let test = try TestHost(
             TestHost.leaf("gate", ["name": .string(name), "opens": "held"], settings: settings),
             TestHost.leaf("other")

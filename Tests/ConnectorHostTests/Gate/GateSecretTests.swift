@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `of several sources the next is used if the vendor refuses one, and the first one again once it works`()
+    @Test func `if the vendor refuses a key, that of the next source is used, and the first again once it works`()
         async throws
     {
         try await Fixtures.withDirectory { directory in
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a missing source is passed over`() async throws {
+    @Test func `a missing source is skipped`() async throws {
         let vendor = Vendor()
         let server = vendor.server()
         defer { server.stop() }
@@ -228,7 +228,8 @@ import Testing
         }
     }
 
-    @Test func `secrets that are read when a reload switches do not bring the earlier configuration back`() async throws
+    @Test func `secrets that are being read while a reload switches do not bring the earlier configuration back`()
+        async throws
     {
         let vendor = Vendor()
         let server = vendor.server()

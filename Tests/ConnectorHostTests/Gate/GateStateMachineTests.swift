@@ -32,7 +32,7 @@ import Testing
         #expect(machine.attempts == 1)
     }
 
-    @Test func `whoever opens what opens joins, and what is open stays`() {
+    @Test func `opening a gate that is opening joins, and opening an open one does nothing`() {
         let machine = Machine()
         _ = machine.open()
         #expect(machine.open() == .join)
@@ -41,7 +41,7 @@ import Testing
         #expect(machine.state == .open)
     }
 
-    @Test func `whoever closes what closes joins, and what is closed stays`() {
+    @Test func `closing a gate that is closing joins, and closing a closed one does nothing`() {
         let machine = Machine()
         #expect(machine.close() == .nothing)
         _ = machine.open()
@@ -49,7 +49,7 @@ import Testing
         #expect(machine.close() == .join)
     }
 
-    @Test func `whoever opens what closes awaits that, and the target is open`() {
+    @Test func `opening a gate that is closing awaits that, and the target is open`() {
         let machine = Machine()
         _ = machine.open()
         _ = machine.close()
@@ -70,13 +70,13 @@ import Testing
         #expect(machine.state == .failed)
     }
 
-    @Test func `no number of doublings overflows`() {
+    @Test func `no number of doublings makes the bound overflow`() {
         let retry = RetryPolicy(attempts: .max, initial: .seconds(3600), max: .seconds(86400))
         #expect(retry.bound(afterAttempt: .max) == .seconds(86400))
         #expect(retry.bound(afterAttempt: .min) == .seconds(3600))
     }
 
-    @Test func `what is not retryable is not tried again while the gate opens`() {
+    @Test func `a failure that is not retryable is not retried while the gate opens`() {
         let machine = Machine(RetryPolicy(attempts: 5))
         _ = machine.open()
         #expect(machine.failed(refused) == .fail)
@@ -85,7 +85,7 @@ import Testing
         #expect(machine.attempts == 1)
     }
 
-    @Test func `a wait that the vendor asked for takes the place of the backoff, up to the maximum`() {
+    @Test func `a wait that the vendor asked for replaces the backoff, up to the maximum`() {
         let machine = Machine(RetryPolicy(attempts: 3, initial: .milliseconds(1), max: .seconds(5)))
         var error = away
         _ = machine.open()
@@ -95,7 +95,7 @@ import Testing
         #expect(machine.failed(error) == .retry(within: .zero, after: .seconds(5)))
     }
 
-    @Test func `a gate that has failed can be opened again, which its healing does not disturb`() {
+    @Test func `a gate that has failed can be opened again, undisturbed by its healing`() {
         let machine = Machine()
         _ = machine.open()
         let round = machine.round
@@ -121,7 +121,7 @@ import Testing
         #expect(machine.state == .open)
     }
 
-    @Test func `what is closed does not heal`() {
+    @Test func `a closed gate does not heal`() {
         let machine = Machine()
         _ = machine.open()
         _ = machine.failed(away)
@@ -156,7 +156,7 @@ import Testing
         #expect(machine.state == .opening)
     }
 
-    @Test func `giving up fails the gate, and does not count the attempt that never was`() {
+    @Test func `giving up fails the gate, and does not count the attempt that was never made`() {
         let machine = Machine(RetryPolicy(attempts: 3))
         _ = machine.open()
         _ = machine.failed(away)
@@ -167,7 +167,7 @@ import Testing
         #expect(!machine.isProved)
     }
 
-    @Test func `proofs that fail degrade a gate, then fail it, and one that succeeds before mends it`() {
+    @Test func `proofs that fail degrade a gate, then fail it, and one that succeeds in between restores it`() {
         let machine = Machine()
         _ = machine.open()
         _ = machine.succeeded()
@@ -185,7 +185,7 @@ import Testing
         #expect(machine.heal(machine.round))
     }
 
-    @Test func `proofs that an operator asks for degrade a gate, and never fail it`() {
+    @Test func `proofs that an operator asks for may degrade a gate, but never fail it`() {
         let machine = Machine()
         _ = machine.open()
         _ = machine.succeeded()
@@ -208,7 +208,7 @@ import Testing
     }
 }
 
-/// Holds a state machine, which itself is nothing that an expectation could copy.
+/// Holds a state machine, which an expectation cannot copy.
 private final class Machine {
     private var value: GateStateMachine
 

@@ -41,7 +41,7 @@
             get throws { try Directory.entries(of: "\(directory.path)/isolation").map(\.name).sorted() }
         }
 
-        /// Leaves a mark as a process does that dies.
+        /// Leaves a mark as a process that dies does.
         private func abandonMark(process: Int64 = 7) throws {
             let digest = try #require(ImageDigests().digest(of: candidate))
             let note: JSONValue = [
@@ -74,14 +74,14 @@
             #expect(try files.isEmpty)
         }
 
-        @Test func `the mark of a process that lives promotes nobody`() throws {
+        @Test func `the mark of a process that lives promotes no plugin`() throws {
             let mark = try #require(promotions().mark(candidate, at: start))
             #expect(try promotions().promotion(of: candidate, quiet: week, at: start) == nil)
             #expect(try files.count == 1)
             mark.clear()
         }
 
-        @Test func `a mark that its process removes while another one looks at it is not abandoned`() throws {
+        @Test func `a mark that its process removes while another process looks at it is not abandoned`() throws {
             let mark = try #require(promotions().mark(candidate, at: start))
             let path = "\(directory.path)/isolation/\(try #require(try files.first))"
             let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -103,7 +103,7 @@
             #expect(try files.isEmpty)
         }
 
-        @Test func `another crash, in the runner, begins the quiet time again`() throws {
+        @Test func `another crash, in the runner, restarts the quiet time`() throws {
             try abandonMark()
             let promotions = promotions()
             _ = try promotions.promotion(of: candidate, quiet: week, at: start)
@@ -112,7 +112,7 @@
             #expect(promotion.reason == "it was killed" && promotion.until == later(week + .seconds(60)))
         }
 
-        @Test func `a crash note that names the plugin promotes it, and another one does not`() throws {
+        @Test func `a crash note that names the plugin promotes it, and any other note does not`() throws {
             let name = try candidate.name
             // In the future of the image, which the tests have just built.
             let own = try note(#""plugin": "\#(name)", "path": "\#(image)""#)
@@ -140,14 +140,18 @@
             #expect(try before.promotion(of: candidate, quiet: week, at: start) == nil)
         }
 
-        @Test func `of several plugins that were being opened, the note tells which one it was`() throws {
+        @Test func `a plugin that was being opened is not promoted if the crash note names another one`() throws {
             try abandonMark(process: 7)
             let innocent = try note(#""plugin": "other 1.0.0", "process": 7"#)
             #expect(try promotions(innocent).promotion(of: candidate, quiet: week, at: start) == nil)
             #expect(try files.isEmpty)
+            try abandonMark(process: 7)
+            let guilty = try note(#""plugin": "\#(candidate.name)", "path": "\#(image)", "process": 7"#)
+            let promotion = try promotions(guilty).promotion(of: candidate, quiet: week, at: start)
+            #expect(promotion?.reason.contains("SIGSEGV") == true)
         }
 
-        @Test func `a file that is none, and a directory that others may enter, do no harm`() throws {
+        @Test func `a file that is not a mark, and a directory that others may enter, do no harm`() throws {
             let digest = try #require(ImageDigests().digest(of: candidate))
             try Directory.makePrivate("\(directory.path)/isolation")
             for name in ["\(digest).1.1.mark", "\(digest).crash"] {
@@ -159,7 +163,7 @@
         }
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
-        func `a promoted gate is in a runner, says why, and goes back after a quiet time`() async throws {
+        func `a promoted gate runs in a runner, says why, and returns after a quiet time`() async throws {
             try abandonMark()
             func opened(at time: Timestamp) async throws -> (ConnectorHost, GateReport) {
                 let clock = ManualHostClock()

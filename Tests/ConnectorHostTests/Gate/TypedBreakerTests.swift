@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `leases whose calls fail open it, and it refuses the next one`(_ channel: TestChannel) async throws {
+    func `leases whose calls fail open the breaker, which refuses the next one`(_ channel: TestChannel) async throws {
         let test = try await opened(channel)
         let judge = try judge(test)
         for _ in 0..<2 {
@@ -45,7 +45,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a lease is one call, which has failed if one of its calls has`() async throws {
+    @Test func `a lease counts as one call, which failed if any of its calls did`() async throws {
         let test = try await opened(.here)
         let judge = try judge(test)
         for _ in 0..<2 {
@@ -57,7 +57,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a lease that is not admitted closes no breaker`() async throws {
+    @Test func `a lease that is not admitted does not close the breaker`() async throws {
         let test = try await opened(.here)
         let judge = try judge(test)
         for _ in 0..<2 { _ = try await failure { () throws(ConnectorError) in try await judge(Self.unavailable) } }
@@ -69,7 +69,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what callers are to blame for does not count`() async throws {
+    @Test func `mistakes of callers do not count`() async throws {
         let test = try await opened(.here)
         let judge = try judge(test)
         for _ in 0..<5 { _ = try await failure { () throws(ConnectorError) in try await judge(Self.invalid) } }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `prepared calls count one by one, and are refused one by one`(_ channel: TestChannel) async throws {
+    func `prepared calls are counted and refused one by one`(_ channel: TestChannel) async throws {
         let test = try await opened(channel)
         let codes = try await test.host.gate("gate").withPrepared("judge") { judge throws(ConnectorError) in
             try (0..<4).map { _ throws(ConnectorError) -> ConnectorError.Code? in
@@ -99,7 +99,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `asynchronous functions count, too`() async throws {
+    @Test func `calls of asynchronous functions count too`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", settings: #""probe": "off""# + Self.breaker))
         typealias Refuse =
             @convention(c) (OperationFunction.Instance, OperationFunction.Call, Int32, OperationFunction.Failure) ->
@@ -116,7 +116,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `without a breaker nobody watches`() async throws {
+    @Test func `without a breaker calls are not watched`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "crashes"))
         let judge = try judge(test)
         for _ in 0..<9 { _ = try await failure { () throws(ConnectorError) in try await judge(Self.unavailable) } }

@@ -47,7 +47,7 @@ import Testing
         return try await host.gate("theme").call("use", arguments, options: options)
     }
 
-    @Test func `a plugin has what it uses as a typed value, while it opens and later`() async throws {
+    @Test func `a plugin has the gates that it uses as typed values, while it opens and later`() async throws {
         let host = try await opened()
         #expect(host.report["theme"]?.strongestEvidence?.detail == "0 settings")
         #expect(host.report["theme"]?.uses == ["settings": "preferences", "inner": "calls"])
@@ -60,7 +60,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `an optional use is nil without a connector, and degrades nothing`() async throws {
+    @Test func `an optional use without a connector is nil, and degrades nothing`() async throws {
         let alone = try await opened()
         #expect(alone.report["theme"]?.uses["extra"] == nil)
         #expect(try await use(alone, "extra", "") == "nothing is bound")
@@ -72,7 +72,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a gate opens though what it uses optionally has failed, whose error its calls get until that opens`()
+    @Test func `a gate opens although an optional use has failed, and calls to that get its error until it opens`()
         async throws
     {
         let failing = TestHost.leaf("failing", ["name": .string(TestHost.unique()), "opens": "third"])
@@ -132,7 +132,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `closing ends what is under way`() async throws {
+    @Test func `closing a gate ends the calls that its plugin has under way`() async throws {
         let host = try await opened()
         let name = TestHost.unique()
         let task = Task {

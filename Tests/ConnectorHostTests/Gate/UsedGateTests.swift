@@ -80,7 +80,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `the error of a used gate arrives with its code, its path and its retry`() async throws {
+    @Test func `the error of a used gate arrives with its code, its path and whether to retry`() async throws {
         let test = try Self.host(["fails": "away"])
         await test.host.open()
         let error = try await failure { () async throws(ConnectorError) in
@@ -95,7 +95,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what is used opens first, whether or not it succeeds`() async throws {
+    @Test func `a used gate opens before its user`() async throws {
         let name = TestHost.unique()
         let test = try Self.host(["name": .string(name), "opens": "held"])
         async let opening = test.host.open("user")
@@ -106,7 +106,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what is used closes last`() async throws {
+    @Test func `a used gate closes after its user`() async throws {
         let name = TestHost.unique()
         let test = try TestHost(
             TestHost.leaf("inner", ["name": .string(name), "closes": "held"]),
@@ -235,7 +235,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a gate that cannot open without what it uses opens as soon as that does`() async throws {
+    @Test func `a gate that cannot open without the gate that it uses opens as soon as that does`() async throws {
         let test = try TestHost(
             TestHost.leaf(
                 "user",
@@ -255,7 +255,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a gate that uses a degraded one in turn is degraded, and a composite in between`() async throws {
+    @Test func `a gate that uses a composite has an error only once no child of the composite works`() async throws {
         let test = try TestHost(
             #"{"name": "user", "plugin": "uses", "with": {"inner": "group"}, "probe": "off"}"#,
             TestHost.composite("group", "first", #"{"name": "place", "same": "inner"}"#, TestHost.leaf("other")),
@@ -270,7 +270,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a composite answers its user with one result`() async throws {
+    @Test func `a used composite gives its user a single result`() async throws {
         let test = try TestHost(
             #"{"name": "user", "plugin": "uses", "with": {"inner": "group"}, "probe": "off"}"#,
             TestHost.composite("group", "all", TestHost.leaf("a"), TestHost.leaf("b"))
@@ -337,7 +337,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `the conformance suite stands in for what a plugin uses`() async {
+    @Test func `the conformance suite provides stand-ins for what a plugin uses`() async {
         let calls = Journal<String>()
         let options = PluginConformance.Options(
             config: ["opens": ["value": 1]],
@@ -354,7 +354,7 @@ import Testing
         #expect(await PluginConformance.check(Fixtures.contract("uses"), options: .init(timeout: .seconds(20))) == [])
     }
 
-    @Test func `a plugin that declares no uses has no table`() {
+    @Test func `a plugin that declares no uses has no table of gates`() {
         let services = GateServices(
             host: HostServices(),
             context: GateServices.Context(path: "gate", services: ["gates/1"], logger: Logger(label: "test"))

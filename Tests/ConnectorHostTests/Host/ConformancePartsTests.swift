@@ -10,7 +10,7 @@ import Testing
 
 /// What the suite for plugin authors is made of.
 @Suite struct ConformancePartsTests {
-    @Test func `a part of a check reports to the whole check, and ends with it`() async {
+    @Test func `a part of a check reports its findings to the whole check, and ends with it`() async {
         let run = RuleRun(.file("/nowhere/libnone.so"), PluginConformance.Options())
         let part = run.part(PluginConformance.Options())
         await confirmation { ended in

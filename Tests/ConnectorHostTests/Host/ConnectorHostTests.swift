@@ -36,7 +36,14 @@ import Testing
         #expect(test.state("gate") == .closed)
     }
 
-    @Test func `a service whose required gate does not open ends with its error, everything closed`() async throws {
+    @Test func `a closed host cannot run again, and says so`() async throws {
+        let test = try await TestHost.opened()
+        await test.host.close()
+        let error = await #expect(throws: ConnectorError.self) { try await test.host.run() }
+        #expect(error?.message == "the host has closed")
+    }
+
+    @Test func `a service whose required gate does not open ends with its error and everything closed`() async throws {
         let test = try TestHost(TestHost.leaf("bad", ["opens": "refuses"]), TestHost.leaf("good"))
         let error = await #expect(throws: ConnectorError.self) { try await test.host.run() }
         #expect(error?.code == .unauthorized)
@@ -44,7 +51,7 @@ import Testing
         #expect(test.host.report.state == .closed)
     }
 
-    @Test func `one connector can be opened alone, with what it waits for`() async throws {
+    @Test func `one connector can be opened alone, with those that it waits for`() async throws {
         let test = try TestHost(
             TestHost.leaf("base"),
             TestHost.leaf("wanted", settings: #""after": ["base"], "probe": "off""#),
@@ -68,7 +75,7 @@ import Testing
         #expect("\(line.metadata["what"] ?? "")".contains("which is not pending"))
     }
 
-    @Test func `a plugin cannot begin a line of its own in the log, nor steer the terminal that shows it`()
+    @Test func `a plugin can neither begin a line of its own in the log nor control the terminal that shows it`()
         async throws
     {
         let handler = InMemoryLogHandler()
@@ -94,7 +101,7 @@ import Testing
         #expect(line.metadata == ["a ": ["\\u{d}": ["b\\u{9b}", "7"]], "error": "\\u{202e}"])
     }
 
-    @Test func `metadata that a logger keeps for every line is escaped, too`() throws {
+    @Test func `metadata that a logger keeps for every line is escaped too`() throws {
         let handler = InMemoryLogHandler()
         var logger = Logger(label: "test") { _ in EscapingLogHandler(handler) }
         logger[metadataKey: "a\n"] = "b\u{1B}"
@@ -118,7 +125,7 @@ import Testing
 
     // MARK: ConnectorHost.testing
 
-    @Test func `a host for tests takes a whole file's text too`() async throws {
+    @Test func `a host for tests also takes the text of a whole file`() async throws {
         let host = try ConnectorHost.testing(
             """
 
@@ -131,7 +138,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a host for tests throws what is wrong with its text`() {
+    @Test func `a host for tests throws the faults of its text`() {
         let errors = #expect(throws: ConfigurationErrors.self) {
             try ConnectorHost.testing(#"[{"name": "gate", "plugin": "callz"}]"#, plugins: [Fixtures.contract("calls")])
         }
@@ -139,7 +146,7 @@ import Testing
         #expect(throws: ConfigurationErrors.self) { try ConnectorHost.testing("[") }
     }
 
-    @Test func `a host for tests looks at no directory and no variable of the process`() {
+    @Test func `a host for tests reads no environment variable of the process`() {
         let errors = #expect(throws: ConfigurationErrors.self) {
             try ConnectorHost.testing(
                 #"[{"name": "gate", "plugin": "calls", "config": {"name": "${PATH}"}}]"#,

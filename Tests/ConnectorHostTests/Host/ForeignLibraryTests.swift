@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
-    func `what SQLite refuses is an error with its number`(channel: TestChannel) async throws {
+    func `a failure of SQLite is an error with its number`(channel: TestChannel) async throws {
         let sqlite = try await opened(
             TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
             Self.example("sqlite")
@@ -119,7 +119,9 @@ import Testing
     }
 
     @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
-    func `what the host fills in or calls itself is nothing for an application`(channel: TestChannel) async throws {
+    func `an application can neither pass what the host fills in nor call what only the host calls`(
+        channel: TestChannel
+    ) async throws {
         let sqlite = try await opened(
             TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
             Self.example("sqlite")
@@ -141,7 +143,7 @@ import Testing
     }
 
     @Test(.enabled(sqlite) { has("libsqlite3.so.0") }, arguments: TestChannel.all)
-    func `a handle that was released means nothing any more`(channel: TestChannel) async throws {
+    func `a handle that was released is no longer valid`(channel: TestChannel) async throws {
         let sqlite = try await opened(
             TestHost.leaf("gate", plugin: "sqlite", settings: channel.settings),
             Self.example("sqlite")
@@ -154,7 +156,7 @@ import Testing
             }
             #expect(error.message.contains("is not a handle of this gate"))
         }
-        // The next instance of the gate knows none of the earlier one, however many it gives out itself.
+        // The next instance of the gate knows no handle of the earlier one, however many it gives out itself.
         let early = try await Statements(gate: sqlite.gate).prepare("SELECT 3")
         try await sqlite.host.close("gate")
         try await sqlite.host.open("gate")
@@ -163,7 +165,7 @@ import Testing
             try await sqlite.gate.call("finalize", ["statement": early])
         }
         #expect(stale.message.contains("is not a handle of this gate"))
-        // Of many who free one handle at once one gets through.
+        // Of many callers that free one handle at once, one gets through.
         let other = try await Statements(gate: sqlite.gate).prepare("SELECT 2")
         let freed = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<8 {
@@ -221,7 +223,7 @@ import Testing
         return opened
     }
 
-    @Test func `each convention tells success in its way`() async throws {
+    @Test func `each convention recognises success in its own way`() async throws {
         let operations = """
             "absolute": {"symbol": "abs", "signature": "(value: i32) -> i32"},
             "table": {"symbol": "abs", "signature": "(value: i32) -> i32", "codes": {"5": "conflict"}},
@@ -281,7 +283,7 @@ import Testing
         #expect(linkError.message == "readlink failed: No such file or directory (errno 2)")
     }
 
-    @Test func `a function that blocks for ever holds neither its caller nor its gate`() async throws {
+    @Test func `a function that blocks for ever holds up neither its caller nor its gate`() async throws {
         let clock = ManualHostClock()
         let operations = """
             "wait": {"symbol": "poll", "signature": "(files: handle?, count: u64, timeout: i32) -> i32", "status": "errno"}

@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func `a timer whose thread could not start fires once a later one starts it`() async {
+    @Test func `a timer whose thread could not start fires once a later attempt starts it`() async {
         let system = System()
         let clock = SystemHostClock(makeThread: system.make)
         let fired = CallCounter()
@@ -49,7 +49,9 @@ import Testing
         #expect(clock.prepare())
     }
 
-    @Test func `a host that cannot have a thread for timers says so at once, and opens once it can`() async throws {
+    @Test func `a host that cannot have a thread for timers fails its gates at once, and opens once it can`()
+        async throws
+    {
         let system = System()
         let host = try host(SystemHostClock(makeThread: system.make))
         let gate = try #require(await host.open()["gate"])

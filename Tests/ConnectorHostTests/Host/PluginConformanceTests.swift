@@ -20,9 +20,9 @@ import Testing
 
 /// The suite that plugin authors run, on plugins that keep the rules and on ones that break them.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PluginConformanceTests {
-    /// For plugins that break a rule: what never comes is not waited for long.
+    /// For plugins that break a rule: the suite does not wait long for what never comes.
     private let options = PluginConformance.Options(timeout: .milliseconds(300), patience: .milliseconds(60), cycles: 2)
-    /// For plugins that conform: a busy machine may need long for what comes, and what must not happen is waited for in the tests of the others.
+    /// For plugins that conform: a busy machine may need long for what comes, and the tests of the others wait for what must not happen.
     private let conforming = PluginConformance.Options(timeout: .seconds(10), patience: .milliseconds(10), cycles: 2)
 
     private func rules(_ path: String, _ options: PluginConformance.Options? = nil) async -> Set<PluginConformance.Rule>
@@ -63,7 +63,7 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
-    @Test func `a plugin that refuses every made configuration asks for one`() async throws {
+    @Test func `for a plugin that refuses every generated configuration, the suite asks for one`() async throws {
         try await Fixtures.withDirectory { directory in
             let image = try Fixtures.compile(
                 """
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a gate whose server is not there conforms`() async {
+    @Test func `a gate whose server is unreachable conforms`() async {
         var options = options
         options.config = ["endpoint": "http://127.0.0.1:1/"]
         #expect(await PluginConformance.check(Fixtures.plugin("http"), options: options).isEmpty)
@@ -122,7 +122,7 @@ import Testing
         ("fails-badly", "create-fails-clean"),
         ("fails-badly", "error-object"), ("fails-badly", "completes-refused"),
     ])
-    func `a plugin that breaks a rule of its life is found out`(_ name: String, _ rule: String) async throws {
+    func `a plugin that breaks a rule of an instance's life is found out`(_ name: String, _ rule: String) async throws {
         #expect(await rules(Fixtures.contract(name)).contains(try #require(PluginConformance.Rule.named(rule))))
     }
 
@@ -148,7 +148,7 @@ import Testing
         #expect(findings.first?.message.contains("did you mean \"name\"?") == true)
     }
 
-    @Test func `a foreign library has no life to be checked`() async {
+    @Test func `a foreign library conforms, since it has no instances to check`() async {
         #expect(await PluginConformance.check("\(Fixtures.plugins)/system.connector.json", options: options).isEmpty)
     }
 }

@@ -58,7 +58,7 @@ import Testing
         #expect(error?.message.hasPrefix("shared/other shares the symbol shared with another function") == true)
     }
 
-    @Test func `described calls pass values of every kind, and the report and the metrics say that it is simulated`()
+    @Test func `described calls pass values of every kind, and the report and metrics say that the gate is simulated`()
         async throws
     {
         let host = try await host([
@@ -90,7 +90,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `typed calls reach it through functions of their C type`() async throws {
+    @Test func `typed calls reach the simulation through functions of their C type`() async throws {
         let host = try await host([
             "version": 1,
             "operations": [
@@ -119,7 +119,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a delay passes on the host's clock`() async throws {
+    @Test func `a delay follows the host's clock`() async throws {
         let clock = ManualHostClock()
         let host = try await host(
             ["version": 1, "operations": [["operation": "say", "delay": "20s", "result": "late"]]],
@@ -172,7 +172,7 @@ import Testing
         #expect(last == 3600)
     }
 
-    @Test func `what happens before the gate is open for the first time reaches the host once it is, in order`()
+    @Test func `events before the gate opens for the first time reach the host once it is open, in order`()
         async throws
     {
         let clock = ManualHostClock()
@@ -203,7 +203,7 @@ import Testing
         #expect(host.report["robot"]?.misbehaviourCount == 0)
     }
 
-    @Test func `of what happens before the gate opens, the newest 256 events wait, and the loss is counted`()
+    @Test func `of the events before the gate opens, the newest 256 are kept, and the loss is counted`()
         async throws
     {
         let clock = ManualHostClock()
@@ -219,7 +219,7 @@ import Testing
         #expect(found.count == 256 && found.first == 45 && found.last == 300)
     }
 
-    @Test func `what is too large to happen counts as misbehaviour of the gate`() async throws {
+    @Test func `records of a timeline that outgrow the limit count as one misbehaviour of the gate`() async throws {
         let clock = ManualHostClock()
         let zeros = JSONValue.array(Array(repeating: 0, count: 400_000))
         let host = try await host(
@@ -255,7 +255,30 @@ import Testing
         await host.close()
     }
 
-    @Test func `a gate closes while an answer is delayed`() async throws {
+    @Test func `an adapter without its image answers too late, as the documentation shows`() async throws {
+        let clock = ManualHostClock()
+        let host = try ConnectorHost.testing(
+            #"""
+            [{ "name": "geocoder", "plugin": "nominatim",
+               "config": { "endpoint": "http://127.0.0.1:8080", "userAgent": "tests/1.0" } }]
+            """#,
+            plugins: ["\(Fixtures.sources)/../../Plugins/nominatim/nominatim.connector.json"],
+            simulating: [
+                "geocoder": ["version": 1, "operations": [["operation": "geocode", "delay": "10s", "result": []]]]
+            ],
+            clock: clock
+        )
+        try await host.open().requireReady()
+        let places = Task {
+            try await host.geocoder("geocoder").geocode("Berlin", options: CallOptions(timeout: .seconds(5)))
+        }
+        await clock.advance(toTimerAfter: .seconds(5))
+        let error = await #expect(throws: ConnectorError.self) { try await places.value }
+        #expect(error?.code == .timedOut)
+        await host.close()
+    }
+
+    @Test func `a gate closes although an answer is delayed`() async throws {
         let clock = ManualHostClock()
         let host = try await host(
             ["version": 1, "operations": [["operation": "say", "delay": "1h", "result": "late"]]],
@@ -269,7 +292,7 @@ import Testing
         await #expect(throws: ConnectorError.self) { try await calling.value }
     }
 
-    @Test func `answers that simulate nothing are refused, with every reason`() async throws {
+    @Test func `answers that cannot simulate the plugin are refused, with every reason`() async throws {
         func errors(_ answers: JSONValue, at path: String = "robot") async throws -> [String] {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["hold", "begin"])
-    func `a function that blocks loses its thread, and the caller has its answer at the deadline`(
+    func `a function that blocks loses its thread, and the caller gets an error at the deadline`(
         _ operation: String
     ) async throws {
         let test = try await opened()
@@ -54,7 +54,7 @@ import Testing
         try await release(test)
     }
 
-    @Test func `a function that completes its call and then blocks is found out at the deadline`() async throws {
+    @Test func `a function that completes its call and then blocks is misbehaviour at the deadline`() async throws {
         let test = try await opened()
         #expect(try await test.call("gate", "linger") == 1)
         try await holds(test, 1)
@@ -78,7 +78,7 @@ import Testing
         try await release(test)
     }
 
-    @Test func `more calls than threads wait for one, and fail at once while all are lost`() async throws {
+    @Test func `calls beyond the threads wait for one, and fail at once while all threads are lost`() async throws {
         let test = try await opened()
         let limit = CallThreads.limit
         let options = CallOptions(timeout: .seconds(1))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: ["all", "first", "fastest"])
-    func `a leaf that blocks does not hang the composite`(_ policy: String) async throws {
+    func `leaves that block do not hang their composite`(_ policy: String) async throws {
         let test = try await opened(
             TestHost.composite(
                 "group",
@@ -118,12 +118,11 @@ import Testing
         async let answer = failure { () throws(ConnectorError) in
             try await test.call("group", "hold", options: CallOptions(timeout: .seconds(1)))
         }
-        // `first` asks the second child only after the first one's deadline.
-        for round in 1...(policy == "first" ? 2 : 1) {
-            try await holds(test, policy == "first" ? Int64(round) : 2, "group/a")
-            await test.clock.timers(atLeast: policy == "first" ? 1 : 2)
-            test.clock.advance(by: .seconds(1))
-        }
+        // With `first`, the first child takes all the time of the call.
+        let holding = policy == "first" ? 1 : 2
+        try await holds(test, Int64(holding), "group/a")
+        await test.clock.timers(atLeast: holding)
+        test.clock.advance(by: .seconds(1))
         #expect(try await answer.code == .timedOut)
         try await release(test, "group/a")
     }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallEndTests {
     private let name = TestHost.unique()
 
-    @Test func `a call ends at its deadline, the plugin is told, and no late answer is a fault`() async throws {
+    @Test func `a call ends at its deadline, the plugin is told, and a late answer is not misbehaviour`() async throws {
         let test = try await TestHost.opened()
         async let answer = failure { () throws(ConnectorError) in try await test.begin(name, timeout: .seconds(2)) }
         try await TestHost.taken(name)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await answer == 5)
     }
 
-    @Test func `a cancelled caller resumes, the plugin is told, and no late completion is a fault`()
+    @Test func `a cancelled caller resumes, the plugin is told, and a late completion is not misbehaviour`()
         async throws
     {
         let test = try await TestHost.opened()
@@ -65,7 +65,7 @@ import Testing
         await test.noTimers()
     }
 
-    @Test func `only the caller's own cancellation is one`() async throws {
+    @Test func `only the caller's own cancellation counts as one`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate"), TestHost.leaf("other"))
         let task = Task { try await failure { () throws(ConnectorError) in try await test.begin(name) } }
         try await TestHost.taken(name)
@@ -81,7 +81,7 @@ import Testing
         #expect(try await own.value.isCancellation)
     }
 
-    @Test func `calls that are begun and given up one after the other are answered late without blame`() async throws {
+    @Test func `late answers to calls given up one after the other are not misbehaviour`() async throws {
         let test = try await TestHost.opened()
         let names = (1...3).map { "\(name)-\($0)" }
         for (index, name) in names.enumerated() {

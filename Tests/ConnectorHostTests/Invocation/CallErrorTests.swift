@@ -19,7 +19,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallErrorTests {
     private let name = TestHost.unique()
 
-    @Test func `a call that the plugin refuses carries its status, words and number`() async throws {
+    @Test func `the error of a call that the plugin refuses has its status, message and number`() async throws {
         let test = try await TestHost.opened()
         let error = try await failure { () throws(ConnectorError) in
             try await test.call("gate", "refuse", ["status": 6])
@@ -46,7 +46,7 @@ import Testing
         #expect(error.code.rawValue == code)
     }
 
-    @Test func `a call that fails later carries what the plugin said`() async throws {
+    @Test func `the error of a call that fails later has what the plugin said`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate"), TestHost.leaf("other"))
         async let answer = failure { () throws(ConnectorError) in try await test.begin(name) }
         try await TestHost.taken(name)
@@ -91,7 +91,7 @@ import Testing
         #expect(failed.cause == "the vendor refused the credentials")
     }
 
-    @Test func `an unknown gate and an unknown operation are suggested`() async throws {
+    @Test func `for an unknown gate or operation a similar name is suggested`() async throws {
         let test = try await TestHost.opened()
         let gate = try await failure { () throws(ConnectorError) in try await test.call("gaet", "counts") }
         #expect(gate.code == .unknownConnector)

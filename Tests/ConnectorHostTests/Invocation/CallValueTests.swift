@@ -10,7 +10,7 @@ import Testing
 
 /// Arguments and results of the application's own types.
 @Suite(.timeLimit(.minutes(10))) struct CallValueTests {
-    @Test func `arguments and results are of the application's own types`() async throws {
+    @Test func `arguments and results may be of the application's own types`() async throws {
         struct Note: Codable, Equatable {
             var title: String
             var tags: [String]

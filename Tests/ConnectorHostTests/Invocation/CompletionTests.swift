@@ -56,7 +56,9 @@ import Testing
         #expect(try test.gate("gate").misbehaviourCount == 1)
     }
 
-    @Test func `a call that is completed and refused keeps its completion, and is counted`() async throws {
+    @Test func `a call that is both completed and refused keeps its completion, and counts as misbehaviour`()
+        async throws
+    {
         let test = try await TestHost.opened()
         #expect(try await test.call("gate", "both") == true)
         // The caller goes on with the completion, before the function has returned its refusal.

@@ -68,7 +68,7 @@ import Testing
             (["a": nil, "b": nil, "c": nil, "d": nil], "----"), (["a": -7, "b": 0.5, "c": "x"], "abc-"),
         ] as [(JSONObject, JSONValue)]
     )
-    func `optional values are there or not, and an empty text is not none`(_ given: JSONObject, _ seen: JSONValue)
+    func `optional values may be absent, and an empty text is not absent`(_ given: JSONObject, _ seen: JSONValue)
         async throws
     {
         let test = try await opened()
@@ -102,9 +102,9 @@ import Testing
         #expect(try await test.call("gate", "say", ["data": "by completion"]) == "by completion")
     }
 
-    @Test func `several owned results are each given back, once for every call`() async throws {
+    @Test func `several owned results of a call are all given back`() async throws {
         let test = try await opened()
-        // Others use the image too: what is given back only ever grows.
+        // Others use the image too: what is given back only ever grows. Twice would be a double free, which ends the process.
         let before = try await test.call("gate", "released").integer ?? 0
         for index in 0..<10 {
             let value: JSONValue = ["n": .integer(Int64(index))]
@@ -212,7 +212,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `a number that JSON cannot say becomes null inside JSON`() throws {
+    @Test func `a number that JSON cannot express becomes null inside JSON`() throws {
         let value = try CallValue([.number(.nan), 1], as: .json, handles: nil)
         #expect(value == .bytes(Array("[null,1]".utf8)))
     }
@@ -247,14 +247,14 @@ import Testing
         #expect(error.connector == "gate")
     }
 
-    @Test func `no bytes of JSON are the plugin's misbehaviour`() async throws {
+    @Test func `a json result without bytes is the plugin's misbehaviour`() async throws {
         let test = try await opened()
         let error = try await error(test, "json", ["which": "nothing"])
         #expect(error.code == .misbehaved)
         #expect(error.message == "the plugin returned no bytes, but its signature declares a json result")
     }
 
-    @Test func `numbers that JSON cannot say are the plugin's misbehaviour`() async throws {
+    @Test func `numbers that JSON cannot express are the plugin's misbehaviour`() async throws {
         let test = try await opened()
         for which in ["nan", "infinity"] {
             #expect(try await error(test, "number", ["which": .string(which)]).code == .misbehaved)
@@ -272,7 +272,7 @@ import Testing
         #expect(try await test.call("gate", "released").integer ?? 0 >= 5)
     }
 
-    @Test func `an error whose texts have no end and are not text is read all the same`() async throws {
+    @Test func `an error whose texts have no end and are not UTF-8 is read all the same`() async throws {
         let test = try await opened()
         let error = try await error(test, "fail", ["status": 8])
         #expect(error.code == .unavailable)
@@ -284,13 +284,13 @@ import Testing
 
     // MARK: Large results
 
-    @Test func `an array of a million elements is an array of a million elements`() async throws {
+    @Test func `an array of a million elements arrives whole`() async throws {
         let test = try await opened()
         let answer = try await test.call("gate", "array", ["count": 1_000_000])
         #expect(answer.array?.count == 1_000_000)
     }
 
-    @Test func `nesting is bounded, however deep the plugin goes`() async throws {
+    @Test func `the nesting of a result is bounded, however deep the plugin goes`() async throws {
         let test = try await opened()
         #expect(try await test.call("gate", "nest", ["depth": 50]).array?.count == 1)
         for depth in [100_000, 1_000_000] {

@@ -143,7 +143,7 @@ enum EchoType {
         }
     }
 
-    /// What none comes back as.
+    /// What an absent value comes back as.
     var zero: CallValue {
         switch type {
         case .i8, .i16, .i32, .i64: .signed(0)

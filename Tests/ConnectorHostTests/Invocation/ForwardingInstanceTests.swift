@@ -37,7 +37,7 @@ import Testing
         return made.instance
     }
 
-    @Test func `an instance keeps what its functions forward to, and is not kept by it`() throws {
+    @Test func `an instance keeps its forwarder until it is given back`() throws {
         weak var forwarder: Forwarder?
         do {
             let instance = try instance()
@@ -48,7 +48,7 @@ import Testing
         #expect(forwarder == nil)
     }
 
-    @Test func `an asynchronous call that passes an address says how to make it`() throws {
+    @Test func `an asynchronous call that passes an address is refused with how to make it`() throws {
         let instance = try instance()
         defer { instance.context.giveBack() }
         let id = try #require(instance.operations.begin(owner: instance.context.owner))

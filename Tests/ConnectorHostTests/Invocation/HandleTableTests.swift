@@ -10,7 +10,7 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Addresses by numbers.
+/// Numbers that stand for addresses.
 @Suite struct HandleTableTests {
     @Test func `an address keeps its number until it is withdrawn`() {
         let table = HandleTable()
@@ -24,13 +24,13 @@ import Testing
         #expect(table.number(0x1000) != number)
     }
 
-    @Test func `no number that was not given out means anything`() {
+    @Test func `a number that was not given out means nothing`() {
         let table = HandleTable()
         let number = table.number(0x1000)
         for other in [0, -1, number - 1, number + 1, .max, .min] { #expect(table.address(other) == nil) }
     }
 
-    @Test func `no two tables have a number in common, here and in runners`() throws {
+    @Test func `no two tables have a number in common, here or in runners`() throws {
         let tables: [any HandleNumbering] = [HandleTable(), HandleTable(), RemoteHandles(), RemoteHandles()]
         for (index, table) in tables.enumerated() {
             let number = table.number(1)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a runner's number that is no number of a table means nothing`() {
+    @Test func `a runner's number that no table can give out means nothing`() {
         let table = RemoteHandles()
         for number in [0, 1 << 32, .max] as [UInt] { #expect(table.address(table.number(number)) == nil) }
     }

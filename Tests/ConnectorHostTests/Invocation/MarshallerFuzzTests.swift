@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `random JSON is taken as what it is or refused, for every type`() {
+    @Test func `random JSON is either taken as what it is or refused, for every type`() {
         var random = SeededGenerator(seed: 0xBEEF)
         let handles = HandleTable()
         var taken = 0

@@ -9,9 +9,9 @@ import Testing
 @testable import ConnectorInvocation
 @testable import ConnectorPlatform
 
-/// Plugins that break a rule, and what stands beside them.
+/// Plugins that break a rule, and the gates beside them.
 @Suite(.timeLimit(.minutes(10))) struct MisbehavingPluginTests {
-    @Test func `a completion of another gate's opening does not open it`() async throws {
+    @Test func `a gate that completes another gate's opening does not open that gate`() async throws {
         let test = try TestHost(
             TestHost.leaf("first", plugin: "foreign-operation", settings: #""timeout": "1s", "probe": "off""#),
             TestHost.leaf(

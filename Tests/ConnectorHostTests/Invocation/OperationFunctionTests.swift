@@ -80,7 +80,7 @@ import Testing
     // MARK: Texts that are not there
 
     @Test(arguments: TestChannel.all)
-    func `an empty text is a text, and only nil is none`(channel: TestChannel) async throws {
+    func `an empty text is a text, and only nil is absent`(channel: TestChannel) async throws {
         let gate = try await opened(channel)
         let one = try gate.typed("texts1", "(a: string) async -> json", as: Form.Texts1.self)
         let two = try gate.typed("texts2", "(a: string, b: bytes?) async -> string", as: Form.Texts2.self)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `a form that is not the signature's is invalid`(channel: TestChannel) async throws {
+    func `a form that does not fit the signature is invalid`(channel: TestChannel) async throws {
         let gate = try await opened(channel)
         let errors = try await [
             // Another number of parameters.
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `a signature that is not the manifest's is told with both`(channel: TestChannel) async throws {
+    func `a signature other than the manifest's is an error that shows both`(channel: TestChannel) async throws {
         let gate = try await opened(channel)
         let error = try await objection(gate, "numbers2", "(a: f64) -> f64", as: Form.Numbers1.self)
         #expect(error.code == .signatureMismatch)

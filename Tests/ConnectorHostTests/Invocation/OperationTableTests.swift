@@ -11,14 +11,14 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Calls by their ids, without any plugin.
+/// Calls and their ids, without any plugin.
 @Suite(.timeLimit(.minutes(10))) struct OperationTableTests {
     private let table = OperationTable()
     private let gone = ConnectorError(.cancelled, "gone")
 
     private func begin(_ owner: UInt64 = 1) throws -> UInt64 { try #require(table.begin(owner: owner)) }
 
-    @Test func `a call that completes before anybody waits is there at once`() async throws {
+    @Test func `the outcome of a call that completes before anybody waits is there at once`() async throws {
         let id = try begin()
         #expect(table.takeOutcome(of: id) == nil)
         #expect(table.complete(id, owner: 1, .success([1])) == .accepted)
@@ -46,7 +46,7 @@ import Testing
         for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .unknown) }
     }
 
-    @Test func `only its owner completes a call`() throws {
+    @Test func `only its owner can complete a call`() throws {
         let id = try begin(1)
         #expect(table.complete(id, owner: 2, .success([])) == .foreign)
         #expect(table.progress(id, owner: 2, true) == .foreign)
@@ -64,7 +64,7 @@ import Testing
         #expect(table.progress(id, owner: 1, true) == .givenUp)
     }
 
-    @Test func `late answers are harmless in any order, though the calls had one place after the other`() throws {
+    @Test func `late answers are harmless in any order, though the calls had one slot in turn`() throws {
         var ids: [UInt64] = []
         for _ in 0..<100 {
             let id = try begin()
@@ -79,7 +79,9 @@ import Testing
         }
     }
 
-    @Test func `what one owner gave up means nothing to another, and nothing once it is released`() throws {
+    @Test func `a call that its owner gave up is unknown to another owner, and to all once its owner is released`()
+        throws
+    {
         let ids = try [begin(1), begin(2)]
         #expect(table.giveUp(ids[0], owner: 1, gone))
         #expect(table.giveUp(ids[1], owner: 2, gone))
@@ -102,7 +104,7 @@ import Testing
             _ = table.takeOutcome(of: id)
         }
         for id in ids { #expect(table.complete(id, owner: 1, .success([])) == .givenUp) }
-        // It cannot be told from those that were forgotten; an id that nobody ever had can.
+        // It cannot be told apart from those that were forgotten; an id that nobody ever had can.
         #expect(table.complete(completed, owner: 1, .success([])) == .givenUp)
         #expect(table.complete(.max, owner: 1, .success([])) == .unknown)
         #expect(table.complete(completed, owner: 2, .success([])) == .unknown)
@@ -117,7 +119,7 @@ import Testing
         #expect(table.complete(other, owner: 2, .success([])) == .accepted)
     }
 
-    @Test func `the table has an end, and goes on when calls have ended`() async throws {
+    @Test func `the table has a limit, and accepts calls again when others have ended`() async throws {
         let table = OperationTable(capacity: 1000)
         var ids: [UInt64] = []
         while let id = table.begin(owner: 1) { ids.append(id) }
@@ -128,7 +130,7 @@ import Testing
         #expect(table.begin(owner: 1) != nil)
     }
 
-    @Test func `of many who complete a call at once one is accepted, and whoever waits resumes once`() async throws {
+    @Test func `of many completions of a call at once, one is accepted, and the caller resumes once`() async throws {
         for _ in 0..<200 {
             let id = try begin()
             async let outcome = table.awaitOutcome(of: id)
@@ -143,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `whoever begins to wait while the call completes resumes with its outcome`() async throws {
+    @Test func `a caller that begins to wait while the call completes resumes with its outcome`() async throws {
         for _ in 0..<2000 {
             let id = try begin()
             async let answer = table.complete(id, owner: 1, .success([7]))
@@ -153,7 +155,7 @@ import Testing
         #expect(table.pending(owner: 1).isEmpty)
     }
 
-    @Test func `of a completion and a caller who gives up at once, one ends the call`() async throws {
+    @Test func `if a call is completed and given up at once, exactly one of the two ends it`() async throws {
         for _ in 0..<2000 {
             let id = try begin()
             async let answer = table.complete(id, owner: 1, .success([7]))
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `calls of many threads at once keep their outcomes apart`() async throws {
+    @Test func `the outcomes of calls on many threads at once do not get mixed up`() async throws {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 as Range<UInt8> {
                 group.addTask {

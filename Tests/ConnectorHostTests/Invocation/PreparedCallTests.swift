@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [ValueType.string, .bytes, .json, .bytes32])
-    func `a parameter that is set to none has no length, either`(type: ValueType) throws {
+    func `a parameter that is set to none has no length either`(type: ValueType) throws {
         let layout = try CallLayout(Signature(parsing: "(a: \(type)?) -> i64"))
         let argument = try #require(unsafe layout.inputs.first?.argument)
         let seen = CallFrame.with(layout) { frame in
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `there is no answer before a call, and after one that failed`(channel: TestChannel) async throws {
+    func `there is no answer before a call, nor after one that failed`(channel: TestChannel) async throws {
         let (_, _, forms) = try await opened(channel)
         try await forms.withPrepared("numbers1") { half throws(ConnectorError) in
             #expect(isRefused { () throws(ConnectorError) in _ = try half.number() })
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: TestChannel.all)
-    func `what answers later cannot be prepared`(channel: TestChannel) async throws {
+    func `an operation that answers by completion cannot be prepared`(channel: TestChannel) async throws {
         let (_, values, _) = try await opened(channel)
         let error = try await failure { () throws(ConnectorError) in
             try await values.withPrepared("say") { say throws(ConnectorError) in try say() }

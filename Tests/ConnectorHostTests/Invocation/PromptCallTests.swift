@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["thread", "threadFor", "begin"])
-    func `one that took over a millisecond is reported once, and runs on a thread until it has been prompt for a while`(
+    func `an operation that took over a millisecond is reported once, and runs on a thread until it proves prompt`(
         _ operation: String
     ) async throws {
         let host = try await opened()
@@ -131,7 +131,7 @@ import Testing
         return count
     }
 
-    @Test func `each probation is twice as long`() async throws {
+    @Test func `each probation is twice as long as the one before`() async throws {
         let host = try await opened()
         let gate = try host.gate("gate")
         for (number, length) in [100, 200, 400].enumerated() {
@@ -144,7 +144,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `values are bound to their slots, and the answer is the function's`() async throws {
+    @Test func `values reach their parameters, and the answer is that of the function`() async throws {
         let host = try await opened()
         let gate = try host.gate("gate")
         #expect(try await gate.call("add", 1, 2.5) == 3.5)
@@ -155,7 +155,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `every mistake is found before the function runs, and in the same words as on a thread`() async throws {
+    @Test func `every mistake is found before the function runs, with the same message as on a thread`() async throws {
         let host = try await opened()
         let gate = try host.gate("gate")
         func message(_ body: () async throws(ConnectorError) -> JSONValue) async throws -> String {

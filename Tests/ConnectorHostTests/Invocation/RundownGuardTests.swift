@@ -54,7 +54,7 @@ import Testing
         #expect(empty.value != nil)
     }
 
-    @Test func `a caller that is turned away does not keep a seat from being empty`() throws {
+    @Test func `a caller that is turned away does not keep a seat occupied`() throws {
         let seat = try #require(rundown.lead(to: StubChannel()))
         rundown.shut()
         #expect(!admits())
@@ -80,7 +80,9 @@ import Testing
         #expect(rundown.typedCalls == 10 && rundown.activeCalls == 0)
     }
 
-    @Test func `calls go to the successor, and the predecessor is empty when its own have left`() throws {
+    @Test func `calls go to the successor, and the seat of the predecessor is empty once its own calls have left`()
+        throws
+    {
         let (old, new) = (StubChannel(), StubChannel())
         let seat = try #require(rundown.lead(to: old))
         let inside = rundown.admitNow()
@@ -97,7 +99,7 @@ import Testing
         _ = consume next
     }
 
-    @Test func `instances whose callers never come back take the seats, and no further one gets any`() {
+    @Test func `instances whose callers never return keep their seats, and no further instance gets one`() {
         let channels = (0..<RundownGuard.seatCount).map { _ in StubChannel() }
         let seats = channels.compactMap { rundown.lead(to: $0) }
         #expect(seats.count == RundownGuard.seatCount)
@@ -106,7 +108,7 @@ import Testing
         #expect(rundown.lead(to: StubChannel()) == seats[0])
     }
 
-    @Test func `an instance is let go when its seat is vacated`() throws {
+    @Test func `an instance is released when its seat is vacated`() throws {
         weak var channel: StubChannel?
         let seat: Int?
         do {

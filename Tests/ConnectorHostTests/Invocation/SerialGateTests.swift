@@ -46,7 +46,7 @@ import Testing
         #expect(gate.enterNow())
     }
 
-    @Test func `nothing is left of calls that gave up, however many they are`() async {
+    @Test func `calls that gave up leave nothing behind, however many they are`() async {
         #expect(gate.enterNow())
         for round in 1...200 {
             let calls = (0..<20).map { index in

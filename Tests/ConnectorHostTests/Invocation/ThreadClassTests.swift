@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ThreadClassTests {
     private let name = TestHost.unique()
 
-    @Test func `a gate of the class any sees calls at once`() async throws {
+    @Test func `a plugin of the thread class any gets several calls at once`() async throws {
         let test = try await TestHost.opened()
         async let answers = withTaskGroup(of: JSONValue?.self) { group in
             for index in 0..<5 {
@@ -26,7 +26,7 @@ import Testing
         #expect(await answers == Array(repeating: 1, count: 5))
     }
 
-    @Test func `a gate of the class serial never sees two calls at once`() async throws {
+    @Test func `a plugin of the thread class serial never gets two calls at once`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "serial"))
         async let answers = withTaskGroup(of: JSONValue?.self) { group in
             for _ in 0..<5 {
@@ -43,7 +43,8 @@ import Testing
         #expect(try await test.call("gate", "counts")["most"] == 1)
     }
 
-    @Test func `who waits for a turn can be cancelled, or run out of time, and the others go on`() async throws {
+    @Test func `a call that waits for its turn can be cancelled or run out of time, and the others go on`() async throws
+    {
         let test = try await TestHost.opened(TestHost.leaf("gate", plugin: "serial"))
         async let first = test.begin(name)
         try await TestHost.taken(name, plugin: "serial")

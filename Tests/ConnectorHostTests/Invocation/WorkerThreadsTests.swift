@@ -40,7 +40,7 @@ import Testing
         func refuse() { state.withLock { $0.isRefusing = true } }
     }
 
-    @Test func `who gives a job never runs it, and it runs once there is a thread`() async {
+    @Test func `the caller that gives a job never runs it, and the job runs once there is a thread`() async {
         let system = System()
         let threads = WorkerThreads(limit: 1, isLean: true, makeThread: system.make)
         let order = Happenings()

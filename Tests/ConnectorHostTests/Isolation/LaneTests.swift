@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Around the sizes of the buffer, 4 KiB, and of the rings, 64 KiB.
-    @Test func `messages of every size arrive as they were`() throws {
+    @Test func `messages of every size arrive unchanged`() throws {
         let lane = try Self.lane { Self.echo(&$0) }
         for size in [0, 1, 7, 4079, 4080, 4081, 4096, 65_519, 65_536, 200_001, 3 << 20] {
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ size) }
@@ -72,9 +72,9 @@ import Testing
         lane.end()
     }
 
-    /// What a runner sends that means harm, and how much of it the host reads.
+    /// What a runner that means harm may send.
     private static let harms: [@Sendable (inout LaneStream) -> Void] = [
-        // A message that is longer than any.
+        // A message that is longer than any may be.
         { $0.begin(count: FrameHeader.limit + 1) },
         { $0.put(UInt64.max) },
         // One that ends before the values that it must have.
@@ -88,7 +88,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: harms.indices) func `a message that is none stops the lane`(_ harm: Int) throws {
+    @Test(arguments: harms.indices) func `an invalid message stops the lane`(_ harm: Int) throws {
         let lane = try Self.lane { stream in
             stream.receive()
             stream.skip()
@@ -121,7 +121,7 @@ import Testing
         lane.end()
     }
 
-    @Test func `a caller that waits leaves when its runner has ended`() async throws {
+    @Test func `a caller that waits gives up when its runner has ended`() async throws {
         let lane = try Self.lane { _ in }
         let stop = Task.detached {
             lane.stream.receive()
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// Threads of a plugin may sleep where the caller does, and be woken in its place.
-    @Test func `a caller whose wake is taken leaves at its deadline`() async throws {
+    @Test func `a caller whose wake-up is taken by another thread gives up at its deadline`() async throws {
         let clock = ManualHostClock()
         let memory = try #require(SharedMemory(size: CallLane.size))
         let isOver = Atomic(false)
@@ -165,7 +165,7 @@ import Testing
         await thieves.wait()
     }
 
-    @Test func `an error is bounded before memory is taken for it`() throws {
+    @Test func `an error that claims too much is refused before memory is taken for it`() throws {
         let lane = try Self.lane { stream in
             stream.begin(count: FrameHeader.limit)
             stream.put(LaneAnswer.failed.rawValue)
@@ -179,8 +179,8 @@ import Testing
         lane.end()
     }
 
-    /// What never ends would keep the caller for as long as the plugin likes.
-    @Test func `a caller whose answer never ends leaves at its deadline`() async throws {
+    /// An endless answer would keep the caller for as long as the plugin likes.
+    @Test func `a caller whose answer never ends gives up at its deadline`() async throws {
         let clock = ManualHostClock()
         let isOver = Atomic(false)
         let ended = OneShot<Void>()
@@ -206,7 +206,7 @@ import Testing
     }
 
     /// A stopped runner takes nothing: the ring of the calls fills.
-    @Test func `a caller that cannot send leaves at its deadline`() async throws {
+    @Test func `a caller that cannot send gives up at its deadline`() async throws {
         let clock = ManualHostClock()
         let lane = try Self.lane(clock) { _ in }
         let stop = Task.detached {

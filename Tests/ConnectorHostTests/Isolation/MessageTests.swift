@@ -32,7 +32,7 @@ import Testing
         #expect(read.code == .rateLimited && read.retryAfter == .seconds(3) && !read.isRetryable)
     }
 
-    @Test func `frames are put together from any pieces`() throws {
+    @Test func `frames are put together from pieces of any size`() throws {
         let bytes = (0..<20).flatMap {
             FrameHeader.frame(.pong, instance: UInt32($0), Array(repeating: 1, count: $0 * 7))
         }
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func `a descriptor that does not come is an error`() throws {
+    @Test func `a descriptor that does not arrive is an error`() throws {
         let bytes = FrameHeader.frame(.create, instance: 1, [], hasDescriptor: true)
         var assembler = FrameAssembler()
         try unsafe bytes.withUnsafeBytes { try unsafe assembler.add($0, nil) }
         #expect(throws: ConnectorError.self) { _ = try assembler.next()?.kind }
     }
 
-    @Test func `a list of more elements than there may be is refused before it is read`() {
+    @Test func `a list of more elements than allowed is refused before any is read`() {
         var message = MessageWriter()
         message.put(Array(repeating: UInt8(1), count: 4097)) { message, byte in
             message.put([byte])
@@ -91,22 +91,31 @@ import Testing
         #expect(try reader.text(limit: 256).utf8.count <= 258 && reader.rest == 0)
     }
 
-    @Test func `no forged message is more than an error`() {
+    @Test func `a forged message is read within its bytes, or is a protocol violation`() {
         var generator = SeededGenerator(seed: 20)
+        var (read, refused, wrong) = (0, 0, 0)
+        func take(_ bytes: [UInt8], _ body: (inout MessageReader) throws(ConnectorError) -> Void) {
+            var message = MessageReader(bytes)
+            do throws(ConnectorError) {
+                try body(&message)
+                read += 1
+            } catch {
+                if error.code == .protocolViolation { refused += 1 } else { wrong += 1 }
+            }
+            if !(0...bytes.count).contains(message.rest) { wrong += 1 }
+        }
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in
                 UInt8.random(in: Bool.random(using: &generator) ? 0...3 : 0...255, using: &generator)
             }
-            var message = MessageReader(bytes)
-            _ = try? message.list(limit: 80) { message throws(ConnectorError) in try CallValue(&message) }
-            message = MessageReader(bytes)
-            _ = try? ConnectorError(&message)
-            message = MessageReader(bytes)
-            _ = try? HeaderFields(&message)
-            message = MessageReader(bytes)
-            _ = try? InstanceDescription(&message)
-            message = MessageReader(bytes)
-            _ = try? ServiceError.read(&message)
+            take(bytes) { message throws(ConnectorError) in
+                _ = try message.list(limit: 80) { message throws(ConnectorError) in try CallValue(&message) }
+            }
+            take(bytes) { message throws(ConnectorError) in _ = try ConnectorError(&message) }
+            take(bytes) { message throws(ConnectorError) in _ = try HeaderFields(&message) }
+            take(bytes) { message throws(ConnectorError) in _ = try InstanceDescription(&message) }
+            take(bytes) { message throws(ConnectorError) in _ = try ServiceError.read(&message) }
         }
+        #expect(read > 0 && refused > 0 && wrong == 0)
     }
 }

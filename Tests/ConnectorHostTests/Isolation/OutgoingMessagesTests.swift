@@ -11,7 +11,7 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// What waits for a runner that takes nothing, and how one ends that has closed its socket.
+    /// Messages for a runner that takes nothing, and for one that has closed its socket.
     @Suite final class OutgoingMessagesTests {
         /// The two ends of a socket.
         private var (host, runner): (Int32, Int32) = (-1, -1)
@@ -31,8 +31,9 @@ import Testing
             outgoing.close()
         }
 
-        /// `poll` says that there is room, and no message ever goes.
-        @Test(arguments: [false, true]) func `a socket that takes nothing any more is broken`(_ hasRing: Bool) throws {
+        /// `poll` says that there is room, but no message is ever taken.
+        @Test(arguments: [false, true]) func `a socket that no longer takes anything is broken`(_ hasRing: Bool) throws
+        {
             let outgoing = OutgoingMessages(host)
             if hasRing { outgoing.use(RingWriter(try RingTests.ring())) }
             #expect(shutdown(runner, Int32(SHUT_RD)) == 0)
@@ -42,20 +43,3 @@ import Testing
         }
     }
 #endif
-
-/// What is believed of a runner's end.
-@Suite struct RunnerEndTests {
-    @Test(
-        arguments: [
-            ("SIGSEGV", 0, 11, true), ("SIGSEGV", 139, 0, true), ("SIGSEGV", 0, 9, false), ("SIGSEGV", 1, 0, false),
-            ("SIGABRT", 0, 11, false), ("exit", 70, 0, true), ("exit", 0, 11, false),
-        ] as [(String, Int32, Int32, Bool)]
-    )
-    func `a note counts if it is of this end`(_ event: String, _ status: Int32, _ signal: Int32, _ fits: Bool) throws {
-        let note = try #require(CrashNote(text: Array(#"{"version": 1, "event": "\#(event)", "seconds": 0}"#.utf8)))
-        var end = RunnerEnd()
-        (end.status, end.signal) = (status, signal)
-        #expect(end.fits(note) == fits)
-        #expect(end.fits(nil))
-    }
-}

@@ -50,7 +50,7 @@ import Testing
         #expect(try Self.read(reader, 64) == [])
     }
 
-    @Test func `a full ring takes what there is room for, and asks for more`() throws {
+    @Test func `a ring takes only what it has room for, and asks for more room`() throws {
         let ring = try Self.ring()
         let counter = Mutex(0)
         let (writer, reader) = (RingWriter(ring), RingReader(ring, onRoom: { counter.withLock { $0 += 1 } }))
@@ -121,7 +121,7 @@ import Testing
         #expect(await done.wait())
     }
 
-    @Test(.enabled(if: RingSpin.isUseful)) func `looks grow short in vain, and long again now and then`() {
+    @Test(.enabled(if: RingSpin.isUseful)) func `spinning in vain grows shorter, and is long again now and then`() {
         var spin = RingSpin()
         let counts = (0..<40).map { _ in
             var count = 0
@@ -159,7 +159,7 @@ import Testing
         #expect(error?.code == .protocolViolation)
     }
 
-    @Test func `what the other side does to this side's own position moves nothing`() throws {
+    @Test func `overwriting this side's own position from the other side has no effect`() throws {
         let ring = try Self.ring()
         let (writer, reader) = (RingWriter(ring), RingReader(ring))
         #expect(try Self.write(writer, [1, 2, 3]) == 3)
@@ -173,7 +173,7 @@ import Testing
         #expect(try Self.read(reader, 2) == [4])
     }
 
-    @Test func `a thread that waits is woken when its peer is gone, though the mark of a sleeper is put back`()
+    @Test func `a waiting thread is woken when its peer is gone, even if the mark of a sleeper is set again`()
         async throws
     {
         let ring = try Self.ring()
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// The other side rewrites positions, marks and bytes while this side reads and writes.
-    @Test func `memory that is rewritten while it is read is an error at worst`() async throws {
+    @Test func `memory that is rewritten while it is read causes an error at worst`() async throws {
         let (there, back) = (try Self.ring(256), try Self.ring(256))
         let isOver = Mutex(false)
         let done = OneShot<Void>()

@@ -7,7 +7,7 @@ import Testing
 @testable import ConnectorLoading
 
 #if os(Linux)
-    /// Images in which single values are wrong, or missing, and what is left of the others.
+    /// Images in which single values are wrong or missing, and what can still be read of them.
     @Suite struct DamagedImageTests {
         /// The bytes of an image, to be changed.
         private struct Draft {
@@ -92,7 +92,7 @@ import Testing
             try draft.symbolCount()
         }
 
-        @Test func `thread-local variables without an alignment are damage`() throws {
+        @Test func `thread-local variables without an alignment count as damage`() throws {
             var draft = try Draft(
                 "__thread int local = 1; __attribute__((visibility(\"default\"))) int *used(void) { return &local; }\n",
                 flags: "-ftls-model=initial-exec"
@@ -102,7 +102,7 @@ import Testing
             #expect(draft.damage()?.contains("thread-local variables") == true)
         }
 
-        @Test func `program headers of no size at an address without any are damage`() throws {
+        @Test func `program headers of no size at an unmapped address count as damage`() throws {
             var draft = try Draft(Self.calling, flags: "")
             let header = try draft.header(ELFConstant.stack)
             draft.put(ELFConstant.headers, at: header)
@@ -113,7 +113,7 @@ import Testing
             #expect(draft.damage()?.contains("program headers") == true)
         }
 
-        @Test func `indices of versions without any version are damage`() throws {
+        @Test func `a version index in an image without versions counts as damage`() throws {
             var draft = try Draft(Self.calling, flags: "")
             draft.dropSections()
             let count = try draft.symbolCount()
@@ -127,12 +127,12 @@ import Testing
         }
 
         @Test(
-            arguments: ["bfd", "gold", "lld"],
+            arguments: ["bfd", "gold", "lld"].filter { Fixtures.has("ld.\($0)") },
             [calling, "extern int optind; int *hidden(void) { return &optind; }\n"]
         )
-        func `without section headers there are as many symbols as with them`(_ linker: String, _ source: String) throws
+        func `an image without section headers has as many symbols as with them`(_ linker: String, _ source: String)
+            throws
         {
-            guard Fixtures.has("ld.\(linker)") else { return }
             var draft = try Draft(source, flags: "-fuse-ld=\(linker) -Wl,--hash-style=gnu")
             #expect(draft.dynamic.hash == nil)
             let count = try draft.symbolCount()

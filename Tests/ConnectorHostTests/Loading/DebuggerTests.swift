@@ -10,10 +10,10 @@ import Testing
 #if os(Linux)
     /// What a debugger in another process sees of a loaded plugin.
     @Suite(.timeLimit(.minutes(5))) struct DebuggerTests {
-        /// A debugger that asks nobody anything, bounded since some systems let it wait for ever.
+        /// A debugger that asks no questions, with a time limit, because on some systems it waits for ever.
         private static let gdb = "timeout 60 gdb --batch -nx -iex 'set debuginfod enabled off'"
 
-        /// Whether gdb is here, and may trace.
+        /// Whether gdb is installed, and may trace.
         private static var canDebug: Bool {
             Fixtures.has("gdb")
                 && Fixtures.run("\(gdb) -ex run --args true < /dev/null 2>&1 | grep -q 'exited normally'") == 0
@@ -55,8 +55,8 @@ import Testing
         @Test func `an image that is kept is loaded from a file that stays`() throws {
             try Fixtures.withDirectory { directory in
                 let path = try Fixtures.plugin("profiled", "1.0.0", in: directory, as: "profiled")
+                // The loader makes it.
                 let kept = "\(directory)/kept"
-                #expect(Fixtures.run("mkdir '\(kept)'") == 0)
                 _ = try PluginLoader(storage: .kept(kept)).load(PluginCatalog.candidate(path: path))
                 let names = LoadedLibraries.current().map(\.path).filter { $0.hasPrefix(kept) }
                 #expect(names.count == 1)
@@ -65,6 +65,17 @@ import Testing
                         $0.hasSuffix("/libprofiled.so") && Fixtures.run("cmp -s '\($0)' '\(path)'") == 0
                     }
                 )
+            }
+        }
+
+        @Test func `a directory that images cannot be kept in is an error that names the variable`() throws {
+            try Fixtures.withDirectory { directory in
+                let path = try Fixtures.plugin("unkept", "1.0.0", in: directory, as: "unkept")
+                let error = #expect(throws: ConnectorError.self) {
+                    try PluginLoader(storage: .kept("\(path)/kept")).load(PluginCatalog.candidate(path: path))
+                }
+                #expect(error?.code == .loadFailed)
+                #expect(error?.fix?.contains("CONNECTOR_KEEP_IMAGES") == true, "\(String(describing: error))")
             }
         }
 

@@ -25,13 +25,25 @@ import Testing
 
     @Test func `a relative library that is gone is missing, with the plugin's own name in the chain`() throws {
         try Fixtures.withDirectory { directory in
-            try Fixtures.write(Fixtures.bytes(Fixtures.plugin("sibling")), to: "\(directory)/libsibling.so")
-            let closure = try Self.closure("\(directory)/libsibling.so")
-            let names = closure.members.map(\.name)
-            let index = try #require(names.firstIndex(of: "libsibling-library.so"))
-            // Loaded by name already if the other test ran before.
-            #expect(closure.members[index].isMissing != closure.members[index].isLoaded)
-            #expect(closure.chain(to: index) == ["\(directory)/libsibling.so", "libsibling-library.so"])
+            // Not a library of another test: one that is loaded already is found by its name.
+            let library = try Fixtures.compile(
+                "__attribute__((visibility(\"default\"))) int gone(void) { return 1; }\n",
+                into: directory,
+                as: "gone"
+            )
+            let plugin = try Fixtures.compile(
+                "extern int gone(void); __attribute__((visibility(\"default\"))) int used(void) { return gone(); }\n",
+                into: directory,
+                as: "needing",
+                flags: "-Wl,--no-as-needed -L'\(directory)' -l:libgone.so -Wl,-rpath,'$ORIGIN'"
+            )
+            let found = try Self.closure(plugin).members.first { $0.name == "libgone.so" }
+            #expect(found?.isMissing == false)
+            #expect(Fixtures.run("rm '\(library)'") == 0)
+            let closure = try Self.closure(plugin)
+            let index = try #require(closure.members.map(\.name).firstIndex(of: "libgone.so"))
+            #expect(closure.members[index].isMissing && !closure.members[index].isLoaded)
+            #expect(closure.chain(to: index) == [plugin, "libgone.so"])
         }
     }
 
@@ -42,7 +54,7 @@ import Testing
         #expect(libc.path?.hasSuffix("/libc.so.6") == true)
     }
 
-    @Test func `the origin stands for the image's folder`() {
+    @Test func `the word ORIGIN in a search path stands for the image's folder`() {
         #expect(SearchPath.expand("$ORIGIN/../lib", origin: "/a/b") == ("/a/b/../lib", true))
         #expect(SearchPath.expand("${ORIGIN}", origin: "/a/b") == ("/a/b", true))
         #expect(SearchPath.expand("/usr/$LIB", origin: "/a/b") == ("/usr/\(SearchPath.library)", false))
@@ -52,7 +64,7 @@ import Testing
         #expect(SearchPath.expand("$ORIGINAL/$LIBS", origin: "/a/b") == ("$ORIGINAL/$LIBS", false))
     }
 
-    @Test func `an empty element of a list is the current directory, and an empty list is none`() {
+    @Test func `an empty element of a search path is the current directory, and an empty path has no folders`() {
         #expect(SearchPath.folders("/a::/b", origin: "/").map(\.path) == ["/a", ".", "/b"])
         #expect(SearchPath.folders("/a:", origin: "/").map(\.path) == ["/a", "."])
         #expect(SearchPath.folders("", origin: "/").isEmpty)
@@ -60,13 +72,13 @@ import Testing
         #expect(SearchPath.folders("/a;b", origin: "/", separators: ":;").map(\.path) == ["/a", "b"])
     }
 
-    @Test func `the platform has several values, none of them certain`() {
+    @Test func `the word PLATFORM in a search path has several values, none of them certain`() {
         let folders = SearchPath.folders("/a/$PLATFORM", origin: "/")
         #expect(!folders.isEmpty)
         #expect(folders.allSatisfy { !$0.isCertain && $0.path.hasPrefix("/a/") && !$0.path.contains("$") })
     }
 
-    @Test func `the C library lies where the word for the system's folder says`() {
+    @Test func `the C library is in the folder that the word LIB stands for`() {
         #expect(
             DirectoryListing.exists("/\(SearchPath.library)/libc.so.6")
                 || DirectoryListing.exists("/usr/\(SearchPath.library)/libc.so.6")
@@ -79,20 +91,23 @@ import Testing
         #expect(cache.paths(of: "libabsent.so.99") == ([], []))
     }
 
-    @Test func `a damaged cache finds less, and never traps`() throws {
+    @Test func `a damaged cache of libraries never traps, and what is left of it is used`() throws {
         var random = SeededGenerator(seed: 7)
         let original = try Fixtures.bytes(LibraryCache.path)
+        var knowing = 0
         for _ in 0..<200 {
             var bytes = Array(original.prefix(Int.random(in: 0...original.count, using: &random)))
             for _ in 0..<8 where !bytes.isEmpty {
                 bytes[Int.random(in: 0..<min(bytes.count, 512), using: &random)] = .random(in: 0...255, using: &random)
             }
-            let paths = LibraryCache(ImageBytes(copying: bytes, path: "cache"))?.paths(of: "libc.so.6")
-            #expect((paths?.special.count ?? 0) + (paths?.plain.count ?? 0) <= bytes.count)
+            let paths = LibraryCache(ImageBytes(copying: bytes, path: "cache"))?.paths(of: "libc.so.6").plain
+            if paths?.contains(where: { $0.hasSuffix("/libc.so.6") }) == true { knowing += 1 }
         }
+        // Neither all of them nor none: the damage is often behind the header.
+        #expect((1..<200).contains(knowing))
     }
 
-    @Test func `a path is made absolute by its text`() {
+    @Test func `a path is made absolute, and has a parent and a plugin's stem, by its text alone`() {
         #expect("/a/./b/../c//d".absolutePath == "/a/c/d")
         #expect("/..".absolutePath == "/")
         #expect("/a/\u{301}b/..".absolutePath == "/a")

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `every symbol of the C library that dlsym finds is found`() throws {
+    @Test func `exported symbols and versions of the C library are found`() throws {
         let path = try #require(LibraryCache()?.paths(of: "libc.so.6").plain.first { $0.contains("64") })
         let image = try ELFImage(ImageBytes(path: path))
         let dynamic = try #require(DynamicSection(image))
@@ -99,12 +99,12 @@ import Testing
         #expect(try ELFImage(ImageBytes(copying: bytes, path: "x")).manifestTexts().count == 1)
     }
 
-    @Test func `an image cut off anywhere is truncated or reads the same`() throws {
+    @Test func `an image cut off anywhere is refused`() throws {
         let bytes = try Fixtures.bytes(Fixtures.plugin("sync"))
         for length in stride(from: 0, to: bytes.count, by: 97) {
             do throws(ConnectorError) {
                 _ = try ELFImage(ImageBytes(copying: Array(bytes.prefix(length)), path: "cut.so"))
-                Issue.record("an image of \(length) of \(bytes.count) bytes was taken")
+                Issue.record("an image of \(length) of \(bytes.count) bytes was accepted")
             } catch {
                 #expect(error.code == .truncated || (length < 4 && error.code == .notELF))
             }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `what would crash the dynamic linker is found to be damaged`() throws {
+    @Test func `damage that would crash the dynamic linker is found`() throws {
         let original = try Fixtures.bytes(Fixtures.plugin("sync"))
         let image = try ELFImage(ImageBytes(copying: original, path: "x"))
         let loads = image.segments.indices.filter { image.segments[$0].type == ELFConstant.load }

@@ -9,7 +9,7 @@ import Testing
 @testable import ConnectorPlatform
 
 #if os(Linux)
-    /// What is done to the process and its descriptors for the sake of a note about its end.
+    /// What the handler of fatal signals does to the process and its descriptors to leave a note about its end.
     @Suite struct FatalSignalTests {
         /// A program that puts a file in the place of every pipe, and then fails.
         private static let program = """
@@ -49,7 +49,7 @@ import Testing
 
             """
 
-        @Test func `a signal that the process ignores, and that somebody sends, stays ignored`() throws {
+        @Test func `a signal that is sent to the process and that it ignores stays ignored`() throws {
             try Fixtures.withDirectory { directory in
                 let status = try Self.run(Self.deaf, "", in: directory)
                 #expect(status == 128 + 4 || status == 128 + 5, "\(status)")
@@ -70,7 +70,7 @@ import Testing
             return Fixtures.run("cd '\(directory)' && exec ./program '\(directory)/note' \(arguments) 2> said")
         }
 
-        @Test func `a file that has taken a descriptor of the handler gets nothing of the stack`() throws {
+        @Test func `a file that took over a descriptor of the handler receives nothing of the stack`() throws {
             try Fixtures.withDirectory { directory in
                 #expect(try Self.run(Self.program, "file", in: directory) == 128 + 11)
                 #expect(try Fixtures.bytes("\(directory)/file").isEmpty)
@@ -89,7 +89,7 @@ import Testing
             #expect(others.last?.hasSuffix(", gate-15, and more") == true)
         }
 
-        @Test func `a plugin is loaded that has the address of _exit in memory that is read-only`() async {
+        @Test func `a plugin that has the address of _exit in read-only memory is loaded`() async {
             await #expect(processExitsWith: .success) {
                 try Fixtures.withDirectory { directory in
                     let source = """

@@ -32,7 +32,7 @@ import Testing
         #expect(error?.code == .notELF)
     }
 
-    @Test func `of two dynamic sections none is believed`() throws {
+    @Test func `an image with two dynamic sections is refused`() throws {
         let bytes = try image(with: 1, copiesOf: ELFConstant.dynamic, in: Fixtures.bytes(Fixtures.plugin("sync")))
         let error = #expect(throws: ConnectorError.self) {
             try Preflight.linkable(ELFImage(ImageBytes(copying: bytes, path: "x")))
@@ -40,7 +40,7 @@ import Testing
         #expect(error?.message.contains("several dynamic sections") == true)
     }
 
-    @Test func `a library under many names is one library`() throws {
+    @Test func `a library that is needed under many names is one dependency`() throws {
         try Fixtures.withDirectory { directory in
             let library = try Fixtures.compile("void *made(void) { return 0; }", into: directory, as: "many")
             let names = (0..<20).map { "'\(directory)/\(String(repeating: "./", count: $0))libmany.so'" }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `of thousands of long names only some are told, and only their beginnings`() throws {
+    @Test func `of hundreds of long missing symbols only some are listed, and only their beginnings`() throws {
         try Fixtures.withDirectory { directory in
             let names = (0..<500).map { "n\($0)" + String(repeating: "x", count: 3000) }
             let source =
@@ -107,14 +107,14 @@ import Testing
     }
 
     @Test(.enabled("objcopy adds sections") { Fixtures.has("objcopy") })
-    func `of many source files only some are told, and of long names only their beginnings`() throws {
+    func `of many source files only some are listed, and of long names only the beginning`() throws {
         let short = (0..<1000).flatMap { Array("/\($0 + 1000)\0".utf8) }
         #expect(try sourceFiles(1000, names: short, every: 6).count == 256)
         let long = try sourceFiles(65_536, names: Array(repeating: UInt8(ascii: "a"), count: 1 << 20), every: 8)
         #expect(long.map(\.utf8.count) == [2 * 4096 + 1])
     }
 
-    @Test func `a source with thousands of beginnings of a manifest is not read as often`() throws {
+    @Test func `in a source with thousands of beginnings of a manifest, no position is looked up`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.compile(
                 "#include \"fixture.h\"\nCONNECTOR_MANIFEST({\"manifest\": 1, \"idd\": \"a\"});\n",
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a folder whose name contains the word for the origin is replaced once`() {
+    @Test func `the word ORIGIN is replaced once, even in a folder that is named so, and search paths are bounded`() {
         #expect(SearchPath.expand("$ORIGIN/lib", origin: "/a/$ORIGIN") == ("/a/$ORIGIN/lib", true))
         #expect(SearchPath.expand("${ORIGIN}:$X", origin: "/a/${ORIGIN}") == ("/a/${ORIGIN}:$X", true))
         #expect(SearchPath.folders(String(repeating: "$ORIGIN", count: 500), origin: "/long/path").isEmpty)
@@ -139,7 +139,7 @@ import Testing
         )
     }
 
-    @Test func `a sidecar as large as a disk is refused unread`() throws {
+    @Test func `a sidecar of half a gigabyte is refused as too large`() throws {
         try Fixtures.withDirectory { directory in
             let path = "\(directory)/sparse.connector.json"
             #expect(Fixtures.run("truncate -s 512M '\(path)'") == 0)

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a library of a library is a concern, with the one that names it`() throws {
+    @Test func `a library that others can change is a concern that names the library needing it`() throws {
         try withTree(change: "chmod o+w deep/*") { tree throws in
             let concerns = try concerns(tree)
             #expect(concerns.count == 1)
@@ -126,7 +126,7 @@ import Testing
             "mv lib/libhelper-$TAG.so other && ln -s ../other/libhelper-$TAG.so lib && chown -h 12345 lib/libhelper-$TAG.so",
         ]
     )
-    func `a library that belongs to a third user, or lies in a directory or behind a link of one, is a concern`(
+    func `a library that belongs to a third user, or is reached by one's directory or link, is a concern`(
         _ change: String
     ) throws {
         try withTree(change: change) { tree throws in
@@ -139,13 +139,17 @@ import Testing
         "-Wl,--disable-new-dtags,-rpath,'$ROOT/lib'", "-Wl,--enable-new-dtags,-rpath,'$ROOT/lib'",
         "-Wl,--enable-new-dtags,-rpath,'${ORIGIN}/../lib'",
     ])
-    func `how the search path names the folder makes no difference`(_ search: String) throws {
+    func `a library that others can change is a concern however the search path names its folder`(_ search: String)
+        throws
+    {
         try withTree(search: search, change: "true") { tree throws in #expect(try concerns(tree).isEmpty) }
         try withTree(search: search, change: "chmod o+w lib") { tree throws in #expect(try !concerns(tree).isEmpty) }
     }
 
     @Test(arguments: ["glibc-hwcaps/x86-64-v2", "tls", "x86_64", "haswell/avx512_1"])
-    func `a build for some processors is a concern on all of them`(_ folder: String) throws {
+    func `a build for certain processors that others can change is a concern on every processor`(_ folder: String)
+        throws
+    {
         let change = "mkdir -p lib/\(folder) && cp lib/libhelper-$TAG.so lib/\(folder)/"
         try withTree(change: change) { tree throws in #expect(try concerns(tree).isEmpty) }
         try withTree(change: "\(change) && chmod o+w lib/\(folder)/*") { tree throws in
@@ -154,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: [("mkdir early", false), ("mkdir -m 777 early", true), ("mkdir -m 1777 early", true)])
-    func `a folder that is searched before is a concern if others can put a library there`(
+    func `a folder that is searched earlier is a concern if others can put a library there`(
         _ change: String,
         _ isConcern: Bool
     ) throws {
@@ -169,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that is searched before and does not exist is a concern if others can make it`() throws {
+    @Test func `a folder that is searched earlier and does not exist is a concern if others can create it`() throws {
         try withTree(search: "-Wl,--enable-new-dtags,-rpath,'/tmp/absent-$TAG/lib:$ORIGIN/../lib'") { tree throws in
             #expect(try concerns(tree).contains { $0.hasSuffix("every user can write /tmp") })
         }
@@ -178,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `a plugin that came with the program is refused like any other`() throws {
+    @Test func `a plugin in the program's own directory is refused like any other`() throws {
         try withTree(change: "chmod o+w lib/*") { tree throws in
             let configuration = try Configuration(
                 parsing: """
@@ -194,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `every link and every directory on the way counts`() throws {
+    @Test func `every link and every directory on the way to a file counts`() throws {
         try Fixtures.withDirectory { directory in
             let files = "mkdir -p a/b c && touch a/b/file && ln -s ../a/b c/link && ln -s loop c/loop"
             #expect(Fixtures.run("cd '\(directory)' && umask 022 && \(files)") == 0)

@@ -39,7 +39,7 @@ import Testing
         let text = try #require(image.manifestTexts().first)
         #expect(try Manifest(parsing: text).id == "apple")
         let error = #expect(throws: ConnectorError.self) { try image.checkKind() }
-        #expect(error?.code == .notELF, "an object file")
+        #expect(error?.code == .notELF, "an object file is no library")
     }
 
     @Test(.enabled("clang writes no Mach-O here") { canCompile })

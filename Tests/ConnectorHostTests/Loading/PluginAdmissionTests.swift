@@ -60,7 +60,7 @@ import Testing
         #expect(try error(path, PluginAdmission(keys: [key], requiresSignature: true))?.code == .denied)
     }
 
-    @Test func `another version than the locked one is refused with both digests`() throws {
+    @Test func `a version other than the locked one is refused with both digests`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")
             let newer = try Fixtures.plugin("locked", "1.1.0", in: directory, as: "newer")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `where the lock has a version, that one is chosen although a higher one is there`() throws {
+    @Test func `the locked version is chosen although a higher one is present`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.plugin("locked", "1.0.0", in: directory, as: "locked")
             _ = try Fixtures.plugin("locked", "1.1.0", in: directory, as: "newer")
@@ -126,7 +126,8 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `a library beside the plugin is locked although this process has one of its name`() throws {
+        @Test func `a library beside the plugin is locked although the process has loaded one of the same name`() throws
+        {
             #expect(LoadedLibraries.current().contains { $0.answers(to: "libz.so.1") })
             try Fixtures.withDirectory { directory in
                 let library = try Fixtures.compile(
@@ -240,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `a plugin that no key signed is a warning, and refused where trust is strict`() throws {
+    @Test func `a plugin without a signature is a warning, and is refused where trust is strict`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.plugin("unsigned", "1.0.0", in: directory, as: "unsigned")
             let key = "RWTSp9xObBq8/k5RLU0nt9d0QzbHdsvkSgy6rz7doZ91NA6u/Po8wirW"
@@ -256,7 +257,7 @@ import Testing
             let candidate = try lookup("warn").candidate(PluginSpecification(path)).get()
             #expect(try lookup("warn").concerns(candidate).contains { $0.contains("is not signed") })
             #expect(throws: ConnectorError.self) { try lookup("strict").candidate(PluginSpecification(path)).get() }
-            // A signature by a stranger is none, and a damaged one is told.
+            // A damaged signature is an error of its own.
             try Fixtures.write(Array("untrusted comment: a\n".utf8), to: path + ".minisig")
             let admission = PluginAdmission(keys: [try #require(MinisignKey(key))])
             #expect(try error(path, admission)?.code == .badSignature)
@@ -268,7 +269,7 @@ import Testing
         (#"{"key": []}"#, 1, 24),
         ("1", 1, 23),
     ])
-    func `a malformed trust is a fault with its place`(_ trust: String, line: Int, column: Int) {
+    func `malformed trust settings are a fault with a position`(_ trust: String, line: Int, column: Int) {
         let errors = #expect(throws: ConfigurationErrors.self) {
             try Configuration(parsing: "{\"version\": 1, \"trust\": \(trust), \"connectors\": []}", file: "c")
         }

@@ -16,7 +16,7 @@ import Testing
         PluginCatalog(directories: [Fixtures.plugins, Fixtures.broken])
     }
 
-    @Test func `every image and sidecar is an entry, usable or with its reason`() throws {
+    @Test func `every image and sidecar is an entry that is usable or says why not`() throws {
         let entries = catalog().entries
         let names = Set(entries.map(\.path.lastPathComponent))
         #expect(names.isSuperset(of: ["libsync.so", "libtimer.so", "libnot-elf.so", "libempty.so", "libtruncated.so"]))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown plugin is told with what was meant and where it was looked for`() throws {
+    @Test func `the error for an unknown plugin suggests a name and lists where it was looked for`() throws {
         let catalog = PluginCatalog(directories: [Fixtures.plugins, "/absent/directory"])
         let error = try #require(#expect(throws: ConnectorError.self) { try catalog.find("synk") })
         #expect(error.code == .unknownPlugin)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a manifest in a source folder is no broken plugin once its image is found elsewhere`() throws {
+    @Test func `a manifest in a source folder is not a broken plugin once its image is found elsewhere`() throws {
         try Fixtures.withDirectory { directory in
             #expect(Fixtures.run("mkdir '\(directory)/source' '\(directory)/build'") == 0)
             let sidecar = "\(directory)/source/separate.connector.json"
@@ -178,7 +178,7 @@ import Testing
         #expect(LoadedLibraries.current().count { $0.answers(to: "libm.so.6") } == 1)
     }
 
-    @Test func `a foreign library that is not there, or lacks a function, is an error that says so`() throws {
+    @Test func `a foreign library that is absent or lacks a function is an error with a code of its own`() throws {
         try Fixtures.withDirectory { directory in
             func write(_ library: String, _ symbol: String) throws -> String {
                 let sidecar = "\(directory)/\(symbol).connector.json"
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `a library that only serves a plugin beside it is no broken plugin`() throws {
+    @Test func `a library that only serves a plugin beside it is not listed as a broken plugin`() throws {
         try Fixtures.withDirectory { directory in
             let flags = "-Wl,--no-as-needed -L'\(directory)' -Wl,-rpath,'$ORIGIN'"
             _ = try Fixtures.compile(

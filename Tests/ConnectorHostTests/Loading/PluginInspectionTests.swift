@@ -13,7 +13,7 @@ import Testing
 
 /// Seeing everything about a plugin without running any of it.
 @Suite struct PluginInspectionTests {
-    @Test func `a whole plugin has everything and no problems`() throws {
+    @Test func `an intact plugin is described in full, and has no problems`() throws {
         let inspection = PluginInspection(path: Fixtures.plugin("sync"))
         #expect(inspection.problems.isEmpty)
         #expect(inspection.manifest?.id == "sync")
@@ -38,7 +38,7 @@ import Testing
         #expect(inspection.json["loadable"] == false)
     }
 
-    @Test func `the chain to a missing library is told`() throws {
+    @Test func `the chain of libraries to a missing one is reported`() throws {
         let inspection = PluginInspection(path: Fixtures.broken("missing-dependency"))
         let missing = try #require(inspection.dependencies.first { $0.isMissing })
         #expect(missing.name == "libgone.so")
@@ -47,7 +47,7 @@ import Testing
         #expect(problem.message.contains("libmissing-dependency.so needs libmiddle.so needs libgone.so"))
     }
 
-    @Test func `a missing version is told with what is needed and what is present`() throws {
+    @Test func `a missing symbol version is reported with what is needed and what is present`() throws {
         let problem = try #require(PluginInspection(path: Fixtures.broken("missing-glibc-version")).problems.first)
         #expect(problem.message.contains("of libc.so.6"))
         #expect(problem.cause?.contains("GLIBC_2.") == true)
@@ -61,7 +61,7 @@ import Testing
         #expect(problems.count { $0.code == .invalidManifest } >= 3)
     }
 
-    @Test func `nothing of an inspected plugin runs`() {
+    @Test func `no code of an inspected plugin runs`() {
         let inspection = PluginInspection(path: Fixtures.misbehaving("crashes-in-constructor"))
         #expect(inspection.problems.isEmpty)
     }

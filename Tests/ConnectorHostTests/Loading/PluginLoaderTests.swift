@@ -70,13 +70,13 @@ import Testing
         #expect(try call(plugin, "frozen_rust_product", 6, 7) == 42)
     }
 
-    @Test func `a plugin for a later version too loads, whose table is longer`() throws {
+    @Test func `a plugin that also supports a later ABI version, with a longer table, is loaded`() throws {
         let plugin = try load(Fixtures.plugin("future"))
         #expect(plugin.table?.abiVersion == 7)
         #expect(unsafe plugin.table?.cancel == nil)
     }
 
-    @Test func `the same bytes twice are one image`() throws {
+    @Test func `the same bytes loaded twice are one image`() throws {
         let first = try load(Fixtures.plugin("timer"))
         let second = try Fixtures.withDirectory { directory in
             try Fixtures.write(Fixtures.bytes(Fixtures.plugin("timer")), to: "\(directory)/other.so")
@@ -88,7 +88,7 @@ import Testing
         #expect(unsafe first.symbol(named: "fixture_entry") == third.symbol(named: "fixture_entry"))
     }
 
-    @Test func `the digest is that of the bytes that were loaded, also when the file is another one by then`() throws {
+    @Test func `the digest is that of the bytes that were loaded, even if the file has changed since`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Self.numbered(78, in: directory)
             let copy = "\(directory)/copy"
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `overwriting or truncating the file of a loaded plugin does not matter to it`() throws {
+    @Test func `overwriting or truncating the file of a loaded plugin does not affect it`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Self.numbered(77, in: directory)
             let plugin = try load(path)
@@ -152,7 +152,7 @@ import Testing
             let loader = PluginLoader(storage: .directory("\(directory)/absent"))
             let error = #expect(throws: ConnectorError.self) { try loader.load(candidate) }
             #expect(error?.code == .loadFailed)
-            #expect(error?.cause?.contains("No such file or directory") == true)
+            #expect(error?.message.contains("No such file or directory") == true)
         }
     }
 
@@ -200,7 +200,7 @@ import Testing
         #expect(reads.values.count == 1)
     }
 
-    @Test func `a file is read again after a failure, after a change, and for other rules of admission`() throws {
+    @Test func `a file is read again after a failure, after a change, and under other rules of admission`() throws {
         try Fixtures.withDirectory { directory in
             let (files, reads) = (LoadedFiles(), Journal<String>())
             let candidate = try PluginCatalog.candidate(path: Self.numbered(6, in: directory))

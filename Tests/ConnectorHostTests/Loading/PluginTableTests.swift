@@ -23,7 +23,7 @@ import Testing
         #expect(error?.code == .misbehaved)
     }
 
-    @Test func `a table for another version than the manifest says is refused`() throws {
+    @Test func `a table for an ABI version other than the manifest's is refused`() throws {
         try Fixtures.withDirectory { directory in
             let path = try Fixtures.compile(
                 """
@@ -46,7 +46,8 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `an address outside the plugin is judged by the library that holds it`() throws {
+        @Test func `an address is judged by the permissions of the library or the memory region that holds it`() throws
+        {
             let function = try unsafe #require(dlsym(nil, "free"))
             let code = UInt(bitPattern: function)
             #expect(LoadedLibraries.cover(code..<(code + 1), flags: ELFConstant.executable))

@@ -62,13 +62,13 @@ import Testing
     }
 
     @Test(.enabled("only root can give files away") { geteuid() == 0 })
-    func `a plugin of a third user is a concern`() throws {
+    func `a plugin that belongs to a third user is a concern`() throws {
         try withPlugin("chown 12345 libtrusted.so") { _, candidate in
             #expect(PluginTrust.concerns(candidate).first?.hasSuffix("belongs to the user 12345") == true)
         }
     }
 
-    @Test func `what changes between two searches is a concern of the second`() throws {
+    @Test func `a second search notices permissions and links that changed since the first`() throws {
         try Fixtures.withDirectory { directory in
             _ = try Fixtures.plugin("handed", "1.0.0", in: directory, as: "handed")
             func concerns(after change: String, _ earlier: PluginCatalog? = nil) throws -> ([String], PluginCatalog) {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown word for trust is a fault`() {
+    @Test func `an unknown level of trust is a fault`() {
         #expect(throws: ConfigurationErrors.self) {
             try Configuration(parsing: #"{"version": 1, "trust": "blind", "connectors": []}"#)
         }

@@ -28,7 +28,7 @@
             )
         }
 
-        @Test func `the bytes that an image takes are read from its headers`() throws {
+        @Test func `the static TLS that an image takes is read from its headers`() throws {
             let workspace = ImageWorkspace()
             let image = try ELFImage(ImageBytes(path: workspace.build(variant(1, bytes: 100))))
             #expect(image.staticTLS(try #require(DynamicSection(image))) == 128)
@@ -38,7 +38,7 @@
             #expect(dynamic.staticTLS(try #require(DynamicSection(dynamic))) == 0)
         }
 
-        @Test func `glibc's own settings say how much there is`() {
+        @Test func `glibc's tunables decide how much static TLS there is`() {
             #expect(StaticTLS.surplus(tunables: "") == 1664)
             #expect(StaticTLS.surplus(tunables: "glibc.rtld.optional_static_tls=4096") == 5248)
             #expect(StaticTLS.surplus(tunables: "glibc.malloc.check=1:glibc.rtld.nns=2") == 192 + 288 + 512)
@@ -46,7 +46,7 @@
         }
 
         @Test(.enabled(if: !Sanitizer.isPresent, "a sanitizer's own images take static TLS"))
-        func `a swap before the end is refused, and the host is unharmed`() async throws {
+        func `a swap that would exceed the static TLS is refused, and the host is unharmed`() async throws {
             let workspace = ImageWorkspace()
             try workspace.install()
             let host = try await workspace.host()

@@ -65,7 +65,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `names that no manifest has share one series, however many callers invent`() async throws {
+    @Test func `operation names that no manifest has share one series, however many callers invent`() async throws {
         let test = try TestHost(TestHost.leaf("a"), TestHost.composite("group", "all", TestHost.leaf("b")))
         await test.host.open()
         for number in 1...1000 {
@@ -97,7 +97,7 @@ import Testing
         let gate = try test.host.gate("forms")
         let add = try gate.typed("integers2", "(a: i64, b: i64) -> i64", as: OperationFunction.Integers2.self)
         _ = try await failure { () throws(ConnectorError) in try await add(1, 2) }
-        #expect(values(.typedCalls, at: "forms", in: test.host) == [[]: 0], "it was not let in")
+        #expect(values(.typedCalls, at: "forms", in: test.host) == [[]: 0], "the call was not let in")
         await test.host.open()
         for _ in 1...3 { _ = try await add(1, 2) }
         try await add.withLease { lease throws(ConnectorError) in
@@ -117,7 +117,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `calls in flight are inside the plugin, or wait for their turn`() async throws {
+    @Test func `calls in flight include those that wait for their turn`() async throws {
         let test = try TestHost(TestHost.leaf("a", plugin: "serial"))
         await test.host.open()
         let name = TestHost.unique()
@@ -132,7 +132,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `states, attempts and misbehaviour are told of every gate`() async throws {
+    @Test func `states, attempts and misbehaviour are reported for every gate`() async throws {
         let test = try TestHost(
             TestHost.leaf("good"),
             TestHost.leaf("bad", ["opens": "refuses"], settings: #""required": false, "probe": "off""#),
@@ -167,7 +167,7 @@ import Testing
         #expect(samples.first { $0.definition == .crashes }?.value == counted.map { .count($0) })
     }
 
-    @Test func `the outbox tells its length, its age, and what became of events`() async throws {
+    @Test func `the outbox reports its length, its age, and what became of its events`() async throws {
         let settings = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
         let test = try TestHost(
             TestHost.leaf("a", plugin: "deliveries", settings: settings),

@@ -16,7 +16,7 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// What an application's metrics system gets of the host.
+/// What an application's metrics system gets from the host.
 @Suite(.timeLimit(.minutes(5))) struct MetricsPublisherTests {
     private let settings = #""probe": "off", "outbox": {"batch": {"count": 1}}"#
 
@@ -75,7 +75,7 @@ import Testing
         #expect(try metrics.expectCounter("connector.gate.attempts", [path]).totalValue == 4)
     }
 
-    @Test func `what a reload removes is removed from the metrics system`() async throws {
+    @Test func `instruments of a connector that a reload removes are removed from the metrics system`() async throws {
         let metrics = TestMetrics()
         let test = try withMetricsFactory(metrics) { try TestHost(TestHost.leaf("a"), TestHost.leaf("b")) }
         await test.host.open()
@@ -107,7 +107,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `timers of a connector that is gone are not made again by calls in flight`() {
+    @Test func `calls in flight do not recreate the timers of a connector that is gone`() {
         let metrics = TestMetrics()
         let metering = withMetricsFactory(metrics) { Metering(clock: ManualHostClock()) }
         let tally = CallTally("a", metering, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {}
@@ -126,7 +126,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `timers of a connector that a reload prepares are removed unless it carries on`(isPublished: Bool) throws {
+    func `timers of a connector that a reload prepares are removed unless the reload publishes it`(isPublished: Bool)
+        throws
+    {
         let metrics = TestMetrics()
         let metering = withMetricsFactory(metrics) { Metering(clock: ManualHostClock()) }
         let current = try TestHost(TestHost.leaf("a")).host.current
@@ -152,7 +154,9 @@ import Testing
         #expect(metrics.timers.isEmpty)
     }
 
-    @Test func `a connector that a reload adds keeps its calls when others stay as they were`() throws {
+    @Test func `connectors keep their counts from a pending tree, and from the tree before it, to the published one`()
+        throws
+    {
         let metering = Metering(clock: ManualHostClock())
         let before = try TestHost(TestHost.leaf("a")).host.current.tree
         func next(after previous: [Tree]) -> Tree {
@@ -167,7 +171,7 @@ import Testing
         #expect(published["a"]?.tally === before["a"]?.tally)
     }
 
-    @Test func `what earlier hosts on the same outbox delivered is not counted again`() async throws {
+    @Test func `what earlier hosts delivered from the same outbox is not counted again`() async throws {
         let scratch = ScratchDirectory()
         var policy = DeliveryPolicy()
         policy.batchCount = 1
@@ -282,7 +286,7 @@ import Testing
         publisher.finish()
     }
 
-    @Test func `what a connector's outbox counted is not counted again when the connector comes back, or has moved`()
+    @Test func `earlier counts of an outbox are not counted again when its connector comes back or moves`()
         async throws
     {
         for path in ["a", "b"] {
@@ -300,7 +304,7 @@ import Testing
         }
     }
 
-    @Test func `what a new gate counts is counted from zero when its connector comes back`() async throws {
+    @Test func `the counts of a new gate start from zero when its connector comes back`() async throws {
         let metrics = TestMetrics()
         let path = ("connector.path", "a")
         try await publish(
@@ -312,7 +316,7 @@ import Testing
         #expect(try metrics.expectCounter("connector.gate.attempts", [path]).totalValue == 3)
     }
 
-    @Test func `a count that goes on in another series, because a simulation begins or ends, is not published again`()
+    @Test func `a count that goes on in another series as a simulation begins or ends is not published again`()
         async throws
     {
         let (path, mark) = (("connector.path", "a"), (MetricDefinition.simulatedAttribute, "true"))
@@ -329,7 +333,7 @@ import Testing
         }
     }
 
-    @Test func `the last pass leaves the counters that a closed gate reports no longer`() async throws {
+    @Test func `the last pass keeps the counters that a closed gate no longer reports`() async throws {
         let metrics = TestMetrics()
         let path = ("connector.path", "a")
         try await publish(

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `buckets add up, and values are escaped`() throws {
+    @Test func `buckets are cumulative, and values of labels are escaped`() throws {
         let lines = PrometheusText.write(everything).split(separator: "\n").map(String.init)
         let start = #"connector_call_duration_seconds_bucket{connector_path="plain","#
         let buckets = lines.filter { $0.hasPrefix(start) }.compactMap { $0.split(separator: " ").last }.map(String.init)
@@ -48,7 +48,7 @@ import Testing
         #expect(lines.contains { $0.contains(#"connector_path="quote\" slash\\ line\n ünï""#) })
     }
 
-    @Test func `a host without anything says nothing`() {
+    @Test func `without samples the text is empty`() {
         #expect(PrometheusText.write([]) == "")
     }
 

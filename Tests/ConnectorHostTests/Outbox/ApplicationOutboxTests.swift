@@ -5,12 +5,12 @@
 import ConnectorHost
 import Testing
 
-/// The outbox by what is public alone.
+/// The outbox through the public API alone.
 @Suite(.timeLimit(.minutes(5))) struct ApplicationOutboxTests {
     private let scratch = ScratchDirectory()
 
-    /// A host before two vendors, which refuse for good what is named `refuse`.
-    private func host(isQueued: Bool = true) throws -> ConnectorHost {
+    /// A host with two vendors, which permanently refuse events named `refuse`.
+    private func host(_ name: String = "vendors", isQueued: Bool = true) throws -> ConnectorHost {
         var policy = DeliveryPolicy()
         policy.batchCount = 1
         let delivery: DeliveryPolicy? = isQueued ? policy : .direct
@@ -20,7 +20,7 @@ import Testing
         }
         #expect(connectors.map(\.deliveryMode) == Array(repeating: isQueued ? .queued : .direct, count: 2))
         let configuration = try Configuration(
-            connectors: [Connector("vendors", connectors: connectors)],
+            connectors: [Connector(name, connectors: connectors)],
             state: scratch.path + "/state"
         )
         return try ConnectorHost(configuration, options: ConnectorHost.Options(stateDirectory: scratch.path))
@@ -32,7 +32,8 @@ import Testing
         for _ in 1...count {
             let receipt = try await host.analytics("vendors").track("refuse")
             ids.append(receipt.id)
-            await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+            let error = await #expect(throws: ConnectorError.self) { try await receipt.delivered() }
+            #expect(error?.cause?.contains("the vendor refuses it") == true)
         }
         return ids
     }
@@ -86,7 +87,35 @@ import Testing
         await second.close()
     }
 
-    @Test func `a path that no connector has and a closed host are errors`() async throws {
+    @Test func `dead letters of a connector that is gone are found before the host opens`() async throws {
+        let first = try host()
+        await first.open()
+        _ = try await refused(1, first)
+        await first.close()
+        let second = try host("others")
+        #expect(try await second.deadLetters(of: "vendors/a").count == 1)
+        #expect(try await second.dropDeadLetters(of: "vendors/a") == 1)
+        #expect(try await second.deadLetters().map(\.connector) == ["vendors/b"])
+        await second.close()
+        let third = try host("others")
+        #expect(try await third.replayDeadLetters(of: "vendors/b", to: "others/b") == 1)
+        await third.close()
+    }
+
+    @Test func `a flush before the host opens waits for what an earlier process has left`() async throws {
+        let first = try host()
+        try await first.analytics("vendors").track("Seen")
+        await first.close()
+        let second = try host()
+        #expect(try await second.flush(within: .milliseconds(50)) == false)
+        await second.open()
+        #expect(try await second.flush())
+        await second.close()
+        let error = await #expect(throws: ConnectorError.self) { try await second.flush() }
+        #expect(error?.code == .notOpen)
+    }
+
+    @Test func `the path of an unknown connector and a closed host are errors`() async throws {
         let host = try host()
         for act in [
             { () async throws -> Void in _ = try await host.deadLetters(of: "nobody") },
@@ -106,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt tells which vendors had the event directly, and which get it from the outbox`() async throws {
+    @Test func `a receipt says which vendors got the event directly, and which get it from the outbox`() async throws {
         let queued = try host()
         await queued.open()
         let receipt = try await queued.analytics("vendors").track("Seen")

@@ -11,7 +11,7 @@ import Testing
 @testable import ConnectorOutbox
 @testable import ConnectorOutboxNATS
 
-/// What leaves this end of a secret for NATS: nothing.
+/// Secrets for NATS are in no fault, no error and no report.
 @Suite struct NATSSecretTests {
     private static let token = "sesame-open-4711"
 
@@ -38,7 +38,7 @@ import Testing
         #expect(!text.contains("sesame"))
     }
 
-    @Test func `a user and a password are given by reference, both or neither`() throws {
+    @Test func `a user and a password are given together, and the password by reference`() throws {
         let settings = try reference(
             #"{ "engine": "nats", "url": "nats://a", "user": "shop", "password": { "secret": "env:PASSWORD" } }"#
         ).resolved()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a file of credentials that others can read is refused as a secret's file is`() throws {
+    @Test func `a file of credentials that others can read is refused, just as a secret's file is`() throws {
         try withTemporaryDirectory { directory in
             let outbox = #"{ "engine": "nats", "url": "nats://a", "credentials": "user.creds" }"#
             for mode: UInt32 in [0o644, 0o640, 0o604, 0o620, 0o601] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `the lines of a file of credentials are secrets, and its headings are none`() throws {
+    @Test func `the lines of a file of credentials are secrets, and its headings are not`() throws {
         try withTemporaryDirectory { directory in
             let seed = "SUAGIEYODKBBTUMOB666Z5KA4FCWAZV7HWSGRHOD7MK6UM5IYLWLACH7DQ"
             try directory.write(
@@ -94,9 +94,9 @@ import Testing
         .enabled(if: NATSEngine.libraryFailure == nil),
         arguments: ["the token \(token) is unknown", "\(token)", #"{\"auth_token\":\"\#(token)\"}"#]
     )
-    func `a server that quotes the token is not quoted`(_ words: String) async throws {
+    func `a token that the server quotes is hidden`(_ words: String) async throws {
         let store = FakeJetStream([])
-        // At the door, in an answer, and in what it says of a stream.
+        // In its greeting, in an answer, and in what it says of a stream.
         for place in 0..<3 {
             var answers = FakeNATSServer.Answers()
             answers.welcome = { _ in place == 0 ? Array("-ERR '\(words)'\r\n".utf8) : [] }

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an event that is under way when its delivery is cancelled is delivered again`() async throws {
+    @Test func `events of a cancelled delivery are to be sent again, including the one under way`() async throws {
         let test = try await TestHost.opened()
         let node = try test.host.current.node("gate").node
         let name = TestHost.unique()
@@ -68,7 +68,7 @@ import Testing
 
     /// Statuses of error.h: FAILED, UNSUPPORTED, CONFLICT and PROTOCOL, and INVALID and TOO_LARGE.
     @Test(arguments: [(1, false), (3, false), (6, false), (13, false), (2, true), (12, true)])
-    func `of events that are delivered singly only one that is at fault is refused`(
+    func `of events that are delivered one by one, only one that is itself at fault is refused`(
         _ status: Int,
         isEventFault: Bool
     ) async throws {
@@ -80,7 +80,33 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a cancelled delivery of single events ends before the next one`() async throws {
+    @Test func `events that are delivered one by one share the time of a delivery, and the next one sends the rest`()
+        async throws
+    {
+        let test = try await TestHost.opened()
+        let node = try test.host.current.node("gate").node
+        let names = (1...3).map { _ in TestHost.unique() }
+        let events = names.map { name in
+            OutboxEvent(
+                id: name,
+                kind: EventKind("calls/1", "begin"),
+                createdAt: test.clock.wallTime(),
+                payload: Array(#"{"name":"\#(name)"}"#.utf8)
+            )
+        }
+        let delivery = Task { await node.deliver(events) }
+        for name in names.prefix(2) {
+            try await TestHost.taken(name)
+            test.clock.advance(by: .seconds(10))
+            _ = try await TestHost.finish(name)
+        }
+        let answers = try await delivery.value.get()
+        #expect(answers.map(\.outcome) == [.accepted, .accepted, .retry])
+        #expect(answers.map(\.isUnsent) == [false, false, true])
+        await test.host.close()
+    }
+
+    @Test func `a cancelled delivery of single events makes no further call`() async throws {
         let test = try await TestHost.opened()
         let node = try test.host.current.node("gate").node
         let events = events(around: "answer", #"{"value":1}"#, test)
@@ -116,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a burst of events makes few reports, and the last one is true`() async throws {
+    @Test func `a burst of events makes few reports, and the last one is accurate`() async throws {
         let test = try TestHost(
             TestHost.leaf("a", plugin: "deliveries", settings: #""probe": "off", "outbox": {"batch": {"count": 1}}"#)
         )
@@ -138,7 +164,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what the outbox does is no change of any gate`() {
+    @Test func `activity of the outbox is not a change of any gate`() {
         let changes = ReportChanges()
         let all = Atomic(0)
         let gates = Atomic(0)
@@ -155,7 +181,7 @@ import Testing
         #expect(counts == (1, 1))
     }
 
-    @Test func `changes are announced at once, then together, and the last one always`() {
+    @Test func `the first change is announced at once, those after it together, and the last one always`() {
         let clock = ManualHostClock()
         let announced = Atomic(0)
         let throttle = ChangeThrottle(every: 100_000_000, on: clock) { announced.add(1, ordering: .relaxed) }

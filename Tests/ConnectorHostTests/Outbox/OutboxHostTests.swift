@@ -17,7 +17,7 @@ import Testing
         TestHost.leaf(name, plugin: "deliveries", ["away": .integer(away)], settings: settings)
     }
 
-    @Test func `one vendor that is away slows no other, and the report says which and why`() async throws {
+    @Test func `a vendor that is away slows no other, and the report says which one and why`() async throws {
         let test = try TestHost(
             TestHost.composite(
                 "vendors",
@@ -52,7 +52,8 @@ import Testing
 
     private static let breaker = #""probe": "off", "breaker": {"failures": 1, "probe": "10s"}"#
 
-    @Test func `what waits behind an open breaker is delivered once its time has come`() async throws {
+    @Test func `an event that waits behind an open breaker is delivered once the breaker's time has come`() async throws
+    {
         let test = try await TestHost.opened(leaf("a", away: 1, settings: Self.breaker))
         let outbox = test.host.outbox.outbox
         func isPaused() -> Bool { if case .paused? = outbox.condition(of: "a") { true } else { false } }
@@ -67,7 +68,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what waits for the end of a trial call is delivered even if that says nothing of the gate`()
+    @Test func `an event that waits for the end of a trial call is delivered even if that call proves nothing`()
         async throws
     {
         let test = try await TestHost.opened(TestHost.leaf("gate", settings: Self.breaker))
@@ -93,7 +94,9 @@ import Testing
     }
 
     @Test(arguments: ["first", "fastest"])
-    func `a composite of one recipient has one outbox, and decides who takes the event`(_ policy: String) async throws {
+    func `a composite with one recipient has one outbox, and its policy decides who takes the event`(_ policy: String)
+        async throws
+    {
         let test = try TestHost(
             TestHost.composite("vendors", policy, leaf("a"), leaf("b"))
         )
@@ -109,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["first", "fastest"])
-    func `a child that asks for a batch again stands back for one that takes it`(_ policy: String) async throws {
+    func `a child that asks for a batch again gives way to one that takes it`(_ policy: String) async throws {
         let test = try TestHost(TestHost.composite("vendors", policy, leaf("a", away: 1_000_000), leaf("b")))
         await test.host.open()
         let receipt = try await test.host.analytics("vendors").track("Seen")
@@ -122,7 +125,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `while every child of a first asks for a batch again it waits, and is nobody's dead letter`()
+    @Test func `while every child of a composite asks for a batch again, it waits and is no dead letter`()
         async throws
     {
         let test = try TestHost(
@@ -133,7 +136,7 @@ import Testing
         let report = await test.host.report { $0["vendors"]?.outbox?.code != nil }
         #expect(report["vendors"]?.outbox?.failure == "the vendor is away")
         #expect(report["vendors"]?.outbox?.queued == 1 && report["vendors"]?.outbox?.dead == 0)
-        // It is asked of the first one again at each attempt, and taken by the second one once that is back.
+        // Each attempt asks the first one again, and the second one takes it once that is back.
         let delivery = Task { try await receipt.delivered() }
         while test.host.outbox(of: "vendors")?.delivered != 1 {
             test.clock.advance(by: .seconds(5))
@@ -164,7 +167,7 @@ import Testing
         #expect(scratch.names() == [])
     }
 
-    @Test func `a host whose gates take no events needs no outbox, and proves none`() async throws {
+    @Test func `a host whose gates take no events neither needs nor checks an outbox`() async throws {
         for (name, takesEvents) in [("deliveries", true), ("values", false)] {
             let scratch = ScratchDirectory()
             scratch.write(Array("no directory".utf8), to: "state")
@@ -180,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `what a host leaves is delivered by the next one, with the same id`() async throws {
+    @Test func `an event that a host leaves behind is delivered by the next one, with the same id`() async throws {
         let scratch = ScratchDirectory()
         func host(away: Int64) throws -> ConnectorHost {
             try ConnectorHost.testing(
@@ -202,7 +205,37 @@ import Testing
         await second.close()
     }
 
-    @Test func `a damaged file is set aside, named in the report, and the host goes on`() async throws {
+    @Test func `a report warns of events that wait elsewhere while no host delivers them`()
+        async throws
+    {
+        let scratch = ScratchDirectory()
+        func opened(_ name: String = "", away: Int64) async throws -> ConnectorHost {
+            let host = try ConnectorHost.testing(
+                #"{"version": 1, \#(name)"connectors": [\#(leaf("a", away: away))]}"#,
+                plugins: [Fixtures.contract("deliveries")],
+                stateDirectory: scratch.path + "/state"
+            )
+            await host.open()
+            return host
+        }
+        let other = try await opened(away: 1_000_000)
+        try await other.analytics("a").track("Seen")
+        _ = await other.report { $0["a"]?.outbox?.code != nil }
+        let host = try await opened(#""name": "shop", "#, away: 0)
+        #expect(host.report["a"]?.warnings == [])
+        try await other.analytics("a").track("Seen")
+        await other.close()
+        await host.open()
+        #expect(host.report["a"]?.warnings.map { $0.prefix(13) } == ["2 events wait"])
+        let next = try await opened(away: 0)
+        _ = await next.report { $0["a"]?.outbox?.delivered == 2 }
+        await next.close()
+        await host.open()
+        #expect(host.report["a"]?.warnings == [])
+        await host.close()
+    }
+
+    @Test func `a damaged file is set aside and named in the report, and the host goes on`() async throws {
         let scratch = ScratchDirectory()
         let state = scratch.path + "/state"
         func host() throws -> ConnectorHost {
@@ -250,7 +283,7 @@ import Testing
             ("report", ["reading": ["celsius": 20.5]], #"[{"celsius":20.5}]"#),
         ] as [(String, JSONObject, String)]
     )
-    func `a capability of one's own is delivered, with and without batches`(
+    func `events of a user's own capability are delivered, with and without batches`(
         _ operation: String,
         _ arguments: JSONObject,
         _ arrived: String
@@ -267,7 +300,7 @@ import Testing
     @Test(
         arguments: [["id": "x"], ["id": "x", "count": "three"], ["id": "x", "count": 1, "weight": 2]] as [JSONObject]
     )
-    func `arguments that the operation does not take are not stored`(_ arguments: JSONObject) async throws {
+    func `arguments that the operation does not take are refused and not stored`(_ arguments: JSONObject) async throws {
         let test = try TestHost(leaf("a"))
         await test.host.open()
         let error = await #expect(throws: ConnectorError.self) {
@@ -279,7 +312,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `only operations that are delivered are sent`() async throws {
+    @Test func `an operation that its manifest does not mark as delivered is not sent`() async throws {
         let test = try TestHost(TestHost.leaf("a", plugin: "deliveries"))
         let error = await #expect(throws: ConnectorError.self) { try await test.host.gate("a").send("last") }
         #expect(error?.code == .unsupported)

@@ -70,7 +70,7 @@ import Testing
         #expect(!error.treeDescription.contains("sk_"))
     }
 
-    @Test func `a host's name that has the secret in other letters is hidden`() async {
+    @Test func `a secret in a host name is hidden although the name is in lower case`() async {
         let plugin = PluginSide(secrets: ["key": "SECRETkey42"])
         let end = await plugin.request("GET", "http://{{secret:key}}.example.com/")
         #expect(end.status == CONNECTOR_DENIED)

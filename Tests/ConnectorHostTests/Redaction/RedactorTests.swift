@@ -56,13 +56,13 @@ import Testing
         ("YWJjZGFiY2Q= abcdabcdYWJjZA==abcd", "••• ••••••"),
         ("%61%62%63%64abcdYWJjZA==", "••••••••"),
     ])
-    func `hits that overlap in several encodings become one`(text: String, expected: String) {
+    func `a secret that overlaps itself in several encodings leaves nothing readable`(text: String, expected: String) {
         #expect(!Redactor([Secret("abcd")]).redact(text).contains("bcd"))
         #expect(!Redactor([Secret("abcd")]).redact(text).contains("YWJj"))
         #expect(Redactor([Secret("abcd")]).redact(text).filter { $0 != "•" } == expected.filter { $0 != "•" })
     }
 
-    @Test func `a secret in base64 is found over several lines, and in the base64 of base64's letters`() {
+    @Test func `a secret in base64 is found across several lines`() {
         let redactor = Redactor([Secret("a-secret-of-many-letters")])
         #expect(redactor.redact("x: YS1zZWNy\r\nZXQtb2YtbWFu\r\neS1sZXR0ZXJz\r\n.") == "x: •••\r\n.")
     }
@@ -96,7 +96,7 @@ import Testing
         (#"refused \u0073k_live_0\u00"#, #"refused •••\u00"#),
         ("Basic c2tfbGl2ZV8wMTIz", "Basic •••"),
     ])
-    func `a secret that its text cuts is hidden, too`(text: String, expected: String) {
+    func `the beginning of a secret is hidden where its text is cut off`(text: String, expected: String) {
         #expect(Redactor([Secret("sk_live_0123456789abcdef")]).redact(text) == expected)
     }
 
@@ -121,7 +121,7 @@ import Testing
         #expect(redactor.redact(["account": ["private": "key"]]) == .string(#"{"account":•••}"#))
     }
 
-    @Test func `a secret whose text is only equivalent to a known one is found, and names that are stay two`() {
+    @Test func `secrets that are merely equivalent in Unicode are both found, and such names stay two`() {
         let redactor = Redactor([Secret("caf\u{E9}-letters")])
         redactor.add([Secret("cafe\u{301}-letters")])
         #expect(redactor.redact("caf\u{E9}-letters, cafe\u{301}-letters") == "•••, •••")
@@ -131,7 +131,10 @@ import Testing
     }
 
     // Work that grows with the square of the length would take hours here.
-    @Test(arguments: ["YWJj", "sk_live_", "%25", "\\\\", "\\163", "61", "0x73, ", "&amp;", "a\n", "sk_…", "abc..."])
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: ["YWJj", "sk_live_", "%25", "\\\\", "\\163", "61", "0x73, ", "&amp;", "a\n", "sk_…", "abc..."]
+    )
     func `a long text takes time in proportion to its length`(piece: String) {
         let redactor = Redactor([Secret("sk_live_sk_live_sk_live_x"), Secret("abcabcabcabc"), Secret("%%%%%%%y")])
         let text = String(repeating: piece, count: (100 << 10) / piece.utf8.count)

@@ -9,7 +9,7 @@ import Testing
 /// The automaton hides exactly the bytes that its rules name, compared with a search that tries every piece everywhere.
 @Suite struct SecretAutomatonTests {
     @Test(arguments: 0..<16 as Range<UInt64>)
-    func `it hides what trying every piece of every secret hides`(seed: UInt64) {
+    func `it hides exactly what a search for every piece of every secret hides`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<25 {
             let secrets = (0..<Int.random(in: 1...4, using: &random)).map { _ in

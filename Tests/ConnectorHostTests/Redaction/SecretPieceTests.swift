@@ -1,6 +1,7 @@
 // This file is part of the connector-host project.
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectorTestSupport
 import Testing
 
 @testable import ConnectorManifest
@@ -11,10 +12,10 @@ import Testing
     private static let secret = "sk_live_0123456789abcdef"
     private let redactor = Redactor([Secret(secret)])
 
-    /// A way to write bytes, each with a text of its own.
+    /// A way to write bytes, each as a text of its own.
     struct Encoding: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What a text of it begins with and keeps.
+        /// What such a text begins with, which stays visible.
         var prefix = ""
         var separator = ""
         var encode: @Sendable (UInt8) -> String
@@ -98,7 +99,7 @@ import Testing
             for end in (start + 12)...24 {
                 let encoded = Base64.encode(Array(before.utf8) + bytes[start..<end] + Array(after.utf8))
                 #expect(redactor.redact("Basic \(encoded)") == "Basic •••")
-                // Letters may be missing, too.
+                // Without the first letter, and in the alphabet for URLs.
                 let safe = encoded.dropFirst(1).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
                 let isWhole = end - start > 13
                 #expect(!isWhole || redactor.redact("\"\(String(safe))\"") == "\"•••\"")
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a secret in base64 is found over indented lines`() {
+    @Test func `a secret in base64 is found across indented lines`() {
         let encoded = Base64.encode(Array(Self.secret.utf8))
         let lines = "\(encoded.prefix(10))\n    \(encoded.dropFirst(10).prefix(12))\r\n\t\(encoded.dropFirst(22))"
         #expect(redactor.redact("key: |\n    \(lines)\n") == "key: |\n    •••\n")
@@ -128,12 +129,12 @@ import Testing
         ("key ve_0123456 was refused", "key ve_0123456 was refused"),
         ("key ve_012345678 was refused", "key ••• was refused"),
     ])
-    func `the end of a secret is hidden behind a cut, and its middle between two`(text: String, expected: String) {
+    func `the end of a secret is hidden after a cut, and its middle between two cuts`(text: String, expected: String) {
         #expect(redactor.redact(text) == expected)
     }
 
     @Test(arguments: Encoding.escapes + Encoding.hexadecimals)
-    func `wherever a mark cuts an encoded secret, at most seven bytes are seen`(_ encoding: Encoding) {
+    func `wherever an ellipsis cuts an encoded secret, at most seven of its bytes stay visible`(_ encoding: Encoding) {
         let encoded = encoding(Self.secret.utf8)
         let most = Self.secret.utf8.map { encoding(repeatElement($0, count: 8)).utf8.count }.max() ?? 0
         for cut in 0..<encoded.count {
@@ -145,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["", "u", "us"])
-    func `wherever a mark cuts a secret in base64, at most seven bytes are seen`(before: String) {
+    func `wherever an ellipsis cuts a secret in base64, at most ten letters stay visible`(before: String) {
         let encoded = Base64.encode(Array((before + Self.secret).utf8))
         for cut in 0..<encoded.count {
             for text in ["…\(encoded.dropFirst(cut))", "\(encoded.dropLast(cut))..."] {
@@ -173,13 +174,15 @@ import Testing
         #expect(Redactor([Secret(secret)]).redact(text) == expected ?? text)
     }
 
-    @Test func `no more than 64 bytes of a long secret are seen`() {
-        var random = SystemRandomNumberGenerator()
+    @Test func `64 bytes of a long secret are hidden, wherever they come from`() {
+        var random = SeededGenerator(seed: 64)
         let key = Base64.encode((0..<1500).map { _ in UInt8.random(in: 0...255, using: &random) })
         let redactor = Redactor([Secret(key)])
-        let shown = redactor.redact("line \(key.dropFirst(640).prefix(64)) of the key")
-        // Beside its piece, a key at random may have what stands for a blank, which is then hidden, too.
+        // Next to the piece, a random key may contain what stands for a blank, which is then hidden as well.
         let blanks = ["line ••• of the key", "line •••of the key", "line••• of the key", "line•••of the key"]
-        #expect(blanks.contains(shown))
+        for start in stride(from: 0, through: key.utf8.count - 64, by: 176) {
+            let shown = redactor.redact("line \(key.dropFirst(start).prefix(64)) of the key")
+            #expect(blanks.contains(shown), "from \(start): \(shown)")
+        }
     }
 }

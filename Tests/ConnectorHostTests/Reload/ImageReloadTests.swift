@@ -21,7 +21,7 @@ import Testing
     private typealias Variant = ImageWorkspace.Variant
 
     @Test(arguments: ["1.1.0", "0.9.0", "1.0.0"])
-    func `a higher, a lower and the same version with other bytes take over`(_ version: String) async throws {
+    func `a higher, a lower and the same version with other bytes all take over`(_ version: String) async throws {
         let workspace = ImageWorkspace()
         try workspace.install()
         let host = try await workspace.host()
@@ -46,7 +46,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a plan that has seen another image is refused`() async throws {
+    @Test func `a plan that was made for another image is refused`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()
         let host = try await workspace.host()
@@ -93,7 +93,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `an image that is overwritten in place hurts no instance, and is taken up when it is whole`()
+    @Test func `an image that is overwritten in place harms no instance, and is taken up once it is whole`()
         async throws
     {
         let workspace = ImageWorkspace()
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Signatures
 
-    @Test func `another signature is refused while a typed handle is held, and names both`() async throws {
+    @Test func `another signature is refused while a typed handle is held, and the error names both`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()
         let host = try await workspace.host()
@@ -141,7 +141,9 @@ import Testing
     private typealias TestInteger =
         @convention(c) (OperationFunction.Instance, UnsafeMutablePointer<Int64>, OperationFunction.Failure) -> Int32
 
-    @Test func `another signature is refused while a connector uses the capability, and names it`() async throws {
+    @Test func `another signature is refused while a connector uses the capability, and the error names it`()
+        async throws
+    {
         let workspace = ImageWorkspace()
         try workspace.install()
         let user = try workspace.build(

@@ -54,7 +54,7 @@ struct ReloadBlockingTests {
         return try await workspace.host(clock: clock)
     }
 
-    @Test func `a constructor that blocks is named, and so is the phase; calls and plans go on`() async throws {
+    @Test func `a constructor that blocks is named, and so is the phase, while calls and plans go on`() async throws {
         try makePipe()
         let clock = ManualHostClock()
         let host = try await host(clock)
@@ -84,7 +84,7 @@ struct ReloadBlockingTests {
         let error = try #require(reload.errors.first)
         #expect(error.code == .timedOut && error.connector == "gate")
         #expect(error.message.hasPrefix("a constructor of ") && error.message.contains("libswapped.so did not return"))
-        // Another one ends at once, and holds no further thread.
+        // Another reload ends at once, and holds no further thread.
         let next = await host.reload()
         #expect(next.phase == .load && next.errors.first?.message.contains("libswapped.so did not return") == true)
         #expect(try await host.answer() == 1)
@@ -126,7 +126,7 @@ struct ReloadBlockingTests {
     }
 
     @Test(arguments: [Function.create, .open])
-    func `a successor that blocks while it opens is named, and so is the phase; calls go on`(
+    func `a successor that blocks while it opens is named, and so is the phase, while calls go on`(
         _ function: Function
     ) async throws {
         try makePipe()
@@ -151,7 +151,7 @@ struct ReloadBlockingTests {
         await host.close()
     }
 
-    @Test func `a predecessor that blocks while it closes ends neither the reload nor the calls`() async throws {
+    @Test func `a predecessor that blocks while it closes holds up neither the reload nor the calls`() async throws {
         try makePipe()
         let clock = ManualHostClock()
         workspace.configure(#"{"name": "other", "plugin": "\#(Fixtures.plugin("sync"))", "probe": "off"}"#)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: policies)
-    func `a call that finds all children removed calls those in their place`(_ policy: String) async throws {
+    func `a call that finds all children removed calls those that replaced them`(_ policy: String) async throws {
         let test = try await TestHost.opened(composite(policy, 0))
         let earlier = try test.host.current.node("group").node
         #expect(try await test.reload(composite(policy, 1)).isActive)
@@ -47,19 +47,19 @@ import Testing
             in: test.host.current
         )
         #expect(try await earlier.call(call).outcomes.allSatisfy { $0.connector.hasSuffix("-1") })
-        // What was called stays what it was for a call that is made again anyway.
+        // A call that is bound to its tree does not look for others.
         var bound = call
         bound.tree = nil
         let error = try await failure { [bound] () throws(ConnectorError) in try await earlier.call(bound) }
         #expect(error.code == .notOpen || error.code == .unknownConnector)
-        // A composite that is gone itself has nobody in its place.
+        // A composite that is itself gone has no replacement.
         #expect(try await test.reload(TestHost.leaf("other")).isActive)
         let gone = try await failure { () throws(ConnectorError) in try await earlier.call(call) }
         #expect(gone.code == .notOpen || gone.code == .unknownConnector)
         await test.host.close()
     }
 
-    @Test func `a call that a removed leaf has taken ends there, and is not made again`() async throws {
+    @Test func `a call that a removed leaf has taken ends there, and is not repeated`() async throws {
         let name = TestHost.unique("taken")
         let one = TestHost.leaf("one", ["replies": "later"], settings: #""probe": "off""#)
         let test = try await TestHost.opened(TestHost.composite("group", "first", one))
@@ -105,10 +105,10 @@ import Testing
         )
         #expect(try await test.reload(beside).isActive)
         _ = try await client.call("answer", ["value": 0])
-        // Where whoever writes the file wants it, what works is switched.
+        // In the mode `each` it is replaced all the same.
         #expect(try await test.reload(next, mode: "each").isActive)
         #expect(test.host.report["group"]?.state != .open)
-        // What does not work anyway is replaced by anything.
+        // A composite that does not work anyway may be replaced by anything.
         #expect(try await test.reload(TestHost.composite("group", policy, leaf("three"), settings: settings)).isActive)
         _ = try await client.call("answer", ["value": 0])
         await test.host.close()

@@ -52,7 +52,7 @@ import Testing
         )
     }
 
-    @Test func `a plugin that excludes others stops first, and the plan says so`() async throws {
+    @Test func `an exclusive plugin stops before its successor starts, and the plan says so`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install(holding(workspace, answer: 1))
         let host = try await workspace.host()
@@ -160,7 +160,9 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a batch that never ends holds the switch no longer than its limit, and moves`() async throws {
+    @Test func `a batch that never ends holds up the switch no longer than its limit, and its event moves`()
+        async throws
+    {
         let workspace = ImageWorkspace()
         // Unlike the limit of the switch, which the clock moves to.
         let settings = #", "timeout": "40s""#

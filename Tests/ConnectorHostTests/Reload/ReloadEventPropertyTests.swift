@@ -80,7 +80,7 @@ import Testing
                 await Task.yield()
             }
             let lines = try await test.host.gate(path).call("taken").string ?? ""
-            // The clock that is moved may end an attempt that the vendor has served: the event then comes again.
+            // Moving the clock may end an attempt that the vendor has already served: the event then comes again.
             for line in lines.split(separator: "\n") {
                 let event = try JSONValue(parsing: Array(line.utf8)).array?.first?["event"]?.string ?? ""
                 if taken[path]?.contains(event) != true { taken[path, default: []].append(event) }
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: 1...10)
-    func `a host that was reloaded delivers what a fresh one does, and before it what waited`(_ seed: UInt64)
+    func `a reloaded host delivers what waited, and after it what a fresh host delivers`(_ seed: UInt64)
         async throws
     {
         var random = SeededGenerator(seed: seed)
@@ -106,7 +106,7 @@ import Testing
                     by: Self.precedes
                 )
             }
-            // At last nobody is away.
+            // In the last round nobody is away.
             file = RandomFile(&random, isAnybodyAway: round < 5)
             #expect(await test.host.reload(try TestHost.configuration(file.connectors)).isActive)
             for path in waiting.keys where !file.vendors.contains(path) {

@@ -28,7 +28,7 @@ import Testing
         return receipts
     }
 
-    @Test func `the successor inherits the queue of a vendor that takes nothing`() async throws {
+    @Test func `the successor inherits the queue of a vendor that is away`() async throws {
         let test = try await TestHost.opened(leaf("a", away: 1_000_000))
         let receipts = try await queued(5, at: "a", test)
         let plan = try await test.host.plan(try TestHost.configuration([leaf("a")]))
@@ -71,7 +71,9 @@ import Testing
         await host.close()
     }
 
-    @Test func `the events of a removed connector become dead letters, which another one can get`() async throws {
+    @Test func `the events of a removed connector become dead letters, which can be replayed to another one`()
+        async throws
+    {
         let test = try await TestHost.opened(leaf("a", away: 1_000_000), leaf("b"))
         let receipts = try await queued(3, at: "a", test)
         let plan = try await test.host.plan(try TestHost.configuration([leaf("b")]))
@@ -146,7 +148,7 @@ import Testing
         await other.close()
     }
 
-    @Test func `another policy of delivery takes effect at once, and keeps the queue`() async throws {
+    @Test func `a changed delivery policy takes effect at once, and keeps the queue`() async throws {
         let test = try await TestHost.opened(leaf("a", away: 3, settings: Self.queued + #", "heal": "off""#))
         let receipts = try await queued(2, at: "a", test)
         let settings = #""probe": "off", "outbox": {"batch": {"count": 1}, "maxBytes": 100000}"#
@@ -160,7 +162,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `events of a connector that no configuration of this process had stay as they are`() async throws {
+    @Test func `events of a connector that this process never had in a configuration stay as they are`() async throws {
         let directory = ScratchDirectory()
         func host(_ connectors: String...) async throws -> ConnectorHost {
             let host = try ConnectorHost.testing(

@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test(arguments: 1...15)
-    func `a host that was reloaded equals a fresh one, and what was kept kept its instance`(_ seed: UInt64) async throws
+    func `a reloaded host equals a fresh one, and the gates that it kept have the same instance`(_ seed: UInt64)
+        async throws
     {
         var random = SeededGenerator(seed: seed)
         let files = (0..<4).map { _ in Self.file(&random) }
@@ -63,7 +64,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `calls, some of which take long, do not notice a hundred reloads`() async throws {
+    @Test func `calls do not notice a hundred reloads`() async throws {
         func leaf(_ name: String, _ round: Int) -> String { TestHost.leaf(name, ["replies": .string("\(round)")]) }
         let test = try await TestHost.opened(
             TestHost.composite("group", "all", leaf("a", 0), leaf("b", 0)),

@@ -49,7 +49,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `calls are recorded from the reload that says so to the one that no longer does`() async throws {
+    @Test func `calls are recorded from the reload that asks for it to the one that no longer does`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         func isRecorded() throws -> Bool? {
             try test.host.current.node("gate").node.gate?.isRecorded.load(ordering: .relaxed)
@@ -83,7 +83,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a change of what is not shown is a change`() async throws {
+    @Test func `a change of a value that is not shown is a change`() async throws {
         let test = try await TestHost.opened(TestHost.leaf("gate", ["name": .string("https://one@\(name)")]))
         let reload = try await test.reload(TestHost.leaf("gate", ["name": .string("https://two@\(name)")]))
         #expect(reload.isActive)
@@ -111,7 +111,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `with each, what works is switched, and the rest stays as it was`() async throws {
+    @Test func `in the mode each, what works is switched, and the rest stays as it was`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         let next = [leaf("gate", ["opens": "fails"]), TestHost.leaf("other", ["replies": "7"])]
         let reload = await test.host.reload(try TestHost.configuration(next, mode: "each"))
@@ -119,7 +119,7 @@ import Testing
         #expect(try await test.call("other", "answer", ["value": 0]) == 7)
         _ = try await test.call("gate", "answer", ["value": 0])
         #expect(test.host.report.configuration?.errors.map(\.connector) == ["gate"])
-        // It is still to be done.
+        // The change that failed is still to be made.
         let plan = try await test.host.plan(try TestHost.configuration(next, mode: "each"))
         #expect(plan.changes.map(\.path) == ["gate"])
         await test.host.close()
@@ -161,7 +161,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `what was closed by hand stays closed, and opens with the new settings`() async throws {
+    @Test func `a gate that was closed by hand stays closed, and opens with the new settings`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         try await test.host.close("gate")
         let reload = try await test.reload(leaf("gate", ["replies": "2"]), other)
@@ -210,7 +210,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a plan is refused once something has moved, and says what`() async throws {
+    @Test func `a plan is refused once something has changed since, and the error says what`() async throws {
         let directory = ScratchDirectory()
         let path = "\(directory.path)/connectors.json"
         func write(_ replies: String) {
@@ -235,7 +235,7 @@ import Testing
         let applied = await host.apply(try await host.plan())
         #expect(applied.isActive)
         #expect(try await host.gate("gate").call("answer", ["value": 0]) == 3)
-        // An old plan says nothing about the file, which is what runs.
+        // That an old plan is refused says nothing about the file, which is what runs.
         #expect(await host.apply(read).errors.first?.code == .conflict)
         #expect(host.report.configuration?.errors.isEmpty == true)
         await host.close()
@@ -273,7 +273,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `at most two earlier instances drain; the calls of the oldest are ended`() async throws {
+    @Test func `at most two earlier instances drain, and the calls of the oldest are ended`() async throws {
         let test = try await TestHost.opened(leaf("gate", ["replies": "later"]), other)
         var calls: [Task<ConnectorError?, Never>] = []
         for round in 1...5 {
@@ -302,7 +302,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a phase that hangs ends the reload at its deadline, and names itself`() async throws {
+    @Test func `a phase that hangs ends the reload at its deadline, and is named`() async throws {
         let test = try await TestHost.opened(leaf(), other)
         let opening = Task { try await test.reload(leaf("gate", ["opens": "never"]), other) }
         while try await test.lives(name)["created"] != 2 { await Task.yield() }
@@ -343,7 +343,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a gate or a host that closes ends the pause before its successor is tried again`(isHost: Bool) async throws {
+    func `closing the gate or the host ends the wait before its successor is tried again`(isHost: Bool) async throws {
         let settings = #""probe": "off", "retry": {"attempts": 5, "initial": "10s", "max": "10s"}"#
         let test = try await TestHost.opened(leaf("gate", settings: settings), other)
         let reloading = Task {
@@ -357,7 +357,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `an endless call survives two swaps, and the host fifty`() async throws {
+    @Test func `an endless call survives two swaps, and the host survives fifty`() async throws {
         let name = TestHost.unique("endless")
         func leaf(_ round: Int) -> String {
             TestHost.leaf("gate", ["name": .string(name), "replies": .string("\(round)")])

@@ -43,7 +43,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `an image that is not valid is put nowhere, and the reason names it`() async throws {
+    @Test func `an invalid image is not put in place, and the error names it`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()
         let host = try await workspace.host()
@@ -63,7 +63,7 @@ import Testing
             #expect(refused.errors.first?.message.contains(file) == true, "\(refused.errors)")
             #expect(!refused.errors.description.contains(".next"))
         }
-        // What only the dynamic linker finds is put back.
+        // If only the dynamic linker finds the fault, the old image is put back.
         let refused = await host.swap("gate", with: unresolved)
         #expect(refused.phase == .load && refused.errors.first?.code == .missingSymbol, "\(refused.errors)")
         #expect(try Fixtures.bytes(workspace.image) == bytes && files(workspace) == ["libswapped.so"])
@@ -85,7 +85,7 @@ import Testing
         #expect(host.report.configuration?.differs == false)
         #expect(try await host.plan().isEmpty)
         #expect(try await host.answer() == 1)
-        // So does one of an optional connector, whose failure the reload bears.
+        // The same holds for an optional connector, whose failure does not fail the reload.
         workspace.configure(settings: #", "required": false"#)
         #expect(await host.reload().isActive)
         let borne = await host.swap("gate", with: file)
@@ -143,7 +143,7 @@ import Testing
         open: "refuse"
     )
 
-    @Test func `an image that is put back leaves what else keeps the file from being in use`() async throws {
+    @Test func `putting an image back leaves the other faults of the file in the report`() async throws {
         let workspace = ImageWorkspace()
         try workspace.install()
         func other(_ opens: String) -> String {

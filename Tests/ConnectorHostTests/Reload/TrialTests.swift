@@ -19,7 +19,7 @@ import Testing
         body: #"(void)result; return fixture_fail(error, CONNECTOR_FAILED, "it always fails");"#
     )
 
-    /// A host whose gate keeps the instance before for eight seconds.
+    /// A host whose gate keeps the previous instance for eight seconds.
     private func opened(_ first: Variant = Variant()) async throws -> (ImageWorkspace, ConnectorHost, ManualHostClock) {
         let workspace = ImageWorkspace()
         workspace.configure(settings: #", "trial": "8s""#)
@@ -32,7 +32,7 @@ import Testing
         for _ in 1...count { _ = try? await host.answer() }
     }
 
-    @Test func `a successor that fails more calls than the instance before is rolled back`() async throws {
+    @Test func `a successor that fails more calls than its predecessor is rolled back`() async throws {
         let (workspace, host, clock) = try await opened()
         await call(host, 20)
         try workspace.install(Self.failing)
@@ -49,7 +49,7 @@ import Testing
         #expect(error.connector == "gate")
         #expect(error.message.contains("12 of 12 calls failed, and 0 of 20 before"))
         #expect(try await host.answer() == 1)
-        // The file still asks for the other one, and is tried again when somebody says so.
+        // The file still asks for the successor, which is tried again when somebody says so.
         #expect(try await host.plan()["gate"]?.fields.map(\.name) == ["version", "image"])
         #expect(await host.reload().isActive)
         #expect(host.report["gate"]?.isOnTrial == true && host.report.configuration?.differs == false)
@@ -126,7 +126,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a connector that no longer has trials ends the one under way`() async throws {
+    @Test func `a connector that is reloaded without trials ends the one under way`() async throws {
         let (workspace, host, clock) = try await opened()
         let timers = clock.timerCount
         try workspace.install(Variant(answer: 2, version: "2.0.0"))
@@ -139,7 +139,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a gate that goes back to an instance whose runner has ended has failed`() async throws {
+    @Test func `a gate that goes back to an instance whose runner has ended fails`() async throws {
         let (workspace, host, _) = try await opened()
         try workspace.install(Variant(answer: 2, version: "2.0.0"))
         #expect(await host.reload().isActive)
@@ -156,7 +156,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a successor that does as well stays, and the instance before it ends`() async throws {
+    @Test func `a successor that does as well as its predecessor stays, and the predecessor ends`() async throws {
         let (workspace, host, clock) = try await opened(Self.failing)
         await call(host, 12)
         var other = Self.failing
@@ -174,7 +174,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `few calls decide nothing, and another reload ends a trial`() async throws {
+    @Test func `too few calls decide nothing, and another reload ends the trial`() async throws {
         let (workspace, host, clock) = try await opened()
         try workspace.install(Self.failing)
         #expect(await host.reload().isActive)
@@ -189,7 +189,7 @@ import Testing
         #expect(host.report["gate"]?.state == .closed)
     }
 
-    @Test func `a trial that is no duration is a fault`() throws {
+    @Test func `a trial that is not a duration is a fault`() throws {
         let error = #expect(throws: ConfigurationErrors.self) {
             try Configuration(
                 parsing: #"{"version": 1, "connectors": [{"name": "a", "plugin": "b", "trial": "soon"}]}"#,

@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test(arguments: ["", "[]"])
-    func `nothing claims no more than that the configuration was accepted`(_ text: String) throws {
+    func `empty evidence claims only that the configuration was accepted`(_ text: String) throws {
         #expect(try read(text).map(\.kind) == [.configured])
     }
 
-    @Test func `a detail is cut, not refused`() throws {
+    @Test func `a detail that is too long is cut, not refused`() throws {
         let detail = String(repeating: "é", count: 10_000)
         let cut = try read(#"[{"kind": "configured", "detail": "\#(detail)"}]"#)[0].detail
         #expect(cut == String(repeating: "é", count: 248) + "…")
@@ -49,12 +49,12 @@ import Testing
         "[" + String(repeating: #"{"kind": "configured"},"#, count: 16) + #"{"kind": "configured"}]"#,
         String(repeating: "[", count: 100_000),
     ])
-    func `anything else is the plugin's misbehaviour`(_ text: String) {
+    func `evidence of any other form is the plugin's misbehaviour`(_ text: String) {
         let error = #expect(throws: ConnectorError.self) { try read(text) }
         #expect(error?.code == .misbehaved)
     }
 
-    @Test func `bytes that are not text are the plugin's misbehaviour`() {
+    @Test func `evidence that is not UTF-8 is the plugin's misbehaviour`() {
         let error = #expect(throws: ConnectorError.self) {
             try Evidence.read(
                 [0x5B, 0x22, 0xFF, 0x22, 0x5D],
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["nonsense", #"[{"kind":"delivered"}]"#, "{}"])
-    func `a gate whose evidence is not evidence fails`(_ evidence: String) async throws {
+    func `a gate whose evidence is malformed fails`(_ evidence: String) async throws {
         let test = try TestHost(TestHost.leaf("gate", ["evidence": .string(evidence)]))
         let report = try #require(await test.host.open()["gate"])
         #expect(report.state == .failed)

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["first", "fastest"])
-    func `with first and fastest one open child is enough`(_ policy: String) async throws {
+    func `with the policies first and fastest, one open child is enough`(_ policy: String) async throws {
         let report = try await report(policy, [leaf("a", opens: "refuses"), leaf("b")])
         #expect(report.isReady)
         #expect(throws: Never.self) { try report.requireReady() }
@@ -39,7 +39,9 @@ import Testing
     }
 
     @Test(arguments: ["first", "fastest"])
-    func `without any open child the composite is named, with what its children said`(_ policy: String) async throws {
+    func `a composite without an open child is named in the error, with what its children said`(_ policy: String)
+        async throws
+    {
         let report = try await report(policy, [leaf("a", opens: "refuses"), leaf("b", opens: "refuses")])
         #expect(!report.isReady)
         let error = #expect(throws: ConnectorError.self) { try report.requireReady() }
@@ -50,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["first", "fastest"])
-    func `a child that says it is required fails the whole`(_ policy: String) async throws {
+    func `a child marked as required that does not open makes the whole not ready`(_ policy: String) async throws {
         let report = try await report(policy, [leaf("a", opens: "refuses", #""required": true"#), leaf("b")])
         #expect(!report.isReady)
         let error = #expect(throws: ConnectorError.self) { try report.requireReady() }
@@ -58,7 +60,7 @@ import Testing
         #expect(error?.code == .unauthorized)
     }
 
-    @Test func `with a quorum that many open children are enough`() async throws {
+    @Test func `with a quorum, that many open children are enough`() async throws {
         let children = [leaf("a", opens: "refuses"), leaf("b"), leaf("c")]
         let enough = try await report("all", children, #""quorum": 2"#)
         #expect(enough.isReady)
@@ -70,7 +72,7 @@ import Testing
         #expect(error?.message == "2 of 3 children are open, 3 must be")
     }
 
-    @Test func `with all every required child must be open`() async throws {
+    @Test func `with the policy all, every required child must be open`() async throws {
         let report = try await report("all", [leaf("a", opens: "refuses"), leaf("b")])
         #expect(!report.isReady)
         #expect(#expect(throws: ConnectorError.self) { try report.requireReady() }?.connector == "group/a")
@@ -78,7 +80,7 @@ import Testing
         #expect(optional.isReady)
     }
 
-    @Test func `composites nest: what stands in may be a composite itself`() async throws {
+    @Test func `a composite inside another one that is not ready counts as a child that is not ready`() async throws {
         let both = TestHost.composite("both", "all", leaf("a"), leaf("b", opens: "refuses"))
         let report = try await report("first", [both, leaf("c")])
         #expect(report.isReady)

@@ -73,7 +73,7 @@ import Testing
         #expect(json["gates"]?[1]?["misbehaviours"] == nil)
     }
 
-    @Test func `a host that was not opened is closed, with attempts and evidence of none`() throws {
+    @Test func `a host that was never opened is closed, with no attempts and no evidence`() throws {
         let test = try TestHost(TestHost.leaf("gate"))
         let report = test.host.report
         #expect(report.state == .closed)
@@ -89,7 +89,7 @@ import Testing
 
     // MARK: The stream
 
-    @Test func `the stream begins with the report as it is, and changes that come faster become one`() async {
+    @Test func `the stream begins with the current report, and changes in quick succession become one`() async {
         let changes = ReportChanges()
         let state = Journal<Int>()
         let stream = changes.stream { Report(gates: [], state: state.values.isEmpty ? .closed : .open) }
@@ -116,6 +116,19 @@ import Testing
         await test.host.open()
         #expect(await first["gate"]?.state == .open)
         #expect(await second["gate"]?.state == .open)
+    }
+
+    @Test func `the stream ends with the report of the closed host, and then has only that`() async throws {
+        let test = try await TestHost.opened()
+        var reports = test.host.reports.makeAsyncIterator()
+        #expect(try await reports.next()?.state == .open)
+        await test.host.close()
+        #expect(try await reports.next()?.state == .closed)
+        #expect(try await reports.next() == nil)
+        var late: [GateState] = []
+        for await report in test.host.reports { late.append(report.state) }
+        #expect(late == [.closed])
+        #expect(await test.host.report { $0.state == .open }.state == .closed)
     }
 
     @Test func `a stream that nobody reads any more is forgotten`() async {

@@ -58,7 +58,7 @@ struct BatchTests {
     }
 
     /// Around the sizes of the buffer, of a round and of the rings, in an order that mixes them.
-    @Test(arguments: Place.allCases) func `texts of every size arrive as they were`(_ place: Place) async throws {
+    @Test(arguments: Place.allCases) func `texts of every size arrive whole`(_ place: Place) async throws {
         let test = try await opened("values", in: place)
         let sizes = [0, 1, 65_000, 300, 65_536, 4096, 1 << 20, 7, 30_000, 30_000, 30_000, 5, 65_480, 65_496, 65_520]
         let texts = sizes.map { size in (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ size) } }
@@ -87,7 +87,9 @@ struct BatchTests {
         await test.host.close()
     }
 
-    @Test(arguments: Place.allCases) func `an error of the caller ends it, after the calls before`(_ place: Place)
+    @Test(arguments: Place.allCases) func `an error of the caller ends the batch, after the calls before it`(
+        _ place: Place
+    )
         async throws
     {
         let test = try await opened("crashes", in: place)
@@ -167,7 +169,7 @@ struct BatchTests {
         test.clock.advance(by: .seconds(30))
         let error = await #expect(throws: ConnectorError.self) { try await held.value }
         #expect(error?.code == .timedOut && error?.message == "hold did not return within 30.0 s", "\(error as Any)")
-        // The two calls that were sent after it block again, one after the other, with nobody who waits for them.
+        // The two calls that were sent after it block again, one after the other, and nobody waits for them.
         while try await numbers("freed", 1).last != 3 {
             _ = try await numbers("release", 1)
             await Task.yield()

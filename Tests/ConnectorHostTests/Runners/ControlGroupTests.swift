@@ -15,15 +15,17 @@
     @Suite(.timeLimit(.minutes(2)), .serialized) struct ControlGroupTests {
         /// A directory with the files of a group, removed with the value.
         private final class Directory {
-            let path: String
+            private let directory: ConnectorPlatform.TemporaryDirectory
+
+            var path: String { directory.path }
 
             init(controllers: String = "cpu io memory", given: String = "cpu memory") throws {
-                path = try ConnectorPlatform.TemporaryDirectory.make("connector-group")
+                directory = try ConnectorPlatform.TemporaryDirectory("connector-group")
                 try ControlGroups.put(controllers, into: "\(path)/cgroup.controllers")
                 try ControlGroups.put(given, into: "\(path)/cgroup.subtree_control")
             }
 
-            deinit { ConnectorPlatform.TemporaryDirectory.remove(path) }
+            deinit { directory.remove() }
         }
 
         private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
@@ -56,7 +58,7 @@
             #expect(group.remove() && !Self.exists(group.path))
         }
 
-        @Test func `a group that an earlier process of the same number has left is not used again`() throws {
+        @Test func `a group left by an earlier process with the same number is not used again`() throws {
             let root = try Directory()
             let groups = try ControlGroups(root: root.path)
             let first = try groups.make()
@@ -66,17 +68,17 @@
             #expect(!left.contains(try groups.make().path))
         }
 
-        @Test func `a directory that is no group, or bounds nothing, is refused with its name`() throws {
+        @Test func `a directory that is no control group, or can bound nothing, is refused and named`() throws {
             let nowhere = #expect(throws: ConnectorError.self) { try ControlGroups(root: "/nowhere") }
             #expect(try #require(nowhere).message == "/nowhere is not a control group")
             let root = try Directory(controllers: "hugetlb memory", given: "")
             let nothing = try #require(#expect(throws: ConnectorError.self) { try ControlGroups(root: root.path) })
             #expect(nothing.message.contains("can bound neither memory nor processor time") && nothing.fix != nil)
-            // It has asked for what the group has.
+            // It has asked for the controllers that the group has.
             #expect(Self.text("\(root.path)/cgroup.subtree_control") == "+memory")
         }
 
-        @Test func `groups that a dead host has left are removed, and those of others are not`() throws {
+        @Test func `groups that a dead host left are removed, and those of others are not`() throws {
             let root = try Directory()
             let child = try SleepingProcess()
             let (dead, alive) = (
@@ -90,7 +92,9 @@
         }
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
-        func `without groups memory is bounded by the process, and processor time is not`() async throws {
+        func `without control groups memory is bounded for the process, and processor time is not bounded`()
+            async throws
+        {
             let runner = try Self.runner(SandboxSettings(memory: 64 << 20, cpu: 2), ControlGroupSource("/nowhere"))
             #expect(runner.evidence.contains("; memory 67.1 MB by RLIMIT_DATA (/nowhere is not a control group)"))
             #expect(runner.evidence.hasSuffix("; cpu is not bounded (/nowhere is not a control group)"))
@@ -101,7 +105,7 @@
         }
 
         @Test(.enabled(if: !Sanitizer.isPresent, "the runner is not built for a sanitizer"))
-        func `a runner that the kernel has ended for its memory says so, with the limit`() async throws {
+        func `the end of a runner that the kernel killed for its memory says so, with the limit`() async throws {
             let root = try Directory()
             let runner = try Self.runner(SandboxSettings(memory: 64 << 20), ControlGroupSource(root.path))
             #expect(runner.evidence.contains("; memory 67.1 MB by cgroup"))
@@ -122,7 +126,7 @@
 
         /// The life of a real group: its version 2 is mounted on most systems, and need not bound anything.
         @Test(.enabled(if: Self.mount != nil, "there is no cgroup v2 that this process may write"))
-        func `a group with a process stays, and one without goes`() throws {
+        func `a group with a process cannot be removed, and one without a process can`() throws {
             let group = ControlGroup(path: "\(try #require(Self.mount))/connector-test-\(getpid())")
             #expect(Self.make(group.path))
             let child = try SleepingProcess()
@@ -134,7 +138,7 @@
         }
 
         @Test(.enabled(if: Self.isDelegated, "no control group that bounds memory is delegated to this process"))
-        func `the kernel takes the bounds of a real group`() throws {
+        func `the kernel accepts the bounds of a real group`() throws {
             let group = try ControlGroups.find(nil).make()
             try group.bound(memory: 64 << 20)
             #expect(Self.text("\(group.path)/memory.max") == "67108864\n")

@@ -81,8 +81,8 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    /// Swift's locks name their owner by the number of its thread. In namespaces, the first thread had another number before, which
-    /// the runtime has kept: whoever met it at a lock would wait for a thread that does not exist, and so would it.
+    /// Swift's locks name their owner by the number of its thread. The first thread had another number before it entered namespaces,
+    /// and the runtime has kept that one: a thread that met it at a lock would wait for a thread that does not exist, and vice versa.
     @Test func `the first thread of a runner takes no part in its calls`() async throws {
         let test = try await Self.opened()
         let process = try #require(test.host.report.runners.first?.process)
@@ -105,7 +105,7 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `timers, storage and events work as in the host`() async throws {
+    @Test func `timers and events work as in the host`() async throws {
         let test = try await Self.opened()
         #expect(try await test.call("gate", "later") == "later")
         #expect(try await test.call("gate", "emit", ["name": "moved"]).integer == 0)
@@ -113,7 +113,8 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `what a plugin told before it answered is there when the call returns`() async throws {
+    @Test func `events that a plugin emits before it answers are there, in order, when the call returns`() async throws
+    {
         let test = try await Self.opened()
         let events = test.host.events(of: "gate")
         let names = (1...100).map { "moved-\($0)" }
@@ -127,7 +128,7 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `a plugin has no more timers than in the host`() async throws {
+    @Test func `a plugin has the same limit of timers as in the host`() async throws {
         let test = try await Self.opened()
         #expect(try await test.call("gate", "timers", ["count": .integer(Int64(TimerCallback.limit))]).integer == 0)
         let status = Int64(CONNECTOR_TOO_LARGE)
@@ -135,7 +136,7 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `progress arrives, and the second completion is misbehaviour`() async throws {
+    @Test func `progress arrives, and a second completion is misbehaviour`() async throws {
         let test = try await Self.opened()
         let seen = Journal<JSONValue>()
         let options = CallOptions(onProgress: { seen.note($0) })
@@ -155,7 +156,7 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `a typed call tells of its progress, and ends when it is cancelled, and at its deadline`() async throws {
+    @Test func `a typed call reports its progress, and ends when it is cancelled or at its deadline`() async throws {
         let test = try await Self.opened()
         let begin = try test.host.gate("gate")
             .typed("begin", "(how: string) async -> json", as: OperationFunction.Texts1.self)
@@ -186,7 +187,7 @@ struct RunnerCallTests {
         await test.host.close()
     }
 
-    @Test func `connectors of one plugin share a runner, unless the file names others`() async throws {
+    @Test func `connectors of one plugin share a runner, unless the file names another one`() async throws {
         let test = try TestHost(
             TestHost.leaf("one", plugin: "crashes", settings: Self.numbered),
             TestHost.leaf("two", plugin: "crashes", settings: Self.numbered),

@@ -83,7 +83,9 @@ struct RunnerCrashTests {
         ("trap", "ended with SIGILL"), ("exit", "called exit"), ("quit", "called _exit"),
         ("garbage", "sent what no runner sends"), ("close", "a plugin closes descriptors that are not its own"),
     ])
-    func `in a sandbox, too`(_ how: String, _ reason: String) async throws {
+    func `a crash in a sandbox has its reason too, and the gate heals in a new runner`(_ how: String, _ reason: String)
+        async throws
+    {
         let test = try await opened(Self.heals.replacing(#""sandbox": "off", "#, with: ""))
         let before = try #require(test.host.report.runners.first?.process)
         let error = try await crashAndHeal(test, .string(how))
@@ -105,7 +107,7 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
-    @Test func `the error names the image and the place in it`() async throws {
+    @Test func `the error of a crash names the image, the place in it, and the thread`() async throws {
         let test = try await opened()
         let error = try await crash(test, "null")
         #expect(error.message.contains("libcrashes.so+0x"), "\(error)")
@@ -123,7 +125,7 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
-    @Test func `typed and prepared calls end with the crash, too`() async throws {
+    @Test func `typed and prepared calls end with the crash too`() async throws {
         let test = try await opened()
         let gate = try test.host.gate("gate")
         let begin = try gate.typed("begin", "(how: string) async -> json", as: OperationFunction.Texts1.self)
@@ -155,7 +157,7 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
-    @Test func `a constructor that crashes ends its runner alone`() async throws {
+    @Test func `a constructor that crashes ends only its runner`() async throws {
         let host = try ConnectorHost.testing(
             #"[{"name": "gate", "plugin": "crashes-in-constructor", "isolation": "process", "heal": "off"}]"#,
             plugins: [Fixtures.misbehaving("crashes-in-constructor")]
@@ -175,7 +177,7 @@ struct RunnerCrashTests {
         await host.close()
     }
 
-    @Test func `a runner that is stopped is a hang, which ends with it`() async throws {
+    @Test func `a stopped runner counts as hanging, and the gate heals in a new one`() async throws {
         let test = try await opened()
         let before = try await test.call("gate", "process")
         let generation = try test.gate("gate").generation
@@ -194,7 +196,7 @@ struct RunnerCrashTests {
         await test.host.close()
     }
 
-    @Test func `five crashes within a minute are told as one trouble`() async throws {
+    @Test func `five crashes within a minute are reported as one error, which is not retried`() async throws {
         let test = try await opened()
         for _ in 0..<4 { _ = try await crashAndHeal(test, "kill") }
         _ = try await crash(test, "kill")

@@ -62,7 +62,7 @@
             await test.clock.advance(toTimerAfter: .seconds(2))
         }
 
-        @Test func `a proof that is late ends it, and the gate heals in another one`() async throws {
+        @Test func `a proof that is late ends the stopped runner, and the gate heals in another one`() async throws {
             let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "30s", "timeout": "7s""#))
             let process = try await Self.stop(test)
             await Self.missProof(test)
@@ -84,7 +84,9 @@
             await test.host.close()
         }
 
-        @Test func `an instance that cannot be made in time ends it, with the others that share it`() async throws {
+        @Test func `an instance that cannot be made in time ends the stopped runner, and all its gates heal`()
+            async throws
+        {
             let test = try TestHost(
                 Self.leaf("gate", [:], #", "probe": "off""#),
                 Self.leaf("other", [:], #", "probe": "off", "timeout": "300ms""#)
@@ -99,7 +101,7 @@
             await test.host.close()
         }
 
-        @Test func `a gate that closes leaves nothing of it behind`() async throws {
+        @Test func `a gate that closes leaves nothing of its stopped runner behind`() async throws {
             let test = try await TestHost.opened(Self.leaf("gate", [:], #", "probe": "off""#))
             let process = try await Self.stop(test)
             let closing = Task { await test.host.close() }
@@ -120,7 +122,7 @@
             #expect(error.fix?.contains("holds a thread of its runner") == true, "\(error)")
         }
 
-        @Test func `a plugin that blocks ends with its gate`() async throws {
+        @Test func `the runner of a plugin that blocks ends with its gate`() async throws {
             let test = try await TestHost.opened(
                 TestHost.leaf("gate", plugin: "blocks", settings: #""probe": "off", "isolation": "process""#)
             )

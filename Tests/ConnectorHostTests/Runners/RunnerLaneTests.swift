@@ -101,7 +101,7 @@ struct RunnerLaneTests {
         await test.host.close()
     }
 
-    @Test func `a function that blocks costs its own caller the time, and nobody else`() async throws {
+    @Test func `a function that blocks costs only its own caller time`() async throws {
         let test = try await opened("blocks")
         let gate = try test.host.gate("gate")
         @Sendable func number(_ name: String) async throws(ConnectorError) -> Int64 {
@@ -122,7 +122,7 @@ struct RunnerLaneTests {
         await test.host.close()
     }
 
-    @Test func `a serial plugin has one caller inside, whichever way the calls come`() async throws {
+    @Test func `a serial plugin has one caller inside at a time, whichever way the calls come`() async throws {
         let test = try await opened("serial")
         let gate = try test.host.gate("gate")
         try await withThrowingTaskGroup(of: Void.self) { group in

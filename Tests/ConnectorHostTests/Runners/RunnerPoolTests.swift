@@ -49,7 +49,7 @@ struct RunnerPoolTests {
         RunnerPool.Key(name, sandbox: SandboxSettings(level: .off))
     }
 
-    @Test func `what was begun becomes the runner, and others of its key share it`() throws {
+    @Test func `a process begun in advance becomes the runner, and others with its key share it`() throws {
         let subject = Subject()
         subject.pool.begin(Self.key("a"))
         subject.pool.begin(Self.key("a"))
@@ -66,7 +66,7 @@ struct RunnerPoolTests {
         #expect(!first.isAlive)
     }
 
-    @Test func `what was begun for nothing ends, and is not missed`() throws {
+    @Test func `a process that was begun and abandoned ends, and another one is started when needed`() throws {
         let subject = Subject()
         subject.pool.begin(Self.key("a"))
         subject.pool.abandon(Self.key("a"))
@@ -76,7 +76,7 @@ struct RunnerPoolTests {
         runner.release()
     }
 
-    @Test func `beyond the limit, nothing is begun`() throws {
+    @Test func `no process is begun beyond the limit`() throws {
         let subject = Subject(limit: 1)
         let runner = try subject.pool.hold(Self.key("a"))
         subject.pool.begin(Self.key("b"))
@@ -86,7 +86,7 @@ struct RunnerPoolTests {
         runner.release()
     }
 
-    @Test func `a runner that is starting counts`() throws {
+    @Test func `a runner that is still starting counts towards the limit`() throws {
         let subject = Subject(limit: 1)
         subject.pool.begin(Self.key("a"))
         subject.pool.begin(Self.key("b"))
@@ -98,7 +98,7 @@ struct RunnerPoolTests {
         #expect(subject.startCount == 2)
     }
 
-    @Test func `one that cannot be started takes no place`() throws {
+    @Test func `a runner that cannot be started does not count towards the limit`() throws {
         let pool = RunnerPool(limit: 1) { () throws(ConnectorError) in
             try RunnerProgram(path: "/nowhere")
         } onLine: { _, _ in
@@ -111,7 +111,7 @@ struct RunnerPoolTests {
     }
 
     #if os(Linux)
-        @Test func `nothing is kept of runners that have ended`() async throws {
+        @Test func `no shared memory is kept of runners that have ended`() async throws {
             // The memory that each shares with the host, which hosts of other tests may have, too.
             func count() -> Int { systemLines("/proc/self/maps").count { $0.contains("connector-runner") } }
             let before = count()
@@ -124,7 +124,7 @@ struct RunnerPoolTests {
             while count() >= before + 20 { await Task.yield() }
         }
 
-        @Test func `a program that never says that it runs is ended with its children, and others start`() throws {
+        @Test func `a program that never reports that it runs is ended with its children, and others start`() throws {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             let path = try directory.write("runner", "#!/bin/sh\nsleep 987654 & wait\n", mode: 0o755)
@@ -133,18 +133,46 @@ struct RunnerPoolTests {
             #expect(error?.code == .timedOut)
             #expect(error?.message == "\(path) does not start")
             #expect(unsafe system("! ps -e -o args= | grep -v grep | grep -q 'sleep 98765[4]'") == 0)
+        }
+
+        @Test func `others start while a program does not report that it runs, and abandoning that ends its children`()
+            throws
+        {
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let number = "\(directory.path)/number"
+            let path = try directory.write(
+                "runner",
+                "#!/bin/sh\nsleep 987653 &\necho $$ > \(number)\nwait\n",
+                mode: 0o755
+            )
+            let silent = try RunnerSpawner.shared.begin(RunnerProgram(path: path), patience: .max)
             try RunnerSpawner.shared.begin(Self.program()).wait().end()
+            while unsafe access(number, R_OK) != 0 || systemLines(number).isEmpty { sched_yield() }
+            let process = try #require(systemLines(number).first.flatMap { Int32($0) })
+            #expect(kill(process, 0) == 0)
+            silent.abandon()
+            // The thread takes one job after the other, so the next runner is there after the earlier one's end.
+            try RunnerSpawner.shared.begin(Self.program()).wait().end()
+            #expect(kill(process, 0) == -1 && errno == ESRCH)
+            #expect(unsafe system("! ps -e -o args= | grep -v grep | grep -q 'sleep 98765[3]'") == 0)
+        }
+
+        @Test func `a sandboxed process that is abandoned leaves none, whether or not it has handed over`() throws {
+            // An argument of no other runner, since other tests have some, too.
+            let sandbox = SandboxSettings(read: ["/nowhere-987652"])
+            let search = "ps -e -o args= | grep -v grep | grep -q 'nowhere-98765[2]'"
+            let kept = try RunnerSpawner.shared.begin(Self.program(), sandbox).wait()
+            #expect(unsafe system(search) == 0)
+            kept.end()
+            for milliseconds in 0..<UInt32(40) {
+                let start = try RunnerSpawner.shared.begin(Self.program(), sandbox)
+                usleep(milliseconds * 1000)
+                start.abandon()
+            }
+            // The thread takes one job after the other, so the next runner is there after the others' end.
+            try RunnerSpawner.shared.begin(Self.program()).wait().end()
+            #expect(unsafe system("! { \(search); }") == 0)
         }
     #endif
-
-    @Test func `an abandoned process is reaped, and its descriptors are closed`() throws {
-        let start = try RunnerSpawner.shared.begin(Self.program())
-        let child = try start.wait()
-        #expect(kill(child.number, 0) == 0)
-        start.abandon()
-        // The thread takes one job after the other, so the next runner is there after the earlier one's end.
-        let next = try RunnerSpawner.shared.begin(Self.program())
-        try next.wait().end()
-        #expect(kill(child.number, 0) == -1 && errno == ESRCH)
-    }
 }

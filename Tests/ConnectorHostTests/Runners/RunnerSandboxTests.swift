@@ -29,7 +29,7 @@
             return try await test.call("gate", "act", arguments).integer.map(Int32.init)
         }
 
-        @Test func `the report says what holds`() async throws {
+        @Test func `the report says what the sandbox enforces`() async throws {
             let test = try await Self.opened(#""default""#)
             let sandbox = try #require(test.host.report["gate"]?.sandbox)
             #expect(sandbox.hasPrefix("sandbox: filter, "))
@@ -39,7 +39,7 @@
             await test.host.close()
         }
 
-        @Test func `constructors run inside`() async throws {
+        @Test func `constructors run inside the sandbox`() async throws {
             let test = try await Self.opened(#""default""#)
             #expect(try await test.call("gate", "constructed").integer == 0)
             await test.host.close()
@@ -50,7 +50,7 @@
             await open.host.close()
         }
 
-        @Test func `what a plugin tries is refused, and the gate works on`() async throws {
+        @Test func `what a hostile plugin tries is refused, and the gate goes on`() async throws {
             let test = try await Self.opened(#""default""#)
             for (name, argument) in [
                 ("exec", "/bin/true"), ("spawn", "/bin/true"), ("fork", ""), ("ptrace", ""), ("shm", ""),
@@ -72,7 +72,7 @@
             await test.host.close()
         }
 
-        @Test func `the least memory that can be given is enough for a plugin that does little`() async throws {
+        @Test func `the smallest memory limit is enough for a plugin that does little`() async throws {
             for plugin in [Fixtures.contract("hostile"), try BuiltProducts.library("settings-file")] {
                 let settings = #""probe": "off", "isolation": "process", "sandbox": {"memory": 16777216}"#
                 let test = try TestHost(TestHost.leaf("gate", plugin: plugin, settings: settings))
@@ -93,7 +93,8 @@
                 #expect(try await Self.act(other, "threads", "1000") == EAGAIN)
             }
             let after = try #require(ProcessMemory.privateBytes(of: getpid()))
-            #expect(after - before < 20_000_000, "the host has grown by \(after - before) bytes")
+            // Half of what the runner may take: the tests before this one may still be letting go of memory, or taking it.
+            #expect(after - before < 64 << 20, "the host has grown by \(after - before) bytes")
             await other.host.close()
         }
 

@@ -100,7 +100,7 @@ struct RunnerTransportTests {
     }
 
     @Test(arguments: [RunnerTransport.automatic, .socket])
-    func `descriptors keep to their messages`(_ transport: RunnerTransport) async throws {
+    func `descriptors stay with their messages`(_ transport: RunnerTransport) async throws {
         let runner = try Self.runner(transport)
         #expect(runner.hold())
         let file = try #require(SharedMemory(size: 4096))
@@ -116,7 +116,7 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
-    @Test func `what was lent to an instance that was not made is given back`() async throws {
+    @Test func `an instance that could not be made is stopped and disposed of`() async throws {
         let runner = try Self.runner(.automatic)
         let listener = Listener()
         let number = try #require(runner.add(listener))
@@ -131,7 +131,7 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
-    @Test func `a runner that does not read what it would wait for ends`() async throws {
+    @Test func `a runner that does not read essential messages is ended`() async throws {
         let runner = try Self.runner(.automatic)
         #expect(runner.hold())
         let client = Client()
@@ -147,7 +147,7 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
-    @Test func `an instance that the host has given up gets its answers`() async throws {
+    @Test func `an instance that the host has given up still gets its answers`() async throws {
         let runner = try Self.runner(.automatic)
         #expect(runner.hold())
         let (lost, other) = (Listener(), Listener())
@@ -173,7 +173,7 @@ struct RunnerTransportTests {
         await runner.ended.wait()
     }
 
-    @Test func `what waits for the storage is bounded`() async throws {
+    @Test func `the bytes that wait for the storage are bounded`() async throws {
         let workers = WorkerThreads()
         let environment = CallEnvironment(
             operations: .shared,
@@ -206,7 +206,7 @@ struct RunnerTransportTests {
         #expect(runner.send(.ping, instance: 0, []) == nil)
     }
 
-    @Test func `a sandbox that holds less than it did is no whole one`() async throws {
+    @Test func `a sandbox that weakens is no longer reported as whole`() async throws {
         let runner = try Self.runner(.automatic)
         #expect(runner.hold())
         let before = runner.evidence
@@ -232,7 +232,7 @@ struct RunnerTransportTests {
     }
 
     @Test(arguments: ["tail", "head"])
-    func `a position that no runner writes ends the runner with a reason`(_ word: String) async throws {
+    func `a position in the ring that no runner writes ends the runner with a reason`(_ word: String) async throws {
         let runner = try Self.runner(.automatic)
         let client = Client()
         let number = try #require(runner.add(client))

@@ -18,7 +18,7 @@ import Testing
     import Glibc
 #endif
 
-/// A second instance, open in a runner of its own: the end of the first one's costs the calls in flight, and no others.
+/// A second instance, open in a runner of its own: when the first one's runner ends, only the calls in flight fail.
 @Suite(
     .timeLimit(.minutes(5)),
     .serialized,
@@ -71,7 +71,7 @@ struct StandbyTests {
         while kill(process, 0) == 0 { await Task.yield() }
     }
 
-    @Test func `a crash costs the calls in flight alone, again and again`() async throws {
+    @Test func `a crash costs only the calls in flight, again and again`() async throws {
         let test = try await opened()
         for round in 1...12 {
             let before = try await test.call("gate", "process")
@@ -100,7 +100,7 @@ struct StandbyTests {
         await test.host.close()
     }
 
-    @Test func `a standby is told apart in the report, and both runners end with the gate`() async throws {
+    @Test func `the report tells a standby apart, and both runners end with the gate`() async throws {
         let test = try await opened()
         let report = test.host.report
         let (gate, runners) = (try #require(report["gate"]), report.runners)
@@ -119,7 +119,7 @@ struct StandbyTests {
         #expect(test.host.environment.runners.runners.isEmpty)
     }
 
-    @Test func `a standby that is lost is replaced, and the gate notices nothing`() async throws {
+    @Test func `a standby that is lost is replaced, and the gate is not affected`() async throws {
         let test = try await opened()
         let before = try await test.call("gate", "process")
         let standby = try #require(try test.gate("gate").standby?.process)
@@ -150,7 +150,7 @@ struct StandbyTests {
         await test.host.close()
     }
 
-    @Test func `one that does not open is tried again ever less often, and says why`() async throws {
+    @Test func `a standby that does not open is tried again ever less often, and says why`() async throws {
         let waits = Journal<UInt64>()
         let test = try TestHost(Self.leaf()) { wait in
             waits.note(wait)
@@ -162,7 +162,7 @@ struct StandbyTests {
         _ = try await crash(test)
         let error = try await failing(test)
         #expect(error.message == "the vendor is away")
-        // Half of the time without one, and no less than the first wait.
+        // The bound of each wait is half of the time without a standby, and no less than the first wait.
         while waits.values.count < 10 {
             if try test.gate("gate").standby?.state == .missing { test.clock.advance(by: .seconds(1)) }
             await Task.yield()
@@ -209,7 +209,7 @@ struct StandbyTests {
         await test.host.close()
     }
 
-    @Test func `a standby is proved with the gate`() async throws {
+    @Test func `a standby is proved together with the gate`() async throws {
         let test = try await opened(Self.leaf(probe: "30s"))
         let opened = try #require(try test.gate("gate").strongestEvidence?.at)
         let gate = try #require(try test.host.target("gate").node.gate)

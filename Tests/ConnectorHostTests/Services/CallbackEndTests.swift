@@ -51,7 +51,7 @@ import Testing
         let quiet = Mutex<OneShot<Void>?>(nil)
         clock.onCancel.withLock { onCancel in
             onCancel = {
-                // The request is out of the books, and its callback has not run.
+                // The request is no longer listed, and its callback has not run yet.
                 let event = plugin.gate.stop()
                 order.append(event == nil ? "nothing is under way" : "the callback is under way")
                 quiet.withLock { $0 = event }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["answer", "deadline"])
-    func `however a request ends, its callback is under way before the request is not`(_ cause: String) async {
+    func `however a request ends, its callback is under way before the request is gone`(_ cause: String) async {
         let server = LoopbackServer { _ in cause == "answer" ? .response(200) : .stall }
         defer { server.stop() }
         let clock = InterposedClock()
@@ -90,7 +90,7 @@ import Testing
         #expect(isQuiet.withLock(\.self) == false)
     }
 
-    @Test func `a timer that is due but waits for a thread when the gate stops never fires`() async throws {
+    @Test func `a timer that is due but still waits for a thread when the gate stops never fires`() async throws {
         let system = System()
         let clock = ManualHostClock()
         let host = HostServices(options: .init(clock: clock), threads: WorkerThreads(makeThread: system.make))

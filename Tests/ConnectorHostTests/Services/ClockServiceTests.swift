@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, UInt64.max])
-    func `an id that never was is unknown`(timer: UInt64) throws {
+    func `an id that was never given out is unknown`(timer: UInt64) throws {
         #expect(try cancel(timer) == CONNECTOR_UNKNOWN_OPERATION)
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(try cancel(timer) == CONNECTOR_OK)
     }
 
-    @Test func `a gate that closes takes its timers along and gives no more`() async throws {
+    @Test func `a gate that closes drops its timers and starts no more`() async throws {
         _ = try start(100)
         _ = try start(200)
         await plugin.gate.stopAndAwaitCallbacks()
@@ -91,13 +91,13 @@ import Testing
         #expect(status == CONNECTOR_NOT_OPEN)
     }
 
-    @Test func `the longest delay is no overflow`() throws {
+    @Test func `the longest delay does not overflow`() throws {
         let timer = try start(.max)
         clock.advance(by: .seconds(100_000))
         #expect(try cancel(timer) == CONNECTOR_OK)
     }
 
-    @Test func `there is a limit to the timers of one gate`() throws {
+    @Test func `the timers of one gate are limited`() throws {
         let table = try unsafe #require(plugin.clock).pointee
         var timer: UInt64 = 0
         for _ in 0..<TimerCallback.limit {

@@ -62,19 +62,19 @@ import Testing
     }
 
     @Test(arguments: [[0], [0x1F], Array("trailer".utf8), Array(repeating: 0, count: 512)])
-    func `what follows the last member is ignored`(rest: [UInt8]) throws {
+    func `bytes after the last member are ignored`(rest: [UInt8]) throws {
         let one = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
         #expect(try ContentCoding.gzip.decode(one + rest, limit: 100).count == 23)
     }
 
-    @Test func `more than the limit is refused before it is stored`() throws {
+    @Test func `output beyond the limit is refused before it is stored`() throws {
         let bytes = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
         #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes, limit: 10) }
         #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes, limit: 22) }
         #expect(throws: InflateError.tooLarge) { try ContentCoding.gzip.decode(bytes + bytes, limit: 45) }
     }
 
-    @Test func `every truncation and every changed byte is an error or the same text`() throws {
+    @Test func `every truncation is an error, and every changed bit an error or the same text`() throws {
         let bytes = try #require(Base64.decode("H4sIAAAAAAACA8tIzcnJV8hAJwHjUT2NFwAAAA=="))
         let expected = try ContentCoding.gzip.decode(bytes, limit: 100)
         for count in 0..<bytes.count {
@@ -90,6 +90,22 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: BrotliDecoder.installed != nil, "libbrotli1 is not installed"))
+    func `a brotli body is read up to the limit, and one that is cut is an error`() throws {
+        let text = try #require(Base64.decode("GxYA+I2Ubt5EVYaWbCBvIU8c4Dg="))
+        #expect(try ContentCoding.brotli.decode(text + [0, 1], limit: 23) == Array("hello hello hello hello".utf8))
+        #expect(throws: InflateError.tooLarge) { try ContentCoding.brotli.decode(text, limit: 22) }
+        for count in text.indices {
+            let part = Array(text.prefix(count))
+            #expect(throws: InflateError.truncated) { try ContentCoding.brotli.decode(part, limit: 100) }
+        }
+        // A million times "a".
+        let bomb = try #require(Base64.decode("Wz9Cj18iLB4LBPJzHgA="))
+        #expect(try ContentCoding.brotli.decode(bomb, limit: 1_000_000).count == 1_000_000)
+        #expect(throws: InflateError.tooLarge) { try ContentCoding.brotli.decode(bomb, limit: 999_999) }
+        #expect(throws: InflateError.corrupt) { try ContentCoding.brotli.decode([0xFF] + text, limit: 100) }
+    }
+
     @Test func `random bytes never trap`() {
         var generator = SeededGenerator(seed: 1)
         var failures = 0
@@ -103,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [("br", nil), ("GZIP", ContentCoding.gzip), ("x-gzip", .gzip), ("identity", .identity)])
-    func `names are read`(name: String, coding: ContentCoding?) {
+    func `names of codings are recognised`(name: String, coding: ContentCoding?) {
         #expect(ContentCoding(name: name) == coding)
     }
 }

@@ -41,7 +41,7 @@ import Testing
         try emit(plugin, Array(name.utf8), json.map { Array($0.utf8) })
     }
 
-    @Test func `a listener receives what is told after it began to listen`() async throws {
+    @Test func `a listener receives the events that are emitted after it began to listen`() async throws {
         let plugin = PluginSide(host: host, path: "database/kinto")
         #expect(try emit(plugin, "early") == CONNECTOR_OK)
         let events = host.events.events()
@@ -61,7 +61,7 @@ import Testing
         )
     }
 
-    @Test func `a listener to a path hears what is at it and below it`() async throws {
+    @Test func `a listener to a path receives the events of it and of what is below it`() async throws {
         let events = host.events.events(of: ["database"])
         for path in ["database2", "data", "geocoder/database", "database/kinto", "database"] {
             _ = try emit(PluginSide(host: host, path: path), "x")
@@ -71,7 +71,7 @@ import Testing
         #expect(paths == ["database/kinto", "database"])
     }
 
-    @Test func `a slow listener loses the oldest and is told how many`() async throws {
+    @Test func `a slow listener loses the oldest events and is told how many`() async throws {
         let plugin = PluginSide(host: host)
         let events = host.events.events(capacity: 2)
         for index in 0..<5 { _ = try emit(plugin, "e\(index)") }
@@ -120,11 +120,11 @@ import Testing
     }
 
     @Test(arguments: ["", "1a", "-a", "a b", "a/b", "é", "a\u{0}"])
-    func `a name outside the rules is misuse`(name: String) throws {
+    func `a name that breaks the rules is misuse`(name: String) throws {
         #expect(try emit(PluginSide(host: host), name) == CONNECTOR_MISUSE)
     }
 
-    @Test func `what is too long is too large, whoever listens`() throws {
+    @Test func `a name or a payload that is too long is refused, even if nobody listens`() throws {
         let plugin = PluginSide(host: host)
         #expect(try emit(plugin, String(repeating: "a", count: 65)) == CONNECTOR_TOO_LARGE)
         #expect(try emit(plugin, String(repeating: "a", count: 64)) == CONNECTOR_OK)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: ["{", "[1,]", " ", "nul"])
-    func `what is not JSON is misuse while somebody listens`(json: String) throws {
+    func `a payload that is not JSON is misuse while somebody listens`(json: String) throws {
         let plugin = PluginSide(host: host)
         #expect(try emit(plugin, "x", json) == CONNECTOR_OK)
         let events = host.events.events()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CConnector
+import ConnectorBase
 import Testing
 
 @testable import ConnectorHost
@@ -12,7 +13,7 @@ import Testing
 
 /// Which tables a plugin gets, and what becomes of what is under way when its gate closes.
 @Suite struct GateServicesTests {
-    @Test func `a table is at one place as long as the gate lives`() throws {
+    @Test func `a table stays at one address as long as the gate lives`() throws {
         let gate = PluginSide().gate
         let first = try unsafe #require(gate.table(named: "http/1"))
         #expect(unsafe gate.table(named: "http/1") == first)
@@ -21,7 +22,7 @@ import Testing
         #expect(unsafe gate.table(named: "http/1") == nil)
     }
 
-    @Test func `a service that the manifest does not name is not there`() {
+    @Test func `a service that the manifest does not name is unavailable`() {
         let gate = PluginSide(services: ["log/1", "teleport/1"]).gate
         #expect(unsafe gate.table(named: "log/1") != nil)
         #expect(unsafe gate.table(named: "http/1") == nil)
@@ -31,7 +32,7 @@ import Testing
     @Test(arguments: [
         [], [0xFF], Array("http/1\0".utf8), Array("HTTP/1".utf8), [UInt8](repeating: 0x61, count: 100_000),
     ])
-    func `an id of any bytes is only unknown`(id: [UInt8]) {
+    func `a service's id of arbitrary bytes is merely unknown`(id: [UInt8]) {
         let gate = PluginSide().gate
         #expect(unsafe id.withUnsafeBytes { unsafe gate.table($0) } == nil)
     }
@@ -43,7 +44,7 @@ import Testing
         #expect(try unsafe #require(plugin.logTable).pointee.struct_size == MemoryLayout<connector_log>.size)
     }
 
-    @Test func `a gate that is forgotten before it is invalidated keeps its tables`() throws {
+    @Test func `a gate that is released before it is invalidated keeps its tables`() throws {
         weak var gate: GateServices?
         var table: UnsafePointer<connector_clock>?
         do {
@@ -80,7 +81,7 @@ import Testing
         #expect(await plugin.request("GET", server.url()).status == CONNECTOR_NOT_OPEN)
     }
 
-    @Test func `a request has its name before the gate takes it on, so before it can end`() async {
+    @Test func `a request has its id before the gate accepts it, and so before it can end`() async {
         let plugin = PluginSide()
         await plugin.gate.stopAndAwaitCallbacks()
         var name: UInt64 = 0
@@ -89,7 +90,7 @@ import Testing
         #expect(name != 0)
     }
 
-    @Test func `closing waits for the callback that runs`() async {
+    @Test func `closing waits for a callback that is running`() async {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
         let plugin = PluginSide()
@@ -229,7 +230,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4, 8, 60, 1024, 4096])
-    func `an error object is filled in as far as it reaches`(size: UInt32) {
+    func `an error object is filled in only as far as its struct_size reaches`(size: UInt32) {
         var error = connector_error()
         error.struct_size = size
         let status = unsafe ServiceFailure.denied("no").write(to: &error)

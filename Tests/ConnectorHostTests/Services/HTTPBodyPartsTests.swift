@@ -37,7 +37,7 @@ import Testing
         #expect(plugin.gate.counters.bytesSent == 6)
     }
 
-    @Test func `a body of another length than was said is an error`() async throws {
+    @Test func `a body of a length other than announced is an error`() async throws {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
         let request = try PluginSide().stream("PUT", server.url(), length: 4)
@@ -50,7 +50,7 @@ import Testing
         empty.cancel()
     }
 
-    @Test func `a part before there is room is misuse, and so is one of a request without`() async throws {
+    @Test func `a part is misuse before there is room, and also for a request without a body in parts`() async throws {
         let server = LoopbackServer { _ in .stall }
         defer { server.stop() }
         let plugin = PluginSide()
@@ -90,26 +90,15 @@ import Testing
         request.cancel()
     }
 
-    /// A server that answers, whatever has come of the request, with the heads that a test sends, and keeps the connection open.
-    private static func hastyServer(_ heads: ScriptLine) -> LoopbackServer {
-        let hasAnswered = Atomic(false)
-        return LoopbackServer(readsRequests: false) { _ in
-            if hasAnswered.exchange(true, ordering: .relaxed) { return .stall }
-            return .written { write in
-                while let head = heads.next() { write(Array("HTTP/1.1 \(head)\r\n\r\n".utf8)) }
-            }
-        }
-    }
-
     @Test(
         arguments: [
             "401 No\r\nContent-Length: 0", "413 No\r\nContent-Length: 0", "200 OK\r\nContent-Length: 0", "204 OK",
         ],
         [UInt64.max, 6]
     )
-    func `a whole answer ends the request before its body has ended`(_ head: String, _ length: UInt64) async throws {
+    func `a complete answer ends the request before its body has ended`(_ head: String, _ length: UInt64) async throws {
         let heads = ScriptLine()
-        let server = Self.hastyServer(heads)
+        let server = LoopbackServer.hasty(heads)
         defer {
             heads.send(nil)
             server.stop()
@@ -125,7 +114,7 @@ import Testing
         #expect(request.write("two") == CONNECTOR_UNKNOWN_OPERATION)
     }
 
-    @Test func `a part that the end of the body overtakes makes room for one that is refused`() throws {
+    @Test func `the end of the body frees a part's room once, and the next part is refused`() throws {
         let rooms = CallCounter()
         let body = BodyParts(length: nil, sending: nil) { _ in rooms.add() }
         try body.write([1], isLast: false)
@@ -142,7 +131,7 @@ import Testing
 
     @Test func `a redirect before the end of the body is followed without the rest`() async throws {
         let heads = ScriptLine()
-        let server = Self.hastyServer(heads)
+        let server = LoopbackServer.hasty(heads)
         let other = LoopbackServer { _ in .response(200) }
         defer {
             heads.send(nil)
@@ -160,10 +149,10 @@ import Testing
     }
 
     @Test(arguments: ["", "\r\n\r\n2\r\nno\r\n0"])
-    func `a refusal that does not say how long it is ends soon after its last part`(_ body: String) async throws {
+    func `a refusal of unknown length ends soon after its last part`(_ body: String) async throws {
         let clock = ManualHostClock()
         let heads = ScriptLine()
-        let server = Self.hastyServer(heads)
+        let server = LoopbackServer.hasty(heads)
         defer {
             heads.send(nil)
             server.stop()
@@ -181,10 +170,10 @@ import Testing
         #expect(end.isDone && end.status == CONNECTOR_OK && end.code == 401)
     }
 
-    @Test func `an answer whose end does not come before that of the body times out`() async throws {
+    @Test func `an early answer that does not end times out`() async throws {
         let clock = ManualHostClock()
         let heads = ScriptLine()
-        let server = Self.hastyServer(heads)
+        let server = LoopbackServer.hasty(heads)
         defer {
             heads.send(nil)
             server.stop()
@@ -199,9 +188,9 @@ import Testing
         #expect(await request.next()?.status == CONNECTOR_TIMED_OUT)
     }
 
-    @Test func `the host's deadline ends with the body if the response has begun before`() async throws {
+    @Test func `the host's deadline ends with the body if the response has begun by then`() async throws {
         let heads = ScriptLine()
-        let server = Self.hastyServer(heads)
+        let server = LoopbackServer.hasty(heads)
         defer {
             heads.send(nil)
             server.stop()
@@ -228,7 +217,7 @@ import Testing
         #expect(await request.part()?.status == CONNECTOR_OK)
     }
 
-    @Test func `the host's deadline begins again with each part`() async throws {
+    @Test func `the host's deadline starts again with each part`() async throws {
         let clock = ManualHostClock()
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }

@@ -12,7 +12,7 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Responses that are used again.
+/// Responses that are reused.
 @Suite(.timeLimit(.minutes(5))) struct HTTPCacheTests {
     private let clock = ManualHostClock()
 
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a request with a body is none for the cache`() async {
+    @Test func `a request with a body bypasses the cache`() async {
         let server = Self.server([("Cache-Control", "max-age=60")])
         defer { server.stop() }
         let plugin = plugin()
@@ -49,7 +49,7 @@ import Testing
             [("Cache-Control", "max-age=100"), ("Age", "40")],
         ] as [[(String, String)]]
     )
-    func `what is fresh is used without asking, until it is not`(_ fields: [(String, String)]) async {
+    func `a fresh response is reused without asking, until it is stale`(_ fields: [(String, String)]) async {
         let server = Self.server(fields)
         defer { server.stop() }
         let plugin = plugin()
@@ -68,11 +68,13 @@ import Testing
     @Test(
         arguments: [
             [], [("Cache-Control", "no-store, max-age=60")], [("Cache-Control", "max-age=60"), ("Vary", "*")],
+            [("Cache-Control", "no-store,\u{301}, max-age=60")],
+            [("Cache-Control", "max-age=60"), ("Vary", "*,\u{301}")],
             [("Cache-Control", "max-age=soon")], [("Cache-Control", "no-cache=\"Set-Cookie\", max-age=60")],
             [("Expires", "0")], [("Cache-Control", "max-age=-1"), ("Expires", "Fri, 01 Jan 2100 00:00:00 GMT")],
         ] as [[(String, String)]]
     )
-    func `what may not be used again is fetched again`(_ fields: [(String, String)]) async {
+    func `a response that may not be reused is fetched again`(_ fields: [(String, String)]) async {
         let server = Self.server(fields)
         defer { server.stop() }
         let plugin = plugin()
@@ -81,7 +83,7 @@ import Testing
         #expect(plugin.gate.counters.cached == 0)
     }
 
-    @Test func `what is stale is used if the server confirms it`() async {
+    @Test func `a stale response is reused if the server confirms it`() async {
         let server = Self.server([("ETag", "\"v1\""), ("Cache-Control", "no-cache")])
         defer { server.stop() }
         let plugin = plugin()
@@ -96,7 +98,7 @@ import Testing
         #expect(plugin.gate.counters.cached == 2)
     }
 
-    @Test func `a date of the last change is a validator, too`() async {
+    @Test func `the date of the last change is a validator too`() async {
         let time = "Thu, 01 Jan 1970 00:00:00 GMT"
         let server = LoopbackServer { request in
             request.fields["if-modified-since"] == time
@@ -114,7 +116,7 @@ import Testing
             ("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Accept-Language", "de"),
         ]
     )
-    func `a request can ask past the cache`(_ field: (String, String)) async {
+    func `a request can bypass the cache`(_ field: (String, String)) async {
         let server = Self.server([("Cache-Control", "max-age=60"), ("Vary", "accept-language")])
         defer { server.stop() }
         let plugin = plugin()
@@ -124,7 +126,10 @@ import Testing
     }
 
     @Test(arguments: [("Acme", "acme"), ("a b", "ab"), ("a,b", "a,,b")])
-    func `a response that varies is for the same value, letter by letter`(_ value: String, _ other: String) async {
+    func `a response that varies with a header is reused only for exactly the same value`(
+        _ value: String,
+        _ other: String
+    ) async {
         let server = Self.server([("Cache-Control", "max-age=60"), ("Vary", "Accept, X-Tenant")])
         defer { server.stop() }
         let plugin = plugin()
@@ -134,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
-    func `a request that changes the resource drops what is stored`(_ method: String) async {
+    func `a request that changes the resource drops its stored response`(_ method: String) async {
         let server = Self.server([("Cache-Control", "max-age=60")])
         defer { server.stop() }
         let plugin = plugin()
@@ -143,7 +148,7 @@ import Testing
         #expect(await plugin.request("GET", server.url()).text == "3")
     }
 
-    @Test func `a response behind a redirect is not stored, nor is the condition sent along`() async {
+    @Test func `a response behind a redirect is not stored, and the condition is not sent on to it`() async {
         let isMoved = Atomic(false)
         let server = LoopbackServer { request in
             if request.line.contains("/new") {
@@ -194,7 +199,7 @@ import Testing
         )
     }
 
-    @Test func `those go first that were not used for the longest time`() {
+    @Test func `the least recently used responses are dropped first`() {
         var cache = HTTPCache(limit: 8 << 10)
         func isStored(_ name: String) throws -> Bool { try self.isStored(name, in: &cache) }
         func store(_ name: String, _ count: Int = 1 << 10) throws { try self.store(name, count, in: &cache) }
@@ -216,14 +221,14 @@ import Testing
     }
 
     /// The suite's time limit would not allow a look through the whole cache for each response.
-    @Test func `a full cache of many small responses stores more of them`() throws {
+    @Test func `a full cache of many small responses keeps storing new ones`() throws {
         var cache = HTTPCache(limit: 16 << 20)
         for number in 0..<50_000 { try store("\(number)", 0, in: &cache) }
         let (first, last) = (try isStored("0", in: &cache), try isStored("49999", in: &cache))
         #expect(!first && last)
     }
 
-    @Test func `nothing is kept unless it is allowed`() async {
+    @Test func `nothing is cached unless it is allowed`() async {
         let server = Self.server([("Cache-Control", "max-age=60")])
         defer { server.stop() }
         let plugin = plugin(bytes: 0)
@@ -231,7 +236,7 @@ import Testing
         #expect(await plugin.request("GET", server.url()).text == "2")
     }
 
-    @Test func `the file says how much is kept`() throws {
+    @Test func `the file says how much is cached`() throws {
         let leaf = #"{"name": "a", "plugin": "p", "http": {"cacheBytes": 1048576}}, {"name": "b", "plugin": "p"}"#
         let read = try Configuration(parsing: #"{"version": 1, "connectors": [\#(leaf)]}"#)
         #expect(read.connectors.map(\.cacheBytes) == [1 << 20, 0])

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [1, 24, HTTPOptions().connectionsPerHost])
-    func `as many requests run at once as a host may have connections, and the others wait`(limit: Int) async {
+    func `as many requests run at once as there may be connections to one host, and the others wait`(limit: Int) async {
         let gathering = Gathering(of: limit)
         let server = LoopbackServer { _ in
             gathering.arrive()
@@ -51,13 +51,13 @@ import Testing
         #expect(server.connectionCount == limit)
     }
 
-    @Test func `a host has one connection at least`() {
+    @Test func `there is at least one connection per host`() {
         var options = HTTPOptions()
         options.connectionsPerHost = -3
         #expect(options.connectionsPerHost == 1)
     }
 
-    @Test func `a connection without a request is closed after the time for that`() async {
+    @Test func `a connection without a request is closed after the idle timeout`() async {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         var options = HTTPOptions.patient
@@ -67,7 +67,7 @@ import Testing
         await server.ended.reaches(1)
     }
 
-    @Test func `requests name the release of the host, unless the application says otherwise`() {
+    @Test func `requests name the version of connector-host, unless the application says otherwise`() {
         var options = HTTPOptions()
         #expect(options.identifyingHost().userAgent == "connector-host/\(ConnectorHost.version)")
         options.userAgent = "shop/2.1"

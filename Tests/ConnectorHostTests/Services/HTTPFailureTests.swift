@@ -114,7 +114,8 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a response over the limit is the server's doing, whether it says its length or not`(saysLength: Bool) async {
+    func `a response over the limit breaches the protocol, whether or not it states its length`(saysLength: Bool) async
+    {
         let body = String(repeating: "x", count: 2000)
         let server = LoopbackServer { _ in
             saysLength ? .response(200, [], Array(body.utf8)) : .raw("HTTP/1.1 200 OK\r\n\r\n" + body)
@@ -126,7 +127,7 @@ import Testing
         #expect(end.message.contains("1999 bytes"))
     }
 
-    @Test func `a small response that decompresses to one over the limit is the server's doing, too`() async throws {
+    @Test func `a small response that decompresses beyond the limit breaches the protocol too`() async throws {
         let packed = try Gzip.compress([UInt8](repeating: 0, count: 1 << 20))
         let server = LoopbackServer { _ in .response(200, [("Content-Encoding", "gzip")], packed) }
         defer { server.stop() }
@@ -153,7 +154,7 @@ import Testing
         #expect(plugin.gate.counters.requests == 0)
     }
 
-    @Test func `no error tells a secret`() async {
+    @Test func `no error reveals a secret`() async {
         let plugin = PluginSide(egress: [], secrets: ["key": "topsecret"])
         let end = await plugin.request("GET", "http://{{secret:key}}.example/{{secret:key}}")
         #expect(end.status == CONNECTOR_DENIED)
@@ -166,7 +167,7 @@ import Testing
         ("GE T", "http://127.0.0.1/"), ("CONNECT", "http://127.0.0.1/"), ("GET", "http://127.0.0.1/{{secret:nobody}}"),
         ("GET", "http://exämple.com/"),
     ])
-    func `a request that can not be sent is invalid`(method: String, url: String) async {
+    func `a request that cannot be sent is invalid`(method: String, url: String) async {
         let end = await PluginSide(egress: ["*"]).request(method, url)
         #expect(end.status == CONNECTOR_INVALID)
         #expect(!end.isDone)

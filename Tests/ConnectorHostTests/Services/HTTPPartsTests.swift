@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `parts come as the server sends them, each after it was asked for`() async throws {
+    @Test func `parts come as the server sends them, each only once it is asked for`() async throws {
         let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
@@ -56,7 +56,9 @@ import Testing
         #expect(plugin.gate.counters.bytesReceived == 6)
     }
 
-    @Test func `a server waits for a plugin that asks for nothing, and a long body has no limit`() async throws {
+    @Test func `a server waits while the plugin asks for nothing, and the length of a body is not limited`()
+        async throws
+    {
         let (piece, count) = (String(repeating: "x", count: 65536), 640)
         let sent = Atomic(0)
         let server = LoopbackServer { _ in
@@ -115,7 +117,7 @@ import Testing
         #expect(end.isRetryable)
     }
 
-    @Test func `the host's deadline ends with the head, silence ends the rest`() async throws {
+    @Test func `the host's deadline covers the head only, and silence ends the rest`() async throws {
         let clock = ManualHostClock()
         let line = ScriptLine()
         let server = Self.server(line)
@@ -135,7 +137,7 @@ import Testing
         #expect(end.message.contains("the server sent nothing for 5.0 s"))
     }
 
-    @Test func `a deadline of the plugin ends the whole`() async throws {
+    @Test func `a deadline set by the plugin covers the whole response`() async throws {
         let clock = ManualHostClock()
         let line = ScriptLine()
         let server = Self.server(line)
@@ -149,7 +151,7 @@ import Testing
         #expect(await response.next()?.status == CONNECTOR_TIMED_OUT)
     }
 
-    @Test func `no head in time is a timeout, too`() async throws {
+    @Test func `a head that does not arrive in time is a timeout too`() async throws {
         let clock = ManualHostClock()
         let hasCome = CallCounter()
         let server = LoopbackServer { _ in
@@ -164,7 +166,7 @@ import Testing
         #expect(await response.next()?.status == CONNECTOR_TIMED_OUT)
     }
 
-    @Test func `cancelling ends it once, with a part kept or without`() async throws {
+    @Test func `cancelling ends a response once, whether or not a part is kept`() async throws {
         for mustKeep in [true, false] {
             let line = ScriptLine()
             let server = Self.server(line)
@@ -182,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a gate that closes ends its responses before it is quiet`() async throws {
+    @Test func `a gate that closes ends its responses before it counts as quiet`() async throws {
         let line = ScriptLine()
         let server = Self.server(line)
         defer { server.stop() }
@@ -197,7 +199,7 @@ import Testing
         line.send(nil)
     }
 
-    @Test func `a receiver without room is that of an older plugin`() async throws {
+    @Test func `a receiver without the field room, as in an older plugin, works`() async throws {
         let server = LoopbackServer { _ in .response(200) }
         defer { server.stop() }
         let response = try PluginSide().stream("GET", server.url(), isOld: true)

@@ -62,7 +62,7 @@ import Testing
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test func `the loopback interface is reached directly, unless the proxy is to be asked for it`() async throws {
+    @Test func `the loopback interface is reached directly, unless it is to go through the proxy`() async throws {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let port = try LoopbackPort.free()
@@ -92,7 +92,7 @@ import Testing
         #expect(!end.message.contains("topsecret"))
     }
 
-    @Test func `a proxy that wants other credentials says so once, without them`() async {
+    @Test func `a proxy that rejects the credentials is asked once, and reported without them`() async {
         let proxy = proxy(.response(407))
         defer { proxy.stop() }
         let end = await plugin(through: "http://ada:topsecret@127.0.0.1:\(proxy.port)").request(
@@ -104,6 +104,7 @@ import Testing
         #expect(end.detail == 407)
         #expect(!end.isRetryable)
         #expect(end.message == "the proxy 127.0.0.1:\(proxy.port) rejected the credentials")
+        #expect(proxy.requests.count == 1)
     }
 
     @Test(arguments: [403, 502, 503])
@@ -127,7 +128,7 @@ import Testing
     @Test(arguments: [
         "https://secret.example", "socks5://secret.example", "http://", "http://u:%zz@secret.example", "http://a b",
     ])
-    func `a proxy that cannot be is invalid, and not quoted`(text: String) async {
+    func `an unusable proxy setting is invalid, and is not quoted`(text: String) async {
         let end = await plugin(through: text).request("GET", "https://vendor.example/")
         #expect(end.status == CONNECTOR_INVALID)
         #expect(end.message.contains("correct https_proxy"))
@@ -141,7 +142,7 @@ import Testing
         return try proxies.proxy(for: #require(URLParts(url)))?.name
     }
 
-    @Test func `the variables of other programs are understood`() throws {
+    @Test func `the proxy variables of other programs are understood`() throws {
         #expect(try name([:]) == nil)
         #expect(try name(["HTTPS_PROXY": "http://one:3128"]) == "one:3128")
         #expect(try name(["https_proxy": "two:3128", "HTTPS_PROXY": "http://one"]) == "two:3128")
@@ -179,7 +180,7 @@ import Testing
     ]
 
     @Test(arguments: exceptions)
-    func `exceptions are names with all below them, addresses and networks`(
+    func `exceptions are names with their subdomains, addresses and networks`(
         entry: String,
         url: String,
         isDirect: Bool
@@ -191,7 +192,7 @@ import Testing
     @Test(arguments: [
         "localhost", "localhost.", "app.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]",
     ])
-    func `this machine needs no exception`(host: String) throws {
+    func `this machine is reached directly without an exception`(host: String) throws {
         #expect(try name(["https_proxy": "proxy"], "https://\(host)/") == nil)
     }
 

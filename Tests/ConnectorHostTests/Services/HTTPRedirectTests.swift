@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302], ["PUT", "PATCH", "DELETE", "PROPFIND"])
-    func `a moved request that is no POST keeps method and body`(status: Int, method: String) async {
+    func `a moved request other than a POST keeps its method and body`(status: Int, method: String) async {
         let server = LoopbackServer {
             $0.line.contains(" /old ") ? .response(status, [("Location", "/new")]) : .response(200)
         }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["PUT", "DELETE"])
-    func `the answer to a write may be elsewhere`(method: String) async {
+    func `a write that is answered with 303 is followed by a GET`(method: String) async {
         let server = LoopbackServer {
             $0.line.contains(" /old ") ? .response(303, [("Location", "/new")]) : .response(200)
         }
@@ -60,7 +60,7 @@ import Testing
         #expect(server.requests.last?.line == "GET /new HTTP/1.1" && server.requests.last?.body == [])
     }
 
-    @Test func `a moved GET loses its body, too`() async {
+    @Test func `a moved GET loses its body too`() async {
         let server = LoopbackServer {
             $0.line.hasPrefix("GET /old") ? .response(302, [("Location", "/new")]) : .response(200)
         }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [307, 308])
-    func `a POST that must stay one keeps its body`(status: Int) async {
+    func `a POST that is answered with 307 or 308 stays one and keeps its body`(status: Int) async {
         let server = LoopbackServer {
             $0.line.hasPrefix("POST /old") ? .response(status, [("Location", "new")]) : .response(200)
         }
@@ -145,6 +145,61 @@ import Testing
         #expect(server.requests.count == 6)
     }
 
+    @Test(arguments: ["", "Transfer-Encoding: chunked\r\n", "Content-Length: 65537\r\n"], [false, true])
+    func `the body of a redirect that is long or never ends is not awaited`(length: String, isStreamed: Bool)
+        async throws
+    {
+        let line = ScriptLine()
+        let server = LoopbackServer { request in
+            guard request.line.contains("/old") else { return .response(200, [], Array("new".utf8)) }
+            return .written { write in
+                write(Array("HTTP/1.1 302 Found\r\nLocation: /new\r\n\(length)\r\n5\r\nmoved\r\n".utf8))
+                _ = line.next()
+            }
+        }
+        defer {
+            line.send(nil)
+            server.stop()
+        }
+        guard isStreamed else {
+            #expect(await PluginSide().request("GET", server.url("/old")).text == "new")
+            return
+        }
+        let response = try PluginSide().stream("GET", server.url("/old"))
+        #expect(await response.next()?.code == 200)
+        #expect(await response.part()?.text == "new")
+        #expect(await response.part()?.isDone == true)
+    }
+
+    @Test func `a short redirect leaves its connection for the request that follows`() async {
+        let server = LoopbackServer {
+            $0.line.contains("/old") ? .response(302, [("Location", "/new")], Array("moved".utf8)) : .response(200)
+        }
+        defer { server.stop() }
+        #expect(await PluginSide().request("GET", server.url("/old")).code == 200)
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `a redirect of HEAD leaves its connection for the request that follows, whatever length it states`(
+        isStreamed: Bool
+    ) async throws {
+        let server = LoopbackServer { request in
+            let length = ("Content-Length", "65537")
+            return request.line.contains("/old")
+                ? .response(302, [("Location", "/new"), length]) : .response(200, [length])
+        }
+        defer { server.stop() }
+        if isStreamed {
+            let response = try PluginSide().stream("HEAD", server.url("/old"))
+            #expect(await response.next()?.code == 200)
+            #expect(await response.part()?.isDone == true)
+        } else {
+            #expect(await PluginSide().request("HEAD", server.url("/old")).code == 200)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
     @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://exa mple/"])
     func `a redirect out of HTTP breaks the protocol`(location: String) async {
         let server = LoopbackServer { _ in .response(302, [("Location", location)]) }
@@ -152,7 +207,7 @@ import Testing
         #expect(await PluginSide(egress: ["*"]).request("GET", server.url()).status == CONNECTOR_PROTOCOL)
     }
 
-    @Test func `a redirect without a place to go is a response`() async {
+    @Test func `a redirect without a location is an ordinary response`() async {
         let server = LoopbackServer { _ in .response(302) }
         defer { server.stop() }
         #expect(await PluginSide().request("GET", server.url()).code == 302)
@@ -170,6 +225,8 @@ import Testing
         ("c", "http://[::1]:8080", "http://[::1]:8080/c"),
         ("/wiki/Z\u{fc}rich?\u{e9}", "http://a.example/x", "http://a.example/wiki/Z%C3%BCrich?%C3%A9"),
         ("http://z\u{fc}rich.example/", "http://a.example/x", nil),
+        ("/\u{301}/z", "http://a.example/x/y", "http://a.example/%CC%81/z"),
+        ("//\u{301}b.example/", "http://a.example/x", nil),
         ("../v2/x", "http://a.example/v1/a/b", "http://a.example/v1/v2/x"),
         ("./../../g/.?x=/../y", "http://a.example/b/c/d/e", "http://a.example/b/g/?x=/../y"),
         ("/../a/./b/..", "http://a.example/x", "http://a.example/a/"),

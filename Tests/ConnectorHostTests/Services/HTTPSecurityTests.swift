@@ -10,7 +10,7 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// Requests over TLS: what is spoken, who is trusted, and what is said of who is not.
+/// Requests over TLS: what is spoken, who is trusted, and what is said of those who are not.
 @Suite struct HTTPSecurityTests {
     /// A plugin that may reach the loopback interface by name and by address.
     private func plugin(
@@ -27,7 +27,7 @@ import Testing
         (["h2", "http/1.1"], "HTTP/2.0"), (["http/1.1", "h2"], "HTTP/1.1"), (["http/1.1"], "HTTP/1.1"),
         ([], "HTTP/1.1"),
     ])
-    func `a server whose authority is trusted decides the version of HTTP`(
+    func `a server whose authority is trusted chooses the version of HTTP`(
         protocols: [String],
         version: String
     ) async throws {
@@ -38,7 +38,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server that offers HTTP/2 does not get it if the application says so`() async throws {
+    @Test func `a server that offers version 2 of HTTP does not get it if the application says so`() async throws {
         let server = try await HTTPSServer()
         var options = HTTPOptions.patient
         options.additionalTrustRoots = [HTTPSServer.authority]
@@ -49,7 +49,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `requests at once share one connection of HTTP/2`() async throws {
+    @Test func `requests at once share one connection of version 2 of HTTP`() async throws {
         let server = try await HTTPSServer()
         let plugin = plugin()
         _ = await plugin.request("GET", "https://localhost:\(server.port)/")
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["/nonexistent/authority.pem", "\(Fixtures.certificates)/make.sh"])
-    func `a file without authorities fails what needs it, and names itself`(file: String) async {
+    func `a file without authorities fails the requests that need it, and is named`(file: String) async {
         let server = LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let plugin = plugin(trusting: [file])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectorManifest
+import ConnectorTestSupport
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 
 /// The system's clock, and the one that tests move.
 @Suite struct HostClockTests {
-    @Test func `the system's timers fire, not before their moment`() async {
+    @Test func `a timer of the system does not fire before its moment`() async {
         let clock = SystemHostClock()
         let start = clock.now()
         let end = await withCheckedContinuation { continuation in
@@ -32,6 +33,25 @@ import Testing
         #expect(!clock.cancel(late))
     }
 
+    @Test func `timers that are late fire in the order of their deadlines`() async {
+        let clock = SystemHostClock()
+        let order = Mutex<[Int]>([])
+        await withCheckedContinuation { continuation in
+            // The first action runs on the clock's thread, which sees the others only afterwards.
+            _ = clock.schedule(at: 0) {
+                _ = clock.schedule(at: 3) {
+                    order.withLock { $0.append(3) }
+                    continuation.resume()
+                }
+                _ = clock.schedule(at: 1) {
+                    order.withLock { $0.append(1) }
+                    _ = clock.schedule(at: 2) { order.withLock { $0.append(2) } }
+                }
+            }
+        }
+        #expect(order.withLock(\.self) == [1, 2, 3])
+    }
+
     @Test func `thousands of timers all fire`() async {
         let clock = SystemHostClock()
         let counter = CallCounter()
@@ -42,12 +62,13 @@ import Testing
         #expect(counter.count == 5000)
     }
 
-    @Test func `cancelling and firing exclude each other`() async {
+    @Test func `a timer is either cancelled or fires`() async {
         let clock = SystemHostClock()
         let fired = CallCounter()
+        var random = SeededGenerator(seed: 50)
         var cancelled = 0
         for _ in 0..<1000 {
-            let timer = clock.schedule(after: UInt64.random(in: 0..<50_000)) { fired.add() }
+            let timer = clock.schedule(after: .random(in: 0..<50_000, using: &random)) { fired.add() }
             if clock.cancel(timer) { cancelled += 1 }
         }
         await fired.reaches(1000 - cancelled)
@@ -57,7 +78,7 @@ import Testing
         #expect(fired.count == 1000 - cancelled)
     }
 
-    @Test func `a clock that is dropped takes its timers along`() {
+    @Test func `a cancelled timer lets go of what its action holds`() {
         final class Token: Sendable {}
         weak var token: Token?
         do {
@@ -68,6 +89,19 @@ import Testing
             #expect(clock.cancel(timer))
         }
         #expect(token == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a clock that is dropped takes its timers along`() async {
+        final class Token: Sendable {}
+        weak var token: Token?
+        do {
+            let clock = SystemHostClock()
+            let held = Token()
+            token = held
+            _ = clock.schedule(after: .max) { withExtendedLifetime(held) {} }
+        }
+        // The clock's thread, which exits, lets go of them.
+        while token != nil { await Task.yield() }
     }
 
     @Test func `the system's times are plausible`() {
@@ -86,6 +120,23 @@ import Testing
         let next = clock.schedule(at: 100_000_000_001) {}
         #expect(clock.timerCount == 1)
         #expect(clock.cancel(next))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a cancelled task does not wait for a manual clock's timers`() async {
+        let (clock, other) = (ManualHostClock(), ManualHostClock())
+        let now = clock.now()
+        let waits: [@Sendable () async -> Void] = [
+            { await clock.timers(atLeast: 1) }, { await clock.timer(dueAfter: .seconds(1)) },
+            { await clock.advance(toTimerAfter: .seconds(1)) },
+            { await other.advance(by: .seconds(1)) { await other.timer(dueAfter: .seconds(5)) } },
+        ]
+        let tasks = waits.map { wait in Task { await wait() } }
+        // Let some of them begin to wait.
+        for _ in 1...10 { await Task.yield() }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        #expect(clock.now() == now)
+        #expect(clock.timerCount == 0 && other.timerCount == 0)
     }
 
     @Test func `a manual clock stops at every timer on its way`() {

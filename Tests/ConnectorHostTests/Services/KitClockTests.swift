@@ -31,15 +31,20 @@ import Testing
         return task
     }
 
-    @Test func `without clock/1 a request has the time that it is given, too`() async throws {
+    @Test func `without the clock service, the time is the system's, and so are the timeouts of requests`()
+        async throws
+    {
         let before = SystemTime.monotonic()
         let now = SystemClock().monotonic
         #expect(before <= now && now <= SystemTime.monotonic())
-        let server = LoopbackServer { _ in .response(200) }
+        let server = LoopbackServer { $0.line.hasPrefix("GET /late") ? .stall : .response(200) }
         defer { server.stop() }
         let side = try KitSide()
         let url = try #require(HTTPURL(server.url()))
         #expect(try await side.http.send(HTTPRequest(.get, url, timeout: .seconds(60))).status == 200)
+        let late = HTTPRequest(.get, url.appending("late"), timeout: .milliseconds(20))
+        let error = await #expect(throws: PluginError.self) { try await side.http.send(late) }
+        #expect(error?.status == .timedOut)
         side.connection.close()
     }
 
@@ -67,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a wait that is cancelled ends, although the gate has dropped its timer`(isStopped: Bool) async throws {
+    func `a wait that is cancelled ends, even if the gate has dropped its timer`(isStopped: Bool) async throws {
         let side = try side()
         let waiting = await sleep(side)
         if isStopped { _ = side.plugin.gate.stop() }
@@ -76,7 +81,7 @@ import Testing
         side.connection.close()
     }
 
-    @Test func `too many timers are nothing that a call is too large for`() async throws {
+    @Test func `too many timers are reported as rate-limited, not as a call that is too large`() async throws {
         let side = try side()
         var timer: UInt64 = 0
         let table = try unsafe #require(side.plugin.clock).pointee

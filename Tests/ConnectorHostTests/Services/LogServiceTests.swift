@@ -98,7 +98,7 @@ import Testing
         #expect(plugin.log.entries.first?.message == "a\u{FFFD}b")
     }
 
-    @Test func `a long message is cut, and no secret at the cut remains`() throws {
+    @Test func `a long message is cut, and nothing of a secret at the cut remains`() throws {
         let plugin = PluginSide(secrets: ["key": "topsecret"])
         let message = String(repeating: "a", count: LogEntry.sizeLimit - 4) + "topsecret and more"
         #expect(try log(plugin, CONNECTOR_LOG_INFO, Array(message.utf8)) == CONNECTOR_MISUSE)

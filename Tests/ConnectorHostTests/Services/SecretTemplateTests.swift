@@ -32,7 +32,7 @@ import Testing
         ("{{base64:ab}}", "YWI="), ("{{base64:abc}}", "YWJj"), ("{{base64:{{secret:key}}}}", "YSBiLyJcCivDqQ=="),
         ("{{base64:{a}b}}c", "e2F9Yg==c"), ("x{{base64:{{secret:user}}}}y", "xYW5uy"),
     ])
-    func `values are put in`(template: String, expected: String) throws {
+    func `placeholders are replaced by their values`(template: String, expected: String) throws {
         #expect(try expand(template) == expected)
     }
 
@@ -41,7 +41,7 @@ import Testing
         "{{ secret:user}}", "{{Secret:user}}", "{{other:user}}", "{{secret:nobody}}", "{{base64:abc", "{{base64:abc}",
         "{{secret:endpoint url}}", "}}", "{{secret:\(String(repeating: "n", count: 129))}}",
     ])
-    func `what is no placeholder stays as it is`(text: String) throws {
+    func `text that is not a placeholder stays as it is`(text: String) throws {
         #expect(try expand(text) == text)
     }
 
@@ -63,7 +63,7 @@ import Testing
         #expect(try expand(template, .percent, isStrict: true) == expected)
     }
 
-    @Test func `a signature is one of AWS`() throws {
+    @Test func `chained signatures give the signing key of AWS`() throws {
         // The example of the signing key in the documentation of Signature Version 4.
         let text = "{{hmac-sha256:AWS4{{secret:k}}|20150830|us-east-1|iam|aws4_request}}"
         let expansion = try SecretTemplate(Array(text.utf8)).expanded(.verbatim, limit: 100, isStrict: true) { _ in
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["{{hmac-sha256:key}}", "{{hmac-sha256:k\(String(repeating: "|x", count: 16))}}"])
-    func `a chain without a text, or with too many, is an error where text must be exact`(text: String) throws {
+    func `a chain without a text, or with too many texts, is an error where text must be exact`(text: String) throws {
         #expect(try expand(text) == text)
         let error = #expect(throws: ServiceFailure.self) { try expand(text, isStrict: true) }
         #expect(error?.status == Int32(CONNECTOR_INVALID))
@@ -87,12 +87,12 @@ import Testing
     @Test(arguments: [
         "{{sha256:abc", "{{hmac-sha256:a|b", "{{hmac-sha256:a|{{sha256:b}}", "{{hmac-sha1:a|b}}", "{{sha256 :a}}",
     ])
-    func `a function that does not end is text`(text: String) throws {
+    func `a function without an end is ordinary text`(text: String) throws {
         let start = text.contains("{{sha256:b}}") ? "{{hmac-sha256:a|" : text
         #expect(try expand(text).hasPrefix(start))
     }
 
-    @Test func `a base64 inside of another is not replaced`() throws {
+    @Test func `a base64 inside another one is not replaced`() throws {
         #expect(try expand("{{base64:{{base64:a}}}}") == "e3tiYXNlNjQ6YQ==}}")
     }
 
@@ -117,7 +117,7 @@ import Testing
         #expect(error?.message.contains("nobody") == true)
     }
 
-    @Test func `it says whether a secret is in the text`() throws {
+    @Test func `an expansion says whether it contains a secret`() throws {
         func contains(_ text: String) throws -> Bool {
             try SecretTemplate(Array(text.utf8)).expanded(.verbatim, limit: 100, isStrict: false) { secrets[$0] }
                 .containsSecret
@@ -128,7 +128,7 @@ import Testing
         #expect(try !contains("{{secret:nobody}}"))
     }
 
-    @Test func `more than the limit is too large`() throws {
+    @Test func `an expansion beyond the limit is too large`() throws {
         #expect(try expand("{{secret:user}}", limit: 3) == "ann")
         let error = #expect(throws: ServiceFailure.self) { try expand("{{secret:user}}", limit: 2) }
         #expect(error?.status == Int32(CONNECTOR_TOO_LARGE))
@@ -137,13 +137,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "{", "{{secret:", "{{base64:", "{{base64:{{secret:", "{{secret:a}}", "{{base64:x}}", "}}", "{{sha256:",
-        "{{hmac-sha256:", "{{hmac-sha256:a|{{sha256:", "{{hmac-sha256:a|{{sha256:b}}", "{{hmac-sha256:a}}",
-    ])
-    func `the longest text takes no longer for what is in it`(piece: String) throws {
-        // With time that grows with the square this would take a minute.
-        let text = String(repeating: piece, count: (1 << 17) / piece.utf8.count)
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "{", "{{secret:", "{{base64:", "{{base64:{{secret:", "{{secret:a}}", "{{base64:x}}", "}}", "{{sha256:",
+            "{{hmac-sha256:", "{{hmac-sha256:a|{{sha256:", "{{hmac-sha256:a|{{sha256:b}}", "{{hmac-sha256:a}}",
+        ]
+    )
+    func `the longest text takes no longer, whatever is in it`(piece: String) throws {
+        // In quadratic time this would take minutes.
+        let text = String(repeating: piece, count: (1 << 18) / piece.utf8.count)
         #expect(try !expand(text, limit: 1 << 24).isEmpty)
     }
 

@@ -17,7 +17,7 @@ import Testing
 
 /// A file that several hosts of one user write.
 @Suite struct StateFileTests {
-    @Test func `of many writers at once each writes the whole file, and none leaves anything behind`() async throws {
+    @Test func `many writers at once each write the whole file, and leave nothing else behind`() async throws {
         let scratch = ScratchDirectory()
         let file = StateFile(directory: scratch.path, name: "gate.storage")
         try await withThrowingTaskGroup { group in
@@ -34,7 +34,7 @@ import Testing
         #expect(scratch.names() == ["gate.storage"])
     }
 
-    @Test func `what a crash left is removed, and what is being written is not`() throws {
+    @Test func `files that a crash left are removed, and one that is being written is not`() throws {
         let scratch = ScratchDirectory()
         let file = StateFile(directory: scratch.path, name: "gate.storage")
         let (path, descriptor) = try file.makeTemporary()
@@ -48,7 +48,7 @@ import Testing
         #expect(scratch.names() == ["other.storage.1f.new"])
     }
 
-    @Test func `what cannot take its place is removed`() throws {
+    @Test func `a new file that cannot take its place is removed`() throws {
         let scratch = ScratchDirectory()
         let directory = StateFile(directory: "\(scratch.path)/gate.storage", name: "inside")
         try directory.write([1])

@@ -27,7 +27,7 @@ import Testing
         PluginSide(host: HostServices(options: .init(stateDirectory: directory.path + "/state")), path: path)
     }
 
-    @Test func `a value comes back, also after a restart`() {
+    @Test func `a value is read back, even after a restart`() {
         let plugin = plugin()
         #expect(plugin.get("cursor").status == CONNECTOR_NOT_FOUND)
         #expect(plugin.set("cursor", Array("42".utf8)).status == CONNECTOR_OK)
@@ -37,7 +37,7 @@ import Testing
         #expect(self.plugin().get("cursor") == StorageAnswer(status: Int32(CONNECTOR_OK), text: ""))
     }
 
-    @Test func `a removed value is gone, also after a restart`() {
+    @Test func `a removed value is gone, even after a restart`() {
         let plugin = plugin()
         _ = plugin.set("a", [1])
         #expect(plugin.remove("a").status == CONNECTOR_OK)
@@ -82,7 +82,7 @@ import Testing
         #expect(plugin().remove(key).status == CONNECTOR_INVALID)
     }
 
-    @Test func `values and their sum have limits, and a refused one changes nothing`() {
+    @Test func `the size of a value and of all together is limited, and a refused value changes nothing`() {
         let plugin = plugin()
         let largest = [UInt8](repeating: 7, count: 65536)
         #expect(plugin.set("k", largest).status == CONNECTOR_OK)
@@ -127,7 +127,7 @@ import Testing
         #expect(answer.message.contains("/file/state/analytics%2Fsegment.storage"))
     }
 
-    @Test func `a file that is left from a crash in the middle of writing does no harm`() {
+    @Test func `a file that a crash left in the middle of writing does no harm`() {
         _ = plugin().set("key", [0x31])
         directory.write(Array("half".utf8), to: "state/database%2Fkinto.storage.new")
         #expect(plugin().get("key").text == "1")
@@ -135,7 +135,7 @@ import Testing
         #expect(directory.names(in: "/state") == ["database%2Fkinto.storage"])
     }
 
-    @Test func `many threads at once lose nothing`() async {
+    @Test func `many threads that write at once lose no value`() async {
         let plugin = plugin()
         await withTaskGroup { group in
             for index in 0..<20 {
@@ -146,7 +146,7 @@ import Testing
         #expect((0..<20).allSatisfy { other.get("key\($0)").status == CONNECTOR_OK })
     }
 
-    @Test func `two hosts at once lose nothing of each other`() async {
+    @Test func `hosts that write at once lose no value of each other`() async {
         await withTaskGroup { group in
             for host in 0..<4 {
                 group.addTask {
@@ -182,7 +182,7 @@ import Testing
         #expect(plugin().set("key", [1]).message.hasSuffix("it is not a file"))
     }
 
-    @Test func `a directory that is open to others is closed to them`() {
+    @Test func `a directory that is open to others is made private`() {
         _ = plugin().set("key", [0x31])
         #expect(unsafe chmod("\(directory.path)/state", 0o777) == 0)
         #expect(plugin().get("key").text == "1")
@@ -217,7 +217,7 @@ import Testing
         #expect(directory.permissions(of: "s/one.name") == 0o700)
     }
 
-    @Test func `an application is known by its name, or else by its file or program`() {
+    @Test func `an application is known by its name, or else by its file or program`() throws {
         directory.write([], to: "a.json")
         directory.write([], to: "b.json")
         let (one, other) = ("\(directory.path)/a.json", "\(directory.path)/b.json")
@@ -229,6 +229,10 @@ import Testing
                 == StateDirectory.folder(name: nil, file: "\(directory.path)/./a.json")
         )
         #expect(StateDirectory.folder(name: nil, file: "").hasSuffix(".program"))
+        // The longest name of a user that Linux allows; a Unix address holds 107 bytes and a NUL.
+        let state = "/home/\(String(repeating: "a", count: 32))/.local/state/connector-host"
+        let path = StateDirectory(state, application: StateDirectory.folder(name: nil, file: one)).path
+        #expect(try #require(path).utf8.count + "/control-simulated".utf8.count <= 107)
     }
 
     @Test func `null and small structs get a status`() throws {

@@ -21,12 +21,12 @@ import Testing
         }
     }
 
-    @Test func `what is written is read`() throws {
+    @Test func `what is written is read back`() throws {
         #expect(try StoredValues(decoding: sample.encoded) == sample)
         #expect(try StoredValues(decoding: StoredValues().encoded) == StoredValues())
     }
 
-    @Test func `every truncation and every flipped byte is found out`() throws {
+    @Test func `every truncation and every changed byte is detected`() throws {
         let bytes = try sample.encoded
         for end in bytes.indices {
             #expect(throws: StoredValues.Fault.self) { try StoredValues(decoding: Array(bytes[..<end])) }
@@ -46,14 +46,14 @@ import Testing
         #expect(StateDirectory.fileName(for: path) == name)
     }
 
-    @Test func `long paths get names that fit and differ`() {
+    @Test func `long paths get file names that fit and differ`() {
         let first = StateDirectory.fileName(for: String(repeating: "a/", count: 1000) + "b")
         let second = StateDirectory.fileName(for: String(repeating: "a/", count: 1000) + "c")
         #expect(first != second)
         #expect(first.utf8.count < 200)
     }
 
-    @Test func `the usual place follows the XDG specification`() {
+    @Test func `the default directory follows the XDG specification`() {
         #expect(StateDirectory.usual { ["XDG_STATE_HOME": "/x", "HOME": "/h"][$0] } == "/x/connector-host")
         #expect(
             StateDirectory.usual { ["XDG_STATE_HOME": "x", "HOME": "/h"][$0] } == "/h/.local/state/connector-host"

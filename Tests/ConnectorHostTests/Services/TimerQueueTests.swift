@@ -13,7 +13,7 @@ import Testing
 
 /// The order of timers, without a clock.
 @Suite struct TimerQueueTests {
-    @Test func `timers fire in the order of their moments, then of their making`() {
+    @Test func `timers fire in the order of their moments, and then in that of their insertion`() {
         var queue = TimerQueue()
         let fired = Mutex<[Int]>([])
         for (index, deadline) in [30, 10, 20, 10, 0].enumerated() {
@@ -32,7 +32,7 @@ import Testing
         #expect(queue.insert(at: 5) {}.isFirst)
     }
 
-    @Test func `a removed timer is gone, once`() {
+    @Test func `a timer can be removed only once, and is gone then`() {
         var queue = TimerQueue()
         let timer = queue.insert(at: 10) {}.timer
         #expect(queue.remove(timer) != nil)

@@ -50,7 +50,7 @@ import Tracing
         }
     }
 
-    @Test func `a call that fails says so in its span, without secrets and arguments`() async {
+    @Test func `a call that fails says so in its span, without secrets or arguments`() async {
         await #expect(processExitsWith: .success) {
             let tracer = InMemoryTracer()
             InstrumentationSystem.bootstrap(tracer)
@@ -77,7 +77,7 @@ import Tracing
         }
     }
 
-    @Test func `a delivery is the root of a trace, whoever sent the events`() async {
+    @Test func `a delivery is the root of its own trace, whoever sent the events`() async {
         await #expect(processExitsWith: .success) {
             let tracer = InMemoryTracer()
             InstrumentationSystem.bootstrap(tracer)

@@ -45,7 +45,8 @@ import Testing
 
     // MARK: all
 
-    @Test func `with all a required child that fails makes the call partial, and the error names everybody`()
+    @Test
+    func `with the policy all, a required child that fails makes the call partial, and the error names every child`()
         async throws
     {
         let test = try await opened(
@@ -66,13 +67,15 @@ import Testing
         for part in ["group/b", "the vendor is away", "group/d", "does not like"] { #expect(cause.contains(part)) }
         #expect(error.outcomes.map(\.connector) == ["group/a", "group/b", "group/c", "group/d"])
         #expect(error.outcomes.map(\.error?.code) == [nil, .unavailable, nil, .invalid])
-        #expect(error.isRetryable, "what the optional child refuses for good does not count")
+        #expect(error.isRetryable, "a permanent refusal by an optional child does not count")
         let json = try #require(error.json["outcomes"]?.array)
         #expect(json[0] == ["path": "group/a"])
         #expect(json[1]["error"]?["code"] == "unavailable")
     }
 
-    @Test func `a partial failure is only worth another try if each child that must may take it then`() async throws {
+    @Test func `a partial failure is retryable only if every required child that failed may succeed on a retry`()
+        async throws
+    {
         let test = try await opened(
             TestHost.composite("group", "all", leaf("a"), leaf("b", "away"), leaf("c", "wrong"))
         )
@@ -82,7 +85,7 @@ import Testing
         #expect(error.retryAfter == nil)
     }
 
-    @Test func `the longest wait that a child asks for counts`() async throws {
+    @Test func `a partial failure carries the wait that a child asks for`() async throws {
         let analytics = try await opened(
             TestHost.composite(
                 "vendors",
@@ -98,7 +101,19 @@ import Testing
         #expect(error.retryAfter == .seconds(2))
     }
 
-    @Test func `an optional child that fails is forgiven, but in the outcomes, the report and the log`() async throws {
+    @Test func `of the waits that children ask for, a partial failure carries the longest`() async throws {
+        let test = try await opened(TestHost.composite("group", "all", leaf("a"), leaf("b")))
+        let children: [ConnectorAnswer.Child] = [1, 3, 2].map { seconds in
+            let error = ConnectorError(.unavailable, "away", isRetryable: true, retryAfter: .seconds(seconds))
+            return ("group/\(seconds)", .failure(error))
+        }
+        let error = try test.host.current.node("group").node.partialFailure(of: children, "answer", isRetryable: true)
+        #expect(error.retryAfter == .seconds(3))
+    }
+
+    @Test func `an optional child's failure does not fail the call, but is in the outcomes, the report and the log`()
+        async throws
+    {
         let test = try await opened(
             TestHost.composite("group", "all", leaf("a"), leaf("b", "away", required: false))
         )
@@ -121,7 +136,7 @@ import Testing
         #expect("\(line.metadata["error"] ?? "")".contains("the vendor is away [unavailable]"))
     }
 
-    @Test func `if every child is optional, one must take the call`() async throws {
+    @Test func `if every child is optional, at least one must take the call`() async throws {
         let one = try await opened(
             TestHost.composite("group", "all", leaf("a", "away", required: false), leaf("b", required: false))
         )
@@ -132,7 +147,9 @@ import Testing
         #expect(try await error(none).code == .unavailable)
     }
 
-    @Test func `a required child whose plugin does not load is not left out without a word`() async throws {
+    @Test func `a required child whose plugin does not load makes the call partial and is in its outcomes`()
+        async throws
+    {
         let bad = TestHost.leaf("bad", plugin: Fixtures.broken("not-elf"))
         let test = try await opened(TestHost.composite("group", "all", leaf("a"), bad))
         let error = try await error(test)
@@ -146,7 +163,7 @@ import Testing
         #expect(try await self.error(alone).code == .notOpen)
     }
 
-    @Test func `with a quorum a child that says it is required must take the call too`() async throws {
+    @Test func `a child marked as required must take the call even if the quorum is met without it`() async throws {
         let test = try await opened(
             TestHost.composite(
                 "group",
@@ -162,7 +179,7 @@ import Testing
 
     // MARK: The others
 
-    @Test func `the outcomes of nested composites are those of the leaves that were asked`() async throws {
+    @Test func `the outcomes of nested composites are those of the leaves that were called`() async throws {
         let test = try await opened(
             TestHost.composite(
                 "group",
@@ -197,7 +214,7 @@ import Testing
 
     // MARK: Counters
 
-    @Test func `every way to call by name counts, and what nobody called shows nothing`() async throws {
+    @Test func `every call by name is counted, and a gate that nobody called reports no counters`() async throws {
         let test = try await opened(TestHost.leaf("gate", plugin: "sync"))
         #expect(try test.gate("gate").calls == nil)
         #expect(try test.gate("gate").json["calls"] == nil)
@@ -208,7 +225,7 @@ import Testing
         let calls = try #require(try test.gate("gate").calls)
         #expect(calls.total == 3)
         #expect(calls.failures == 1)
-        #expect(lines("add").isEmpty, "the caller knows")
+        #expect(lines("add").isEmpty, "the caller knows, so nothing is logged")
     }
 
     @Test func `a call that its caller cancels is not a failure`() async throws {
@@ -221,7 +238,7 @@ import Testing
         #expect(try test.gate("group").calls?.failures == 0)
     }
 
-    @Test func `counters go on in the next snapshot of the tree`() async throws {
+    @Test func `a gate's counters carry over to the next snapshot of the tree`() async throws {
         let test = try await opened(leaf("group"))
         _ = try await outcomes(test)
         let connectors = test.host.configuration.connectors
@@ -237,37 +254,39 @@ import Testing
         #expect(try test.gate("group").calls?.total == 2)
     }
 
-    @Test func `a connector whose simulation begins or ends is counted anew`() async throws {
+    @Test func `a connector's counters start anew when its simulation begins or ends`() async throws {
         let test = try await opened(leaf("group"))
         _ = try await outcomes(test)
         let connectors = test.host.configuration.connectors
-        test.host.current.publish { before in
-            Tree(
-                connectors,
-                after: [before],
-                metering: Metering(clock: ManualHostClock()),
-                logger: Logger(label: "test"),
-                plan: { _, gate in
-                    GatePlan(
-                        GatePlan.Members(
-                            path: gate.path,
-                            plugin: gate.plan.plugin,
-                            configuration: gate.plan.configuration,
-                            timeout: gate.plan.timeout,
-                            retry: gate.plan.retry,
-                            simulated: .vendor
+        for simulated in [.vendor, nil] as [LeafPlan.Simulated?] {
+            test.host.current.publish { before in
+                Tree(
+                    connectors,
+                    after: [before],
+                    metering: Metering(clock: ManualHostClock()),
+                    logger: Logger(label: "test"),
+                    plan: { _, gate in
+                        GatePlan(
+                            GatePlan.Members(
+                                path: gate.path,
+                                plugin: gate.plan.plugin,
+                                configuration: gate.plan.configuration,
+                                timeout: gate.plan.timeout,
+                                retry: gate.plan.retry,
+                                simulated: simulated
+                            )
                         )
-                    )
-                },
-                makeGate: { before[$0.path]?.gate ?? before.gates[0] }
-            )
+                    },
+                    makeGate: { before[$0.path]?.gate ?? before.gates[0] }
+                )
+            }
+            #expect(try test.gate("group").calls == nil)
+            _ = try await outcomes(test)
+            #expect(try test.gate("group").calls?.total == 1)
         }
-        #expect(try test.gate("group").calls == nil)
-        _ = try await outcomes(test)
-        #expect(try test.gate("group").calls?.total == 1)
     }
 
-    @Test func `failures whose codes are beyond the limit are counted, and logged, as those of one code`() {
+    @Test func `failures with codes beyond the limit are counted and logged as one code`() {
         let handler = handler
         let logger = Logger(label: "test") { _ in handler }
         let tally = CallTally("gate", Metering(clock: ManualHostClock()), logger: logger) {}

@@ -38,7 +38,7 @@ import Testing
 
     // MARK: canary
 
-    @Test func `the share of calls goes to the second child, evenly`() async throws {
+    @Test func `the second child gets its share of the calls, evenly spread`() async throws {
         let test = try await opened("2", #"{"share": 25}"#)
         var answers: [JSONValue] = []
         for _ in 0..<40 { answers.append(try await answer(test)) }
@@ -65,7 +65,7 @@ import Testing
         for _ in 0..<10 { #expect(try await answer(test, ["other": 1]) == 1) }
     }
 
-    @Test func `a second child that fails more is withdrawn, and the first receives every call`() async throws {
+    @Test func `a second child that fails more often is withdrawn, and the first receives every call`() async throws {
         let test = try await opened("away", #"{"share": 50, "failures": 10, "calls": 5}"#)
         var failed = 0
         for _ in 0..<30 {
@@ -83,7 +83,7 @@ import Testing
         #expect(report.isReady)
     }
 
-    @Test func `a second child that is as bad as the first stays`() async throws {
+    @Test func `a second child that fails as often as the first is not withdrawn`() async throws {
         let test = try TestHost(
             TestHost.composite(
                 "group",
@@ -99,7 +99,7 @@ import Testing
         #expect(try test.gate("group").canary?.second.failures == 10)
     }
 
-    @Test func `a second child that is slower by the factor is withdrawn`() {
+    @Test func `a second child that is slower than the factor allows is withdrawn`() {
         let canary = canary { canary in (canary.share, canary.slower, canary.calls) = (50, 2, 3) }
         for _ in 0..<3 { canary.note(false, nil, took: 10_000_000) }
         for _ in 0..<2 { canary.note(true, nil, took: 30_000_000) }
@@ -108,7 +108,7 @@ import Testing
         for _ in 0..<10 { #expect(!canary.tries { _ in nil }) }
     }
 
-    @Test func `calls that their callers cancelled, and differences below a millisecond, do not count`() {
+    @Test func `cancelled calls and differences below a millisecond do not count against the second child`() {
         let canary = canary { canary in (canary.share, canary.failures, canary.calls) = (100, 0, 1) }
         for _ in 0..<10 { canary.note(true, ConnectorError(.cancelled, "cancelled"), took: 1) }
         for _ in 0..<10 { canary.note(false, nil, took: 1000) }
@@ -134,7 +134,7 @@ import Testing
         #expect(report.isReady)
     }
 
-    @Test func `an event goes to the same child whenever it is delivered, and about the share to the second`() {
+    @Test func `an event goes to the same child at each delivery, and the second child gets about its share`() {
         let first = canary { $0.share = 30 }
         let second = canary { $0.share = 30 }
         let ids = (0..<2000).map { "event-\($0)" }
@@ -207,7 +207,7 @@ import Testing
 
     // MARK: shadow
 
-    @Test func `calls that only read are copied, and differences counted`() async throws {
+    @Test func `calls that only read are copied to the other children, and differences are counted`() async throws {
         let test = try TestHost(
             TestHost.composite("group", "shadow", child("old", "1"), child("new", "2"), child("away", "away"))
         )
@@ -239,7 +239,7 @@ import Testing
         (#""policy": "canary", "canary": {"shar": 5}, "connectors": [A, B]"#, "did you mean \"share\"?"),
         (#""policy": "canary", "quorum": 1, "connectors": [A, B]"#, "has no quorum"),
     ])
-    func `a wrong canary is an error`(_ members: String, _ words: String) {
+    func `a canary or a shadow that is set up wrongly is an error`(_ members: String, _ words: String) {
         var text = "{\"version\": 1, \"connectors\": [{\"name\": \"group\", \(members)}]}"
         for name in ["A", "B", "C"] {
             text = text.replacing(name, with: "{\"name\": \"\(name.lowercased())\", \"plugin\": \"x\"}")
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func `a canary made in Swift is the one of the file`() throws {
+    @Test func `a canary made in Swift is the one of the file, and requires its first child`() throws {
         var policy = CanaryPolicy()
         (policy.share, policy.key) = (12.5, "/userId")
         let configuration = try Configuration(
@@ -265,7 +265,17 @@ import Testing
                 )
             ]
         )
+        let file = try Configuration(
+            parsing: #"""
+                {"version": 1, "connectors": [
+                    {"name": "group", "policy": "canary", "canary": {"share": 12.5, "key": "/userId"},
+                     "connectors": [{"name": "a", "plugin": "x"}, {"name": "b", "plugin": "x"}]}
+                ]}
+                """#
+        )
         #expect(configuration.connectors[0].policy?.canary == policy)
+        #expect(configuration.connectors[0].policy == file.connectors[0].policy)
+        #expect(file.connectors[0].children.map(\.isRequired) == [true, nil])
         #expect(configuration.connectors[0].children.map(\.isRequired) == [true, nil])
     }
 }

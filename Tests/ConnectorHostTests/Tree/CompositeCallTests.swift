@@ -45,7 +45,7 @@ import Testing
 
     // MARK: all
 
-    @Test func `with all every child answers, by its path`() async throws {
+    @Test func `with the policy all, every child answers under its path`() async throws {
         let test = try await opened("all", [("a", "1"), ("b", #"{"two": 2}"#), ("c", "away")], optional: ["c"])
         let answer = try await answer(test)
         #expect(answer["group/a"] == ["result": 1])
@@ -54,7 +54,9 @@ import Testing
         #expect(answer.object?.names == ["group/a", "group/b", "group/c"])
     }
 
-    @Test func `with all a call fails only if no child succeeds, and names every reason`() async throws {
+    @Test func `with the policy all, a call fails only if no child succeeds, and the error names every reason`()
+        async throws
+    {
         let test = try await opened("all", [("a", "wrong"), ("b", "away"), ("c", "closed")])
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.code == .failed)
@@ -72,7 +74,7 @@ import Testing
         #expect(try await failure { () throws(ConnectorError) in try await answer(test) }.code == .unavailable)
     }
 
-    @Test func `with a quorum that many must succeed`() async throws {
+    @Test func `with a quorum, that many children must succeed`() async throws {
         let three = [("a", "1"), ("b", "away"), ("c", "3")]
         let enough = try await opened("all", three, settings: #""quorum": 2"#)
         #expect(try await answer(enough)["group/c"] == ["result": 3])
@@ -83,7 +85,7 @@ import Testing
         #expect(error.isRetryable)
     }
 
-    @Test func `with all a child whose result is not JSON fails alone`() async throws {
+    @Test func `with the policy all, a child whose result is not JSON fails alone`() async throws {
         let test = try await opened("all", [("a", "nonsense"), ("b", "2")])
         let answer = try await answer(test)
         #expect(answer["group/a"]?["error"]?["code"] == "misbehaved")
@@ -92,25 +94,25 @@ import Testing
 
     // MARK: first
 
-    @Test func `with first the next child takes over after a failure that can be retried`() async throws {
+    @Test func `with the policy first, the next child takes over after a retryable failure`() async throws {
         let test = try await opened("first", [("a", "away"), ("b", "2"), ("c", "3")])
         #expect(try await answer(test) == 2)
     }
 
-    @Test func `with first a child that is not open is skipped`() async throws {
+    @Test func `with the policy first, a child that is not open is skipped`() async throws {
         let test = try await opened("first", [("a", "closed"), ("b", "2")])
         #expect(test.state("group") == .degraded)
         #expect(try await answer(test) == 2)
     }
 
-    @Test func `with first a failure that would be the same everywhere ends the call`() async throws {
+    @Test func `with the policy first, a failure that every child would repeat ends the call`() async throws {
         let test = try await opened("first", [("a", "wrong"), ("b", "2")])
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.code == .invalid)
         #expect(error.connector == "group/a")
     }
 
-    @Test func `with first a call fails if every child does, or none is open`() async throws {
+    @Test func `with the policy first, a call fails if every child fails or none is open`() async throws {
         let away = try await opened("first", [("a", "away"), ("b", "away")])
         let error = try await failure { () throws(ConnectorError) in try await answer(away) }
         #expect(error.code == .unavailable)
@@ -119,7 +121,7 @@ import Testing
         #expect(try await failure { () throws(ConnectorError) in try await answer(closed) }.code == .notOpen)
     }
 
-    @Test func `with first a cancelled call does not go on to the next child`() async throws {
+    @Test func `with the policy first, a cancelled call does not go on to the next child`() async throws {
         let test = try await opened("first", [("a", "later"), ("b", "2")])
         let task = Task { try await failure { () throws(ConnectorError) in try await answer(test) } }
         await test.clock.timers(atLeast: 1)
@@ -127,9 +129,39 @@ import Testing
         #expect(try await task.value.code == .cancelled)
     }
 
+    @Test func `with the policy first, the timeout covers the whole call, and not each child`() async throws {
+        let test = try await opened("first", [("a", "later"), ("b", "later")])
+        let call = Task {
+            try await failure { () throws(ConnectorError) in
+                let options = CallOptions(timeout: .seconds(2))
+                return try await test.call("group", "answer", ["value": 1], options: options)
+            }
+        }
+        await test.clock.advance(toTimerAfter: .seconds(2))
+        let error = try await call.value
+        #expect(error.code == .timedOut)
+        #expect(error.message == "no child answered within the timeout of the call")
+        #expect(error.isRetryable)
+        #expect(error.outcomes.map(\.connector) == ["group/a"])
+        #expect(try test.gate("group/b").calls == nil)
+    }
+
+    @Test func `with the policy first, each child of a delivery has the whole timeout`() async throws {
+        let test = try await opened("first", [("a", "later"), ("b", "later")])
+        let group = try test.host.current.node("group").node
+        let delivery = Node.Call(
+            operation: "answer",
+            arguments: CallArguments(["value": 1]),
+            options: CallOptions(timeout: .seconds(2))
+        )
+        let call = Task { try await failure { () throws(ConnectorError) in try await group.call(delivery) } }
+        for _ in 1...2 { await test.clock.advance(toTimerAfter: .seconds(2)) }
+        #expect(try await call.value.outcomes.map(\.connector) == ["group/a", "group/b"])
+    }
+
     // MARK: fastest
 
-    @Test func `with fastest the first success answers, and the others are cancelled`() async throws {
+    @Test func `with the policy fastest, the first success answers, and the other calls are cancelled`() async throws {
         let test = try await opened("fastest", [("a", "later"), ("b", "away"), ("c", "later")])
         async let answer = answer(test)
         // A call that is given up before its function begins is never made.
@@ -141,7 +173,7 @@ import Testing
         #expect(try test.gate("group/a").misbehaviourCount == 0)
     }
 
-    @Test func `with fastest a call fails if every child does`() async throws {
+    @Test func `with the policy fastest, a call fails if every child fails`() async throws {
         let test = try await opened("fastest", [("a", "away"), ("b", "wrong")])
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.message == "every open child failed")
@@ -150,21 +182,39 @@ import Testing
 
     // MARK: sequence
 
-    @Test func `with sequence each child gets what the one before it answered`() async throws {
+    @Test func `with the policy sequence, each child gets what the one before it answered`() async throws {
         let test = try await opened("sequence", [("a", #"{"value": 7, "note": "left out"}"#), ("b", ""), ("c", "")])
         #expect(try await answer(test) == 7)
         let plain = try await opened("sequence", [("a", "[1, 2]"), ("b", "")])
         #expect(try await answer(plain) == [1, 2])
     }
 
-    @Test func `with sequence a child that fails ends the call`() async throws {
+    @Test func `with the policy sequence, a child that fails ends the call`() async throws {
         let test = try await opened("sequence", [("a", "1"), ("b", "wrong"), ("c", "3")])
         let error = try await failure { () throws(ConnectorError) in try await answer(test) }
         #expect(error.code == .invalid)
         #expect(error.connector == "group/b")
     }
 
-    @Test func `with sequence an answer that is no object cannot feed several parameters`() async throws {
+    @Test func `with the policy sequence, the timeout covers the whole call, and not each child`() async throws {
+        let test = try await opened("sequence", [("a", "later"), ("b", "later")])
+        let call = Task {
+            try await failure { () throws(ConnectorError) in
+                let options = CallOptions(timeout: .seconds(2))
+                return try await test.call("group", "answer", ["value": 1], options: options)
+            }
+        }
+        await test.clock.timer(dueAfter: .seconds(2))
+        test.clock.advance(by: .milliseconds(1500))
+        try await TestHost.finish("\(prefix)-a:answer", 7)
+        await test.clock.advance(toTimerAfter: .milliseconds(500))
+        let error = try await call.value
+        #expect(error.code == .timedOut)
+        #expect(error.outcomes.map(\.connector) == ["group/a", "group/b"])
+        #expect(error.outcomes.map(\.isSuccess) == [true, false])
+    }
+
+    @Test func `with the policy sequence, an answer that is no object cannot fill several parameters`() async throws {
         let test = try await opened("sequence", [("a", "1"), ("b", "2")])
         let error = try await failure { () throws(ConnectorError) in
             try await test.call("group", "finish", ["name": "none", "value": 1])
@@ -189,7 +239,7 @@ import Testing
 
     // MARK: compare
 
-    @Test func `with compare the first child answers, and differences are in the report`() async throws {
+    @Test func `with the policy compare, the first child answers, and differences are in the report`() async throws {
         let test = try await opened(
             "compare",
             [("a", #"{"x": 1, "y": 2}"#), ("b", #"{"y": 2, "x": 1.0}"#), ("c", #"{"x": 3}"#), ("d", "away")]
@@ -202,7 +252,7 @@ import Testing
         #expect(report.json["gates"]?[0]?["differences"]?["different"] == 2)
     }
 
-    @Test func `with compare the caller does not wait for the others`() async throws {
+    @Test func `with the policy compare, the caller does not wait for the other children`() async throws {
         let test = try await opened("compare", [("a", "1"), ("b", "later")])
         #expect(try await answer(test) == 1)
         #expect(try test.gate("group").differences?.compared == 0)
@@ -211,7 +261,7 @@ import Testing
         #expect(report["group"]?.differences?.different == 0)
     }
 
-    @Test func `with compare the first child's failure is the call's`() async throws {
+    @Test func `with the policy compare, a failure of the first child is the call's failure`() async throws {
         let test = try await opened("compare", [("a", "wrong"), ("b", "2")])
         #expect(try await failure { () throws(ConnectorError) in try await answer(test) }.code == .invalid)
     }
@@ -234,7 +284,7 @@ import Testing
         #expect(try await test.call("group/e", "answer", ["value": 1]) == 6)
     }
 
-    @Test func `an operation that no child offers is suggested, and one that some offer is asked of those`()
+    @Test func `an operation is called at the children that offer it, and a misspelt one gets a suggestion`()
         async throws
     {
         let test = try TestHost(
@@ -252,7 +302,7 @@ import Testing
         #expect(error.fix == "did you mean \"answer\"?")
     }
 
-    @Test func `the arguments are checked at every child before its plugin runs`() async throws {
+    @Test func `a misspelt argument of a composite's call is invalid, with a suggestion`() async throws {
         let test = try await opened("first", [("a", "1"), ("b", "2")])
         let error = try await failure { () throws(ConnectorError) in try await test.call("group", "answer", ["valu": 1])
         }

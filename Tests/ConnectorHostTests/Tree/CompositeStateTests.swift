@@ -10,11 +10,11 @@ import Testing
 @testable import ConnectorPlatform
 @testable import ConnectorServices
 
-/// How a composite stands, given how its children do.
+/// The state of a composite, given those of its children.
 @Suite struct CompositeStateTests {
     /// - Parameters:
-    ///   - optional: Children that say so.
-    ///   - required: The same.
+    ///   - optional: Children marked as optional.
+    ///   - required: Children marked as required.
     private func state(
         _ policy: CompositePolicy,
         _ children: GateState...,
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: policies)
-    func `a composite closes as long as a child does, and opens as long as it needs one that does`(
+    func `a composite is closing while any child is, and opening while it needs a child that is`(
         _ policy: CompositePolicy
     ) {
         for other in GateState.allCases where other != .opening && other != .closing {
@@ -50,20 +50,20 @@ import Testing
         #expect(state(policy, .opening, .closing) == .closing)
     }
 
-    @Test func `a child that nobody needs is tried again without making the whole flicker`() {
+    @Test func `while a child that is not needed opens again, the composite is degraded and not opening`() {
         #expect(state(.all(quorum: nil), .open, .opening, optional: [1]) == .degraded)
         #expect(state(.all(quorum: 2), .open, .opening, .open) == .degraded)
         #expect(state(.first, .opening, .open) == .degraded)
     }
 
-    @Test func `a child that says it is required is required, whatever the policy`() {
+    @Test func `a child marked as required is required, whatever the policy`() {
         for policy in [.first, .fastest, .all(quorum: 1)] as [CompositePolicy] {
             #expect(state(policy, .open, .failed, required: [1]) == .failed)
             #expect(state(policy, .open, .failed, required: [0]) == .degraded)
         }
     }
 
-    @Test func `with all, sequence and compare a required child that failed fails the whole`() {
+    @Test func `with the policies all, sequence and compare, a required child that failed fails the composite`() {
         for policy in [.all(quorum: nil), .sequence, .compare] as [CompositePolicy] {
             #expect(state(policy, .open, .failed) == .failed)
             #expect(state(policy, .open, .failed, optional: [1]) == .degraded)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `with first and fastest one usable child is enough`() {
+    @Test func `with the policies first and fastest, one usable child is enough`() {
         for policy in [.first, .fastest] as [CompositePolicy] {
             #expect(state(policy, .failed, .open) == .degraded)
             #expect(state(policy, .degraded, .failed) == .degraded)
@@ -80,13 +80,13 @@ import Testing
         }
     }
 
-    @Test func `with a quorum that many children must be usable`() {
+    @Test func `with a quorum, that many children must be usable`() {
         #expect(state(.all(quorum: 2), .open, .open, .failed) == .degraded)
         #expect(state(.all(quorum: 2), .open, .failed, .failed) == .failed)
         #expect(state(.all(quorum: 2), .open, .closed, .failed) == .degraded)
     }
 
-    @Test func `a child that has not had its turn yet does not fail the whole`() {
+    @Test func `a child that has not had its turn yet does not fail the composite`() {
         #expect(state(.sequence, .open, .closed) == .degraded)
         #expect(state(.all(quorum: nil), .closed, .open) == .degraded)
     }

@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test func `the gate is one, with one report under each of its paths`() async throws {
+    @Test func `there is one gate, whose one report is found under each of its paths`() async throws {
         let test = try test("first")
         let report = await test.host.open()
         #expect(report.isReady)
@@ -54,7 +54,8 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `a call through nested composites that all hold the gate reaches it once, and each has its outcome`()
+    @Test
+    func `nested composites with the policy all call a shared gate once, and one with the policy first calls it again`()
         async throws
     {
         let below = TestHost.composite("below", "all", #"{"name": "c", "same": "a"}"#)
@@ -67,7 +68,7 @@ import Testing
         await test.host.close()
     }
 
-    @Test func `closing any place closes the gate`() async throws {
+    @Test func `closing or opening a gate at one of its places does so at all of them`() async throws {
         let test = try test("first")
         await test.host.open()
         try await test.host.close("group/b")

@@ -43,7 +43,7 @@ import Testing
         #expect(closed.values == (0..<count).map { "gate-\($0)" })
     }
 
-    @Test func `gates that are left out keep the order of the others`() async throws {
+    @Test func `gates that a walk leaves out do not change the order of the others`() async throws {
         let test = try TestHost(
             TestHost.leaf("last", settings: #""after": ["middle"], "probe": "off""#),
             TestHost.leaf("middle", settings: #""after": ["first"], "probe": "off""#),

@@ -28,7 +28,7 @@ import Testing
         #"{"version": 1, "connectors": [{"name": "gate", "plugin": "calls", "config": \#(config)}]}"#
     }
 
-    @Test func `a file that is written in place, or replaced by renaming`() async {
+    @Test func `a file that is written in place or replaced by renaming is noticed`() async {
         files.write(Self.text("a"))
         await files.start()
         #expect(await files.change { files.write(Self.text("b")) }.configuration == ["connectors.json"])
@@ -38,7 +38,7 @@ import Testing
         #expect(files.modes.values == [FileWatching(hasEvents: true)])
     }
 
-    @Test func `a symbolic link that is replaced, as Kubernetes does, also at the end of a chain of links`() async {
+    @Test func `a symbolic link that is replaced, as Kubernetes does, is noticed, even in a chain of links`() async {
         files.run("mkdir ..1 ..2 && ln -s ..1 ..data && ln -s ..data/connectors.json connectors.json")
         files.write(Self.text("a"), to: "..1/connectors.json")
         files.write(Self.text("b"), to: "..2/connectors.json")
@@ -55,7 +55,7 @@ import Testing
         #expect(await files.change { files.write(Self.text("e"), to: "far/off/connectors.json") }.secrets.isEmpty)
     }
 
-    @Test func `a file and its directory that are deleted and made again`() async {
+    @Test func `a file and its directory that are deleted and made again are noticed`() async {
         files.write(#"{"version": 1, "include": ["sub/more.json"]}"#)
         files.run("mkdir sub")
         files.write(#"{"version": 1, "connectors": []}"#, to: "sub/more.json")
@@ -70,7 +70,7 @@ import Testing
         #expect(await files.change { files.write(Self.text("a")) }.configuration == ["connectors.json"])
     }
 
-    @Test func `files that are absent when the watch begins`() async {
+    @Test func `files that are absent when the watch begins are noticed when they come`() async {
         await files.start()
         #expect(await files.change { files.write(Self.text("a")) }.configuration == ["connectors.json"])
         #expect(
@@ -78,13 +78,13 @@ import Testing
                 "connectors.lock.json"
             ]
         )
-        // An include that is not there yet, in a directory that is not.
+        // An include that is not there yet, in a directory that is not there either.
         _ = await files.change { files.write(#"{"version": 1, "include": ["sub/more.json"]}"#) }
         let came = await files.change { files.run("mkdir -p sub && echo '{}' > sub/more.json") }
         #expect(came.configuration == ["sub/more.json"])
     }
 
-    @Test func `files of secrets, in every alternative, and the modes that let others read them`() async {
+    @Test func `changes of secret files in every alternative, and of the modes of these files, are noticed`() async {
         files.write(
             Self.leaf(
                 #"{"key": {"secret": ["env:A", "file:one", {"secret": "file:two", "json": "/x"}]}, "b": [{"secret": "file:three"}]}"#
@@ -98,7 +98,7 @@ import Testing
         #expect(await files.change { files.run("chmod 600 one") } == ([], ["one"]))
     }
 
-    @Test func `plugins in the directories, in folders that come later, and by path`() async throws {
+    @Test func `plugins in the directories, in folders that come later, and by path are noticed`() async throws {
         files.write(
             #"{"version": 1, "plugins": ["plugins"], "connectors": [{"name": "gate", "plugin": "./own/libown.so"}]}"#
         )
@@ -118,7 +118,7 @@ import Testing
         #expect(link.configuration == ["plugins/liblink\(ending)"])
     }
 
-    @Test func `what has no event, such as a file that is mounted over, is found by looking again`() async {
+    @Test func `a change that causes no event, as when a file is mounted over, is found by looking again`() async {
         files.write(Self.text("a"))
         await files.start(hearsEvents: false)
         await files.clock.timer(dueAfter: FileWatcher.interval)
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [ENOSPC, EMFILE, EACCES])
-    func `without events the files are polled, which is said with the reason, until events are there`(_ number: Int32)
+    func `without events the files are polled, and the reason is reported, until events are available`(_ number: Int32)
         async
     {
         files.failure.withLock { $0 = SystemError(number) }
@@ -152,7 +152,7 @@ import Testing
         #expect(await files.change { files.write(Self.text("c")) }.configuration == ["connectors.json"])
     }
 
-    @Test func `a hundred writes are one change, and what never rests is a change after a while`() async {
+    @Test func `a hundred writes are one change, and a file that never rests is a change after a while`() async {
         files.write(Self.text("a"))
         await files.start()
         _ = await files.change { for number in 1...100 { files.write(Self.text("a\(number)")) } }
@@ -169,7 +169,7 @@ import Testing
         #expect(waited <= FileWatcher.longestWait.nanoseconds + 1_000_000_000)
     }
 
-    @Test func `files beside the watched ones are not looked at, and nothing is told after the end`() async {
+    @Test func `files beside the watched ones are ignored, and nothing is reported after the end`() async {
         files.write(Self.text("a"))
         await files.start()
         await files.clock.timer(dueAfter: FileWatcher.interval)
@@ -177,13 +177,12 @@ import Testing
         // The watched file is written after the other one, so the other's events came first.
         _ = await files.change { files.write(Self.text("b")) }
         #expect(files.changes.values.count == 1)
-        files.stop()
-        while files.clock.timerCount > 0 { await Task.yield() }
+        await files.end()
         files.write(Self.text("c"))
         #expect(files.changes.values.count == 1)
     }
 
-    @Test func `links that lead to each other end`() {
+    @Test func `following links that lead to each other comes to an end`() {
         files.run("ln -s b a && ln -s a b")
         let route = PathLookups(of: "\(files.directory.path)/a")
         #expect(route.target == nil && route.lookups.count <= 512)

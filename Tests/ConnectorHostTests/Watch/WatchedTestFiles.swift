@@ -49,9 +49,16 @@ final class WatchedTestFiles: Sendable {
         await started.wait()
     }
 
-    func stop() { watcher.withLock { $0?.stop() } }
+    deinit { watcher.withLock { $0?.stop() } }
 
-    deinit { stop() }
+    /// Ends the watch, and waits until the watcher is gone, so that nothing can be reported any more.
+    func end() async {
+        weak let last = watcher.withLock { watcher in
+            watcher?.stop()
+            return watcher.take()
+        }
+        while last != nil { await Task.yield() }
+    }
 
     /// Writes a file over what is there.
     func write(_ text: String, to name: String = "connectors.json") { directory.write(Array(text.utf8), to: name) }
@@ -59,7 +66,7 @@ final class WatchedTestFiles: Sendable {
     /// Runs a command of the shell in the directory.
     func run(_ command: String) { #expect(Fixtures.run("cd '\(directory.path)' && \(command)") == 0) }
 
-    /// Does something, and waits for the change that an event tells of, without the time passing at which the watcher looks by itself.
+    /// Does something, and waits for the change that an event reports, without reaching the time when the watcher looks by itself.
     func change(_ body: () -> Void) async -> (configuration: [String], secrets: [String]) {
         let (before, start) = (changes.values.count, clock.now())
         body()

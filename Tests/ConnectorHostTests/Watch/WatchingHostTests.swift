@@ -40,7 +40,7 @@ import Testing
         return host
     }
 
-    /// Lets files rest until something has come of them.
+    /// Lets files rest until their change has had an effect.
     private func wait(_ host: ConnectorHost, until isDone: (Report) -> Bool) async {
         while !isDone(host.report) {
             if clock.hasTimer(dueAfter: FileWatcher.quiet) { clock.advance(by: FileWatcher.quiet) }
@@ -80,7 +80,7 @@ import Testing
         while clock.timerCount > 0 { await Task.yield() }
     }
 
-    @Test func `what changed before the watch began is taken up`() async throws {
+    @Test func `a change from before the watch began is taken up`() async throws {
         write("1")
         var options = ConnectorHost.Options(environment: .init([:]), pluginDirectories: [], clock: clock)
         options.stateDirectory = directory.path
@@ -112,7 +112,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a new secret opens a successor at once, and a missing one that comes lets the file be taken up`()
+    @Test func `a new secret opens a successor at once, and a file is taken up when its missing secret comes`()
         async throws
     {
         func write(_ field: String) {

@@ -41,7 +41,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
 
     var vendor: String
     var name: String
-    /// Does what the operation needs, and hands back the operation itself.
+    /// Prepares what the operation needs, and returns the operation itself.
     var prepare: @Sendable (any Plugin) async throws -> @Sendable () async throws -> Claim
 
     var testDescription: String { "\(vendor): \(name)" }
@@ -56,8 +56,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
         + ["nominatim", "photon", "google", "opencage"].flatMap(places)
         + ["webdav", "s3"].flatMap(files)
 
-    /// Whether an answer may fail or be false while another one still proves something: those that ask whether wrong
-    /// credentials are refused, and for Segment's settings.
+    /// Whether the answer to a question may fail or be false while another answer still proves something: questions whether
+    /// wrong credentials are refused, and for Segment's settings.
     func isExtra(_ question: SimulatedHTTP.Question) -> Bool {
         guard name == "open" || name == "probe" else { return false }
         return question.method == .post && question.number == 1 && vendor != "posthog"
@@ -66,8 +66,8 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
                 && question.number == 1
     }
 
-    /// Whether this very answer is the vendor's too: there is a body neither to Bugsnag's and Google Analytics' 2xx, nor, for
-    /// servers that take Sentry's envelopes, to an envelope without items; nor to a push to a Pushgateway.
+    /// Whether the vendor itself may answer like this: a 2xx of Bugsnag and of Google Analytics has no body, nor has the answer
+    /// to a push to a Pushgateway or, of servers that take Sentry's envelopes, to an envelope without items.
     func isTrue(_ answer: FalseAnswer, to question: SimulatedHTTP.Question) -> Bool {
         switch answer {
         case .empty:
@@ -138,7 +138,7 @@ struct AdapterExercise: Sendable, CustomTestStringConvertible {
     private static func events(_ vendor: String) -> Self {
         Self(vendor: vendor, name: "deliver") { plugin in
             let adapter = try #require(plugin as? any AnalyticsPlugin)
-            // Some learn of the vendor how events are to be sent.
+            // Some learn from the vendor how to send events.
             _ = try await adapter.open()
             return { .deliveries(try await adapter.deliver([.track("a", userId: "u"), .track("b", userId: "u")])) }
         }

@@ -39,7 +39,7 @@ internal import Testing
         #expect(sent["app_version"] == "1.2" && sent["os_name"] == "Linux" && sent["ip"] == "192.0.2.1")
     }
 
-    @Test func `a group with traits is two events, and an alias none`() async throws {
+    @Test func `a group with traits becomes two events, and an alias is refused`() async throws {
         var group = AnalyticsEvent(.group, userId: "u")
         group.groupId = "g"
         group.traits = ["seats": 5]

@@ -28,7 +28,7 @@ struct AnswerMutator: Sendable {
             default: changeBody(&response)
             }
         }
-        // Last, since a secret that is damaged is none; but it may be cut.
+        // Last, since a damaged secret no longer counts as one; it may still be cut.
         if Bool.random(using: &random) {
             insert(secretForm(), into: &response)
             if Int.random(in: 0..<3, using: &random) == 0 { cut(&response) }

@@ -20,7 +20,7 @@ internal import Testing
 @testable internal import sentry
 @testable internal import victoriametrics
 
-/// What the manifests say of batches.
+/// What the manifests say about batches.
 @Suite struct BatchLimitTests {
     @Test(arguments: [
         ("segment", SegmentRequests.limits), ("posthog", PostHogRequests.limits), ("influxdb", InfluxDBRequests.limits),

@@ -44,13 +44,13 @@ internal import Testing
         #expect(event["metaData"]?["n"]?["value"] == 2)
     }
 
-    @Test(arguments: [(402, true), (407, true), (408, true), (429, true), (500, true), (503, true)])
-    func `what Bugsnag keeps is to be tried again`(_ status: Int, _ isRetry: Bool) async throws {
+    @Test(arguments: [402, 407, 408, 429, 500, 503])
+    func `a report that Bugsnag could not take is tried again`(_ status: Int) async throws {
         let answers = try await bugsnag(ScriptedHTTP((status, ""))).deliver([CrashReport(level: .info, message: "m")])
         #expect(answers.map(\.outcome) == [.retry])
     }
 
-    @Test func `what Bugsnag drops is rejected in its words`() async throws {
+    @Test func `a report that Bugsnag drops is rejected in its words`() async throws {
         let http = ScriptedHTTP((400, #"{"errors":["no exceptions"]}"#))
         let answers = try await bugsnag(http).deliver([CrashReport(level: .info, message: "m")])
         #expect(answers.first?.outcome == .rejected)

@@ -44,7 +44,7 @@ internal import Testing
         #expect(token != ClickHouseRequests.token(of: events.reversed().map(\.messageId)))
     }
 
-    @Test func `an accent hides no quotation mark in the name of a table`() async throws {
+    @Test func `an accent does not hide a quotation mark in the name of a table`() async throws {
         let http = ScriptedHTTP([Self.done()])
         let clickHouse = try clickHouse(http, table: "a`\u{301}b\\\u{301}")
         _ = try await clickHouse.deliver([.track("E", userId: "u")])
@@ -56,7 +56,11 @@ internal import Testing
         ("117", 500, PluginStatus.invalid), ("60", 404, .notFound), ("497", 500, .unauthorized),
         ("516", 403, .unauthorized),
     ])
-    func `ClickHouse's code tells what its status does not`(_ code: String, _ status: Int, _ kind: PluginStatus)
+    func `ClickHouse's exception code decides, whatever the HTTP status`(
+        _ code: String,
+        _ status: Int,
+        _ kind: PluginStatus
+    )
         async throws
     {
         let http = ScriptedHTTP([Self.done(status, code: code)])
@@ -66,7 +70,9 @@ internal import Testing
         #expect(error?.status == kind && error?.isRetryable == false)
     }
 
-    @Test func `rows in too many partitions go in smaller inserts, and too many parts wait`() async throws {
+    @Test func `rows in too many partitions go in smaller inserts, and a table with too many parts is tried again`()
+        async throws
+    {
         func refused(_ words: String) -> ScriptedHTTP.Answer {
             let headers: HTTPFields = ["X-ClickHouse-Exception-Code": "252", "X-ClickHouse-Query-Id": "q"]
             return .response(HTTPResponse(status: 500, headers: headers, body: Array("Code: 252. \(words)".utf8)))
@@ -79,7 +85,7 @@ internal import Testing
         #expect(try await clickHouse(ScriptedHTTP([parts])).deliver(events).map(\.outcome) == [.retry, .retry])
     }
 
-    @Test func `an exception under 200, or an answer of somebody else, is no delivery`() async throws {
+    @Test func `an exception with status 200, or an answer of another server, is not a delivery`() async throws {
         for answer in [Self.done(code: "241"), Self.done(id: nil)] {
             await #expect(throws: PluginError.self) {
                 try await clickHouse(ScriptedHTTP([answer])).track(event: ["event": "E", "userId": "u"])
@@ -87,7 +93,7 @@ internal import Testing
         }
     }
 
-    @Test func `a server that knows no tokens gets none, and its errors are in the text alone`() async throws {
+    @Test func `an old server gets no deduplication tokens, and its errors are read from the text`() async throws {
         func old(_ status: Int, _ text: String = "") -> ScriptedHTTP.Answer {
             let headers: HTTPFields = ["X-ClickHouse-Server-Display-Name": "old"]
             return .response(HTTPResponse(status: status, headers: headers, body: Array(text.utf8)))

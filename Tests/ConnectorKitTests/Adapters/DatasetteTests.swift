@@ -48,7 +48,7 @@ internal import Testing
         #expect(http.requests[3].jsonBody == ["update": ["note": "x", "title": nil], "return": true])
     }
 
-    @Test func `rows have no versions, and a row without an id is told`() async throws {
+    @Test func `versions are unsupported, and a new row without an id is an error`() async throws {
         let datasette = try datasette(ScriptedHTTP((201, #"{"ok":true,"rows":[{"id":null,"title":"Milk"}]}"#)))
         for change in 0..<3 {
             let error = await #expect(throws: PluginError.self) {
@@ -81,7 +81,7 @@ internal import Testing
         #expect(http.requests[0].url.value(of: name) == value)
     }
 
-    @Test func `pages follow each other, and one column orders them`() async throws {
+    @Test func `pages follow each other, ordered by at most one column`() async throws {
         let http = ScriptedHTTP((200, #"{"ok":true,"rows":[{"id":1,"n":2}],"next":"2,1"}"#))
         let query = DatabaseQuery(sort: [.init("n", descending: true)], limit: 1, cursor: "3,4")
         let found = try await datasette(http).query(query, in: "notes")
@@ -93,7 +93,7 @@ internal import Testing
         #expect(error?.status == .unsupported)
     }
 
-    @Test func `a column that is not there is invalid, though SQLite takes it for a text`() async throws {
+    @Test func `a column that does not exist is invalid, though SQLite takes it for a text`() async throws {
         let http = ScriptedHTTP((200, #"{"ok":true,"rows":[{"id":1}],"next":null}"#))
         let query = DatabaseQuery([.init("nocol", .notEqual, "x")])
         let error = await #expect(throws: PluginError.self) { try await datasette(http).query(query, in: "notes") }
@@ -111,7 +111,7 @@ internal import Testing
         #expect(error?.status == expected && error?.message == "datasette answered HTTP \(status): \(words)")
     }
 
-    @Test func `a token is proved by its actor`() async throws {
+    @Test func `a token is proved by its actor, and no other answer proves it`() async throws {
         let database = (200, #"{"ok":true,"database":"shop","tables":[]}"#)
         let known = (200, #"{"ok":true,"actor":{"id":"root","token":"dstok"}}"#)
         #expect(try await datasette(ScriptedHTTP(database, known)).open().map(\.kind) == [.reachable, .authenticated])

@@ -14,7 +14,7 @@ internal import Testing
 @testable internal import segment
 @testable internal import sentry
 
-/// What is delivered again carries the identifier that it had, so that a vendor that has it already drops it.
+/// A repeated delivery carries the same identifier, so that a vendor that has it already drops it.
 @Suite struct DeduplicationTests {
     private let id = "0f8fad5b-d9cb-469f-a165-70867728950e"
     private let endpoint: JSONValue = "http://vendor.example"
@@ -84,7 +84,7 @@ internal import Testing
     }
 
     /// Of two points with the same measurement, tags and time the second replaces the first.
-    @Test func `InfluxDB's key is the point: its measurement, its tags and its time`() async throws {
+    @Test func `InfluxDB's key is the point, by its measurement, its tags and its time`() async throws {
         let requests = try await attempts((204, "")) { host in
             let fields: JSONObject = ["endpoint": endpoint, "database": "d"]
             try await InfluxDB(configuration: PluginConfiguration(fields), host: host).track(event: event)
@@ -105,7 +105,7 @@ internal import Testing
         }
     }
 
-    /// Bugsnag has no key of its own; the identifier stands among the metadata, where a person finds two that are one.
+    /// Bugsnag has no key of its own; the identifier stands among the metadata, where a person can recognize duplicates.
     @Test func `Bugsnag gets the report's id among the metadata`() async throws {
         let requests = try await attempts((202, "")) { host in
             let fields: JSONObject = ["endpoint": endpoint, "apiKey": "", "environment": "test"]

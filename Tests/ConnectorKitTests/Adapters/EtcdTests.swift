@@ -75,7 +75,10 @@ internal import Testing
     }
 
     @Test(arguments: [(1000, nil), (1001, PluginStatus.tooLarge)])
-    func `what other clients store below the prefix is bounded`(_ count: Int, _ expected: PluginStatus?) async throws {
+    func `the number of settings that other clients store below the prefix is bounded`(
+        _ count: Int,
+        _ expected: PluginStatus?
+    ) async throws {
         let pairs = (0..<count).map { Self.pair("app/\($0)", "1", 2) }.joined(separator: ", ")
         let http = ScriptedHTTP((200, #"{"header": {"revision": "7"}, "kvs": [\#(pairs)]}"#))
         let etcd = try etcd(http)
@@ -119,7 +122,7 @@ internal import Testing
         #expect(http.requests.isEmpty)
     }
 
-    @Test func `every change that the server tells of is announced, by revision`() async throws {
+    @Test func `every change that the server reports is announced, by revision`() async throws {
         let first = #"{"result": {"header": {"revision": "7"}, "created": true}}"#
         let second = """
             {"result": {"header": {"revision": "9"}, "events": [
@@ -128,7 +131,7 @@ internal import Testing
             {"kv": \(Self.pair("app/other/x", "2", 9))}]}}
             """
             .replacing("\n", with: " ")
-        // Cut where a message is not at its end.
+        // Cut in the middle of a message.
         let text = first + "\n" + second + "\n"
         let half = text.index(text.startIndex, offsetBy: 120)
         let http = ScriptedHTTP([
@@ -221,7 +224,7 @@ internal import Testing
             (#"{"prefix": ""}"#, "prefix is empty"), (#"{"defaults": {"a/b": 1}}"#, "a/b"),
         ]
     )
-    func `a configuration that cannot be meant is refused`(_ fields: String, _ message: String) throws {
+    func `a configuration that makes no sense is refused`(_ fields: String, _ message: String) throws {
         let fields = try #require(JSONValue(parsing: Array(fields.utf8)).object)
         let error = #expect(throws: PluginError.self) { _ = try etcd(ScriptedHTTP(), fields) }
         #expect(error?.status == .invalid && error?.message.contains(message) == true)
@@ -234,7 +237,7 @@ internal import Testing
             #"{"header": {"revision": "1"}, "kvs": [{"key": "YXBwL2E=", "value": "*"}]}"#,
         ]
     )
-    func `an answer that is not etcd's is none`(_ body: String) async throws {
+    func `an answer that is not etcd's breaks the protocol`(_ body: String) async throws {
         let etcd = try etcd(ScriptedHTTP((200, body)))
         let error = await #expect(throws: PluginError.self) { _ = try await etcd.probe() }
         #expect(error?.status == .protocolViolation)

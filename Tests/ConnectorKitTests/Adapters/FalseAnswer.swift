@@ -15,7 +15,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
     case empty
     /// Status 204.
     case noContent
-    /// The first half of the truth, unless that is a refusal: what its status says stays true.
+    /// The first half of the true answer, unless that is a refusal: what its status says stays true.
     case truncated
     /// JSON of somebody else.
     case otherObject
@@ -26,7 +26,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
     /// The vendor's own words for a failure.
     case refusal
 
-    /// The simulator's part in it; nil where the true answer is changed.
+    /// The fault that makes the simulator answer so; nil where the true answer is changed.
     var fault: Fault.Answer? {
         switch self {
         case .portal: .portal
@@ -36,7 +36,7 @@ enum FalseAnswer: String, Sendable, CaseIterable {
         }
     }
 
-    /// What comes in the place of a response.
+    /// What comes in place of a response.
     func applied(to response: HTTPResponse) -> HTTPResponse {
         switch self {
         case .portal, .empty, .refusal: response

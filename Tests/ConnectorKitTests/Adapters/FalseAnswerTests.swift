@@ -8,7 +8,7 @@ internal import Testing
 /// No adapter takes the answer of a proxy, a captive portal or a broken server for its vendor's.
 @Suite struct FalseAnswerTests {
     @Test(arguments: AdapterExercise.all)
-    func `the vendor's own answers are taken`(_ exercise: AdapterExercise) async throws {
+    func `the vendor's own answers are accepted`(_ exercise: AdapterExercise) async throws {
         let (plugin, _) = try exercise.adapter()
         switch try await exercise.prepare(plugin)() {
         case .evidence(let evidence): #expect(evidence.contains { $0.kind != .configured })
@@ -18,7 +18,7 @@ internal import Testing
     }
 
     @Test(arguments: AdapterExercise.all, FalseAnswer.allCases)
-    func `no other answer to any request is taken`(_ exercise: AdapterExercise, _ answer: FalseAnswer) async throws {
+    func `no other answer to any request is accepted`(_ exercise: AdapterExercise, _ answer: FalseAnswer) async throws {
         let (plugin, http) = try exercise.adapter()
         let operation = try await exercise.prepare(plugin)
         http.watch(falsifying: nil)
@@ -58,7 +58,7 @@ internal import Testing
         }
     }
 
-    @Test func `a page is not kept for the next time`() async throws {
+    @Test func `a false answer is not cached`() async throws {
         let exercise = try #require(AdapterExercise.all.first { $0.vendor == "nominatim" && $0.name == "geocode" })
         let (plugin, http) = try exercise.adapter()
         let operation = try await exercise.prepare(plugin)

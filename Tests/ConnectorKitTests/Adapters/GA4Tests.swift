@@ -44,11 +44,20 @@ internal import Testing
         #expect(bodies[2]["user_properties"] == ["plan": ["value": "pro"], "home_city": ["value": "Bern"]])
     }
 
-    @Test func `an app's stream has its own names for both ids`() async throws {
+    @Test func `an app's stream has other names for both ids`() async throws {
         let http = ScriptedHTTP((204, ""))
-        _ = try await ga4(http, stream: "1:2:ios:3").deliver([.track("a", anonymousId: "i")])
+        let id = "0F8fad5bd9cb469fa16570867728950e"
+        _ = try await ga4(http, stream: "1:2:ios:3").deliver([.track("a", anonymousId: id)])
         #expect(http.requests[0].url.value(of: "firebase_app_id") == "1:2:ios:3")
-        #expect(http.requests[0].jsonBody["app_instance_id"] == "i")
+        #expect(http.requests[0].jsonBody["app_instance_id"] == .string(id))
+    }
+
+    @Test(arguments: ["0f8fad5b-d9cb-469f-a165-70867728950e", "i", String(repeating: "x", count: 32), nil])
+    func `an app's stream rejects an event without Firebase's id, which Google would drop`(_ id: String?) async throws {
+        let http = ScriptedHTTP()
+        let event = AnalyticsEvent.track("a", userId: "u", anonymousId: id)
+        let answers = try await ga4(http, stream: "1:2:ios:3").deliver([event])
+        #expect(answers.map(\.outcome) == [.rejected] && http.requests.isEmpty)
     }
 
     @Test func `pages, screens and groups have Google's parameters`() throws {
@@ -66,7 +75,7 @@ internal import Testing
         #expect(try encoded(group)["name"] == "join_group" && encoded(group)["params"]?["group_id"] == "g")
     }
 
-    @Test func `what Google would drop in silence is refused`() throws {
+    @Test func `events that Google would silently drop are refused`() throws {
         func refused(_ event: AnalyticsEvent) -> Bool { (try? GA4Events.encode(event, now: now)) == nil }
         #expect(!refused(.track("a", userId: "u")))
         for name in ["1a", "session_start", "dynamic_link_app_open", "ga_x", "", String(repeating: "x", count: 41)] {
@@ -110,7 +119,7 @@ internal import Testing
         #expect(http.paths == ["/debug/mp/collect", "/debug/mp/collect", "/mp/collect", "/debug/mp/collect"])
     }
 
-    @Test func `opening asks the validation server alone, and claims no more than that it answers`() async throws {
+    @Test func `opening asks only the validation server, and claims no more than that it answers`() async throws {
         let http = ScriptedHTTP((200, #"{"validationMessages":[]}"#))
         #expect(try await ga4(http).open().map(\.kind) == [.reachable])
         #expect(http.paths == ["/debug/mp/collect"])

@@ -41,8 +41,11 @@ internal import Testing
         ("REQUEST_DENIED", .unauthorized, false), ("INVALID_REQUEST", .invalid, false),
         ("UNKNOWN_ERROR", .unavailable, true), ("SOMETHING_NEW", .failed, false),
     ])
-    func `the status in the body decides`(_ status: String, _ expected: PluginStatus, _ isRetryable: Bool) async throws
-    {
+    func `the status in the body decides about an error`(
+        _ status: String,
+        _ expected: PluginStatus,
+        _ isRetryable: Bool
+    ) async throws {
         let google = try google(ScriptedHTTP((200, #"{"status":"\#(status)","error_message":"words"}"#)))
         let error = await #expect(throws: PluginError.self) { try await google.geocode(GeocodeRequest(.text("a"))) }
         #expect(error?.status == expected)
@@ -50,7 +53,7 @@ internal import Testing
         #expect(error?.message == "google answered \(status): words")
     }
 
-    @Test func `no results are no error`() async throws {
+    @Test func `an answer without results is not an error`() async throws {
         let google = try google(ScriptedHTTP((200, #"{"status":"ZERO_RESULTS","results":[]}"#)))
         #expect(try await google.geocode(GeocodeRequest(.text("a"))).isEmpty)
     }
@@ -63,7 +66,7 @@ internal import Testing
         #expect(try await google.probe().map(\.kind) == [.reachable, .authenticated])
         #expect(checked.requests.map { $0.url.value(of: "key") == "{{secret:key}}" } == [true, false, true])
         #expect(checked.requests.allSatisfy { $0.url.value(of: "address") == nil })
-        // An API that looks for the address first accepts any key until then.
+        // An API that checks the address before the key seems to accept any key.
         let unchecked = try self.google(ScriptedHTTP((400, incomplete), (400, incomplete)))
         #expect(try await unchecked.open().map(\.kind) == [.reachable])
         let refused = try self.google(ScriptedHTTP((200, denied), (200, denied)))

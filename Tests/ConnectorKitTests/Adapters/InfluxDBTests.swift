@@ -26,12 +26,13 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("Order Completed, now", #"Order\ Completed\,\ now"#), ("a=b", "a=b"), ("end\\", #"end\\ "#),
+        ("Order Completed, now", #"Order\ Completed\,\ now"#), ("a=b", "a=b"), ("end\\", "end_"),
         ("two\nlines", #"two\ lines"#), ("#1", "\\#1"), ("#\u{FE0F}\u{20E3} x", "\\#\u{FE0F}\u{20E3}\\ x"),
-        ("\u{600}\\", "\u{600}\\\\ "), ("\t#1", "\\\t#1"), ("\0\t#1", "\\\0\t#1"), ("\n#1", "\\ #1"),
-        ("a\t#1", "a\t#1"),
+        ("\u{600}\\", "\u{600}_"), ("\\", "_"), ("a\\,b", #"a_\,b"#), ("a\\ ", #"a_\ "#), ("a\\\nb", #"a_\ b"#),
+        ("a\\=b", #"a\=b"#), ("a\\b", #"a\b"#), ("a\\\\", #"a\_"#), ("\t#1", "\\\t#1"), ("\0\t#1", "\\\0\t#1"),
+        ("\n#1", "\\ #1"), ("a\t#1", "a\t#1"),
     ])
-    func `a measurement cannot end before its name does`(_ name: String, _ escaped: String) {
+    func `a measurement ends where its name does, whatever backslashes it has`(_ name: String, _ escaped: String) {
         #expect(line(.track(name, userId: "u")).hasPrefix("\(escaped),type=track "))
     }
 
@@ -47,9 +48,9 @@ internal import Testing
         )
     }
 
-    @Test func `names that become the same are sent once`() {
-        let event = AnalyticsEvent.track("E", ["a\\": 1, "a_": 2], userId: "u")
-        #expect(line(event) == #"E,type=track messageId="m",userId="u",a_=1.0 1769851800000000001"#)
+    @Test func `fields whose escaped names are the same are sent once`() {
+        let event = AnalyticsEvent.track("E", ["a\\": 1, "a_": 2, "b\nc": 3, "b c": 4], userId: "u")
+        #expect(line(event) == #"E,type=track messageId="m",userId="u",a_=1.0,b\ c=3.0 1769851800000000001"#)
     }
 
     @Test func `members within members are joined with dots, and nothing is sent twice`() {
@@ -78,6 +79,20 @@ internal import Testing
         #expect(later.time(of: first) == time)
     }
 
+    @Test(arguments: [("a\\", "a_"), ("a\nb", "a b")])
+    func `events of one moment whose names are one measurement do not replace each other`(
+        _ name: String,
+        _ other: String
+    ) {
+        var times = PointTimes(now: now)
+        let found = [name, other].map { name in
+            var event = AnalyticsEvent.track(name, userId: "u")
+            event.timestamp = now
+            return times.time(of: event)
+        }
+        #expect(Set(found).count == 2)
+    }
+
     @Test func `events of one microsecond do not replace each other in two deliveries`() {
         var event = AnalyticsEvent.track("E", userId: "u")
         event.timestamp = Timestamp(nanoseconds: 1_769_851_800_250_001_000)
@@ -92,7 +107,7 @@ internal import Testing
         #expect(exact.time(of: event) == now.nanoseconds)
     }
 
-    @Test func `events without a time get one each`() {
+    @Test func `events without a time get a time of their own each`() {
         var times = PointTimes(now: now)
         let all = (0..<1000).map { _ in times.time(of: .track("E", userId: "u")) }
         #expect(Set(all).count == 1000)
@@ -124,7 +139,7 @@ internal import Testing
         #"{"code":"invalid","message":"writing requires points"}"#,
         #"{"error":"write buffer error: incoming write was empty","data":null}"#, "incoming write was empty",
     ])
-    func `a later version refuses a write without points for that alone`(_ words: String) async throws {
+    func `a later version's refusal of a write without points proves the credentials`(_ words: String) async throws {
         let kinds = try await influxdb(ScriptedHTTP((400, words), (401, ""))).open().map(\.kind)
         #expect(kinds == [.reachable, .authenticated])
         let answers = try await influxdb(ScriptedHTTP((400, words))).deliver([.track("E", userId: "u")])
@@ -136,7 +151,7 @@ internal import Testing
         (403, "{}", .unauthorized), (404, #"{"code":"not found","message":"no dbrp mapping found"}"#, .notFound),
         (400, #"{"error":"database is required"}"#, .invalid), (400, "<html>no points</html>", .protocolViolation),
     ])
-    func `no other refusal of a write without points is a proof`(
+    func `no other refusal of a write without points proves the credentials`(
         _ status: Int,
         _ body: String,
         _ expected: PluginStatus

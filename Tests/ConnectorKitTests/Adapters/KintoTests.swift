@@ -22,7 +22,7 @@ internal import Testing
 
     private let record = #"{"data":{"id":"r","last_modified":17,"schema":1,"name":"Ada"}}"#
 
-    @Test func `the root proves the user, and a stranger is refused`() async throws {
+    @Test func `the root proves the user, and a root that names no user is refused`() async throws {
         let http = ScriptedHTTP((200, #"{"user":{"id":"account:ada"}}"#), (200, #"{"data":{"id":"b"}}"#))
         #expect(try await kinto(http).open().map(\.kind) == [.authenticated])
         #expect(
@@ -87,7 +87,7 @@ internal import Testing
     }
 
     @Test(arguments: ["a,b", "a,\u{301}b"])
-    func `a text with a comma cannot be one of several`(_ text: JSONValue) {
+    func `a list of values with a comma in one of them is unsupported`(_ text: JSONValue) {
         let error = #expect(throws: PluginError.self) { try KintoFilter.item(.init("n", .within, [text])) }
         #expect(error?.status == .unsupported)
     }
@@ -99,7 +99,7 @@ internal import Testing
             .init(" a", .equal, 1), .init("a\u{1C}", .equal, 1),
         ] as [DatabaseQuery.Filter]
     )
-    func `a field whose name Kinto would take for another is refused`(_ filter: DatabaseQuery.Filter) {
+    func `a field whose name Kinto would misread is refused`(_ filter: DatabaseQuery.Filter) {
         let error = #expect(throws: PluginError.self) { try KintoFilter.item(filter) }
         #expect(error?.status == .unsupported && error?.message.contains("\"\(filter.field)\"") == true)
     }

@@ -56,7 +56,7 @@ internal import Testing
         ] { #expect(items[name] == value, "\(name)") }
     }
 
-    @Test func `a page is an action, an address needs a token, and traits go nowhere`() async throws {
+    @Test func `a page becomes an action, an IP address needs a token, and traits are rejected`() async throws {
         let http = ScriptedHTTP(Self.tracked(1))
         var page = AnalyticsEvent(.page, userId: "u")
         page.name = "Home page"
@@ -68,7 +68,8 @@ internal import Testing
         #expect(items["cip"] == nil && http.requests[0].jsonBody["token_auth"] == nil)
     }
 
-    @Test func `to a superuser events go in batches, and those that Matomo names are rejected`() async throws {
+    @Test func `with a superuser's token events go in batches, and those that Matomo names are rejected`() async throws
+    {
         let answer = #"{"status":"success","tracked":2,"invalid":1,"invalid_indices":[1]}"#
         let http = ScriptedHTTP(Self.refused, Self.site, (200, answer))
         let matomo = try matomo(http)
@@ -80,7 +81,7 @@ internal import Testing
         #expect(http.requests[1].text == "token_auth={{secret:token}}" && http.requests[1].hasPlaceholdersInBody)
     }
 
-    @Test func `a success that tracked nothing is repeated`() async throws {
+    @Test func `a batch of which nothing was tracked is tried again, despite its success`() async throws {
         let http = ScriptedHTTP(Self.refused, Self.site, Self.tracked(0))
         let matomo = try matomo(http)
         _ = try await matomo.open()
@@ -88,7 +89,7 @@ internal import Testing
         #expect(answers.map(\.outcome) == [.retry, .retry] && answers[0].code == .unavailable)
     }
 
-    @Test func `where only some were tracked nothing counts twice, and the log says how many are lost`() async throws {
+    @Test func `if only some were tracked, nothing is sent twice, and the log says how many are lost`() async throws {
         let lost = Mutex<[JSONValue?]>([])
         let log = Log(level: .warning) { _, _, fields in lost.withLock { $0.append(fields["lost"]) } }
         let matomo = try matomo(ScriptedHTTP(Self.refused, Self.site, Self.tracked(2), Self.tracked(3)), log: log)
@@ -100,7 +101,7 @@ internal import Testing
         #expect(lost.withLock(\.self) == [1])
     }
 
-    @Test func `where it is not said any more which one is invalid nothing counts twice, and the next go one by one`()
+    @Test func `if Matomo does not name the invalid event, nothing is sent twice, and the next go one by one`()
         async throws
     {
         let lost = Mutex<[JSONValue?]>([])
@@ -115,7 +116,7 @@ internal import Testing
         #expect(lost.withLock(\.self) == [1] && http.requests.count == 6)
     }
 
-    @Test func `where one is invalid and none was tracked the others are sent again`() async throws {
+    @Test func `if one is invalid and none was tracked, the others are sent again`() async throws {
         let answer = #"{"status":"success","tracked":0,"invalid":1,"invalid_indices":[1]}"#
         let http = ScriptedHTTP(Self.refused, Self.site, (200, answer), Self.tracked(2))
         let matomo = try matomo(http)
@@ -126,7 +127,7 @@ internal import Testing
     }
 
     @Test(arguments: [Int64.min, .max])
-    func `an event has an answer, whatever counts come back`(_ count: Int64) async throws {
+    func `an event gets an answer, whatever counts Matomo sends`(_ count: Int64) async throws {
         for answer in [
             #"{"status":"success","tracked":\#(count),"invalid":\#(count),"invalid_indices":[\#(count)]}"#,
             #"{"status":"success","tracked":1,"invalid":\#(count)}"#,
@@ -136,12 +137,32 @@ internal import Testing
         }
     }
 
-    @Test func `to others they go one by one, so that it is known which one is invalid`() async throws {
+    @Test func `without a superuser's token events go one by one, so that the invalid one is known`() async throws {
         let http = ScriptedHTTP(Self.nameless, Self.tracked(1), Self.nameless, Self.tracked(1))
         let matomo = try matomo(http, token: false)
         #expect(try await matomo.open().map(\.kind) == [.reachable])
         let events = ["a", "b", "c"].map { AnalyticsEvent.track($0, userId: "u") }
         #expect(try await matomo.deliver(events).map(\.outcome) == [.accepted, .rejected, .accepted])
+    }
+
+    @Test func `a slow server gets each event once, though one call has no time for all of them`() async throws {
+        let clock = StoppedClock()
+        let answers = Array(repeating: Self.tracked(1), count: 100)
+        let http = ScriptedHTTP(
+            answers.map { .response(HTTPResponse(status: $0.0, body: Array($0.1.utf8))) },
+            delay: (.milliseconds(400), clock)
+        )
+        let host = Host.scripted(http, clock: clock)
+        let fields = PluginConfiguration(["endpoint": "http://vendor.example/", "siteId": "7"])
+        let matomo = try Matomo(configuration: fields, host: host)
+        var events = (1...100).map { AnalyticsEvent.track("e\($0)", userId: "u") }
+        while !events.isEmpty {
+            let end = clock.monotonic + 30_000_000_000
+            let answers = try await Deadline.apply(end, on: clock) { [events] in try await matomo.deliver(events) }
+            #expect(clock.monotonic < end && answers.contains(.accepted))
+            events = zip(events, answers).filter { $1.outcome == .retry }.map(\.0)
+        }
+        #expect(try http.requests.map { try items($0)["e_a"] } == (1...100).map { "e\($0)" })
     }
 
     @Test(arguments: [
@@ -154,7 +175,7 @@ internal import Testing
         #expect(error?.status == .unauthorized && error?.message.contains("no access") == true)
     }
 
-    @Test func `a server that takes a request for no site is none of Matomo's`() async throws {
+    @Test func `a server that tracks a request without a site is not Matomo`() async throws {
         let error = await #expect(throws: PluginError.self) { try await matomo(ScriptedHTTP(Self.tracked(1))).open() }
         #expect(error?.status == .protocolViolation)
     }

@@ -39,6 +39,26 @@ internal import Testing
         #expect(request.jsonBody[1]?["properties"]?["name"] == "Home")
     }
 
+    @Test func `events and profiles carry the user's address, or 0, so that Mixpanel does not locate the host`()
+        async throws
+    {
+        for address in ["192.0.2.1", .null, nil] as [JSONValue?] {
+            let http = ScriptedHTTP(Self.imported, Self.updated)
+            var (track, identify) = (AnalyticsEvent.track("a", userId: "u"), AnalyticsEvent(.identify, userId: "u"))
+            track.context["ip"] = address
+            identify.context["ip"] = address
+            _ = try await mixpanel(http).deliver([track, identify])
+            let expected = JSONValue.string(address?.string ?? "0")
+            #expect(http.requests[0].jsonBody[0]?["properties"]?["ip"] == expected)
+            #expect(http.requests[1].jsonBody[0]?["$ip"] == expected)
+        }
+        for (address, expected) in [("192.0.2.1", "192.0.2.1"), (.null, "0")] as [(JSONValue, JSONValue)] {
+            let http = ScriptedHTTP(Self.imported)
+            _ = try await mixpanel(http).deliver([.track("a", ["ip": address], userId: "u")])
+            #expect(http.requests[0].jsonBody[0]?["properties"]?["ip"] == expected)
+        }
+    }
+
     @Test func `an identity that Mixpanel would refuse becomes a UUID, always the same`() {
         #expect(MixpanelItems.insertId("order-7") == "order-7")
         for id in ["order 7", "", String(repeating: "x", count: 37), "größe"] {
@@ -66,7 +86,7 @@ internal import Testing
         )
     }
 
-    @Test func `events that Mixpanel refuses are rejected in its words, and it has the others`() async throws {
+    @Test func `events that Mixpanel refuses are rejected in its words, and the others are accepted`() async throws {
         let record = #"{"index":1,"$insert_id":"m","field":"properties.time","message":"too old"}"#
         let records = #"[\#(record),{"index":2},{"index":7},{}]"#
         let answer = #"{"code":400,"error":"e","failed_records":\#(records),"num_records_imported":1}"#

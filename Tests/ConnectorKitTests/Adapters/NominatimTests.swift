@@ -64,7 +64,7 @@ internal import Testing
         #expect(clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test func `a call whose turn comes after its deadline takes none, and a proof relies on the last answer`()
+    @Test func `a call whose turn would come after its deadline fails at once, and a proof relies on the last answer`()
         async throws
     {
         let clock = StoppedClock()
@@ -82,7 +82,7 @@ internal import Testing
         #expect(clock.sleeps == [.seconds(1)])
     }
 
-    @Test func `an answer is used again until too many others came`() async throws {
+    @Test func `a cached answer is used until too many others have come`() async throws {
         let http = ScriptedHTTP((200, berlin), (200, "[]"), (200, "[]"), (200, berlin))
         let nominatim = try nominatim(http)
         for text in ["a", "a", "b", "a", "c", "a"] { _ = try await nominatim.geocode(GeocodeRequest(.text(text))) }
@@ -100,7 +100,7 @@ internal import Testing
     }
 
     @Test(arguments: [#"{}"#, #"[{"lat":"x","lon":"1"}]"#, #"[{"lat":"91","lon":"1"}]"#, #"[1]"#, #"null"#])
-    func `an answer that has no places breaks the protocol`(_ body: String) async throws {
+    func `an answer that does not hold places breaks the protocol`(_ body: String) async throws {
         let nominatim = try nominatim(ScriptedHTTP((200, body)))
         let error = await #expect(throws: PluginError.self) {
             try await nominatim.geocode(GeocodeRequest(.text("a")))

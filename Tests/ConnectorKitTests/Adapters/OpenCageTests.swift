@@ -52,7 +52,7 @@ internal import Testing
         #expect(try await opencage.probe().map(\.kind) == [.reachable, .authenticated])
         #expect(checked.requests.map { $0.url.value(of: "key") == "{{secret:key}}" } == [true, false, true])
         #expect(checked.requests.allSatisfy { $0.url.value(of: "q") == nil })
-        // An API that looks for the query first accepts any key until then.
+        // An API that checks the query before the key seems to accept any key.
         let unchecked = try self.opencage(ScriptedHTTP((400, missing), (400, missing)))
         #expect(try await unchecked.open().map(\.kind) == [.reachable])
         let wrong = try self.opencage(ScriptedHTTP((401, refused)))
@@ -77,7 +77,7 @@ internal import Testing
         (Int64.min, Duration.zero), (5, .zero), (1_769_851_860, .seconds(60)),
         (.max, .seconds(Int64.max - 1_769_851_800)),
     ])
-    func `a quota that is used up says when there is a new one`(_ reset: Int64, _ wait: Duration) async throws {
+    func `a quota that is used up says when it is renewed`(_ reset: Int64, _ wait: Duration) async throws {
         let body = #"{"status":{"code":402,"message":"quota exceeded"},"rate":{"reset":\#(reset)}}"#
         let opencage = try opencage(ScriptedHTTP((402, body)))
         let error = await #expect(throws: PluginError.self) { try await opencage.geocode(GeocodeRequest(.text("a"))) }
@@ -87,7 +87,7 @@ internal import Testing
     @Test(arguments: [
         (200, "<html>"), (200, #"{"results":[{}],"status":{"code":200}}"#), (200, #"{"status":{"code":200}}"#),
     ])
-    func `another answer is no answer`(_ http: Int, _ body: String) async throws {
+    func `an answer that is not OpenCage's breaks the protocol`(_ http: Int, _ body: String) async throws {
         let opencage = try opencage(ScriptedHTTP((http, body)))
         let error = await #expect(throws: PluginError.self) { try await opencage.geocode(GeocodeRequest(.text("a"))) }
         #expect(error?.status == .protocolViolation)

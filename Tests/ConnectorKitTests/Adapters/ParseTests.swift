@@ -57,7 +57,7 @@ internal import Testing
         #expect(http.paths.count { $0 == "/parse/events/AppOpened" } == 1)
     }
 
-    @Test func `a launch that cannot be reported harms no operation`() async throws {
+    @Test func `a launch that cannot be reported does not fail an operation`() async throws {
         let launches = ParseLaunches()
         let away = ScriptedHTTP((503, ""), (200, object))
         #expect(try await parse(away, launch: [:], launches: launches).get("o", in: "C").id == "o")
@@ -145,7 +145,7 @@ internal import Testing
         ([], "objectId"), ([DatabaseQuery.Order("n")], "n,objectId"),
         ([.init("n"), .init("id", descending: true)], "n,-objectId"),
     ])
-    func `no two records are equal in the order of pages`(_ sort: [DatabaseQuery.Order], _ order: String) {
+    func `the id breaks ties in the order of pages`(_ sort: [DatabaseQuery.Order], _ order: String) {
         #expect(ParseQuery.order(sort).joined(separator: ",") == order)
     }
 
@@ -156,7 +156,7 @@ internal import Testing
             (#"{"results":[{"objectId":"1"}],"count":-9223372036854775808}"#, nil),
         ] as [(String, String?)]
     )
-    func `a page is the last by the server's count, or because it is empty`(_ body: String, _ cursor: String?)
+    func `a page is the last one if the server's count says so or if it is empty`(_ body: String, _ cursor: String?)
         async throws
     {
         #expect(try await parse(ScriptedHTTP((200, body))).query(DatabaseQuery(), in: "C").cursor == cursor)
@@ -178,7 +178,7 @@ internal import Testing
     }
 
     @Test(arguments: ["-1", "x", "99999999999999999999"])
-    func `a cursor that no page gave is refused`(_ cursor: String) {
+    func `a cursor that no page can have given is refused`(_ cursor: String) {
         #expect(throws: PluginError.self) { try ParseQuery.skip(cursor) }
     }
 
@@ -190,7 +190,7 @@ internal import Testing
         (429, #"{"code":100,"error":"x"}"#, .rateLimited), (400, #"{"code":102,"error":"bad"}"#, .invalid),
         (502, "<html>", .unavailable),
     ])
-    func `Parse's codes are the shared statuses`(_ status: Int, _ body: String, _ expected: PluginStatus) {
+    func `Parse's codes become the shared statuses`(_ status: Int, _ body: String, _ expected: PluginStatus) {
         let response = HTTPResponse(status: status, body: Array(body.utf8))
         #expect(ParseFailure.failure(response, now: Timestamp(nanoseconds: 0)).status == expected)
     }

@@ -63,7 +63,7 @@ internal import Testing
     }
 
     @Test(arguments: ["{}", #"{"features":[{}]}"#, #"{"features":[{"geometry":{"coordinates":[500,1]}}]}"#])
-    func `an answer that has no places breaks the protocol`(_ body: String) async throws {
+    func `an answer that does not hold places breaks the protocol`(_ body: String) async throws {
         let photon = try photon(ScriptedHTTP((200, body)))
         let error = await #expect(throws: PluginError.self) { try await photon.geocode(GeocodeRequest(.text("a"))) }
         #expect(error?.status == .protocolViolation)

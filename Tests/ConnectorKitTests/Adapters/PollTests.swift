@@ -79,7 +79,7 @@ internal import Testing
     }
 
     @Test(arguments: [(-10.0, SensorReading.Quality.uncertain), (-9, .good), (40, .good), (40.5, .uncertain)])
-    func `a number that cannot be is uncertain`(_ value: Double, _ quality: SensorReading.Quality) async throws {
+    func `a number outside its bounds is uncertain`(_ value: Double, _ quality: SensorReading.Quality) async throws {
         let poll = try poll(ScriptedHTTP((200, "\(value)")), ["pointer": "", "minimum": -9, "maximum": 40])
         _ = try await poll.probe()
         #expect(try await poll.latest(of: nil).map(\.quality) == [quality])
@@ -92,7 +92,7 @@ internal import Testing
             (["minimum": 2, "maximum": 1], "minimum"), (["name": ""], "name"),
         ] as [(JSONObject, String)]
     )
-    func `a configuration that cannot be is refused with the field's name`(_ fields: JSONObject, _ name: String) {
+    func `an invalid configuration is refused with the field's name`(_ fields: JSONObject, _ name: String) {
         let error = #expect(throws: PluginError.self) { try poll(ScriptedHTTP(), fields) }
         #expect(error?.status == .invalid && error?.message.contains(name) == true)
     }

@@ -33,7 +33,7 @@ internal import Testing
         #expect(request.jsonBody["batch"]?[0]?["event"] == "{{secret:apiKey}}")
     }
 
-    @Test func `only exactly 200 is success`() async throws {
+    @Test func `only status 200 is a success`() async throws {
         let answers = try await posthog(ScriptedHTTP((500, #"{"detail":"no"}"#))).deliver([.track("a", userId: "u")])
         #expect(answers.first?.outcome == .retry)
         let empty = try await posthog(ScriptedHTTP((204, ""))).deliver([.track("a", userId: "u")])
@@ -63,6 +63,26 @@ internal import Testing
         #expect(identified["event"] == "$identify")
         #expect(identified["properties"]?["$set"]?["email"] == "e")
         #expect(identified["properties"]?["$anon_distinct_id"] == "a")
+        // PostHog would merge the person with the one of the cut id.
+        identify.anonymousId = long
+        alias.userId = long
+        for event in [identify, alias] { #expect(throws: PluginError.self) { try events.encode(event, now: now) } }
+    }
+
+    @Test func `an event without the user's address is not located, unless it says so itself`() throws {
+        func properties(_ properties: JSONObject, ip: JSONValue? = nil) throws -> JSONValue? {
+            var event = AnalyticsEvent.track("a", properties, userId: "u")
+            event.context["ip"] = ip
+            return try JSONValue(parsing: events.encode(event, now: now))["properties"]
+        }
+        #expect(try properties([:])?["$geoip_disable"] == true)
+        #expect(try properties([:], ip: .null)?["$geoip_disable"] == true)
+        #expect(try properties([:], ip: .null)?["$ip"] == nil)
+        #expect(try properties(["$ip": .null, "$geoip_disable": .null])?["$geoip_disable"] == true)
+        #expect(try properties([:], ip: "192.0.2.1")?["$ip"] == "192.0.2.1")
+        #expect(try properties([:], ip: "192.0.2.1")?["$geoip_disable"] == nil)
+        #expect(try properties(["$ip": "192.0.2.1"])?["$geoip_disable"] == nil)
+        #expect(try properties(["$geoip_disable": false])?["$geoip_disable"] == false)
     }
 
     @Test func `the uuid follows from the message's id in every attempt`() {
@@ -86,8 +106,23 @@ internal import Testing
         #expect(try await posthog(recordings).deliver([.track("a", userId: "u")]).first?.outcome == .accepted)
     }
 
-    @Test func `a server without flags is only reachable`() async throws {
-        #expect(try await posthog(ScriptedHTTP((404, ""), (400, ""))).open().map(\.kind) == [.reachable])
+    @Test func `a slow search for faulty events answers in time for those that it has found`() async throws {
+        let clock = StoppedClock()
+        let refusals = Array(repeating: ScriptedHTTP.Answer.response(HTTPResponse(status: 400)), count: 200)
+        let http = ScriptedHTTP(refusals, delay: (.milliseconds(200), clock))
+        let fields = PluginConfiguration(json: ["endpoint": "http://vendor.example", "apiKey": "k", "groupType": "c"])
+        let posthog = try PostHog(configuration: fields, host: .scripted(http, clock: clock))
+        let events = (1...100).map { AnalyticsEvent.track("e\($0)", userId: "u") }
+        let answers = try await Deadline.apply(30_000_000_000, on: clock) { try await posthog.deliver(events) }
+        let rejected = answers.prefix { $0.outcome == .rejected }
+        #expect(clock.monotonic < 30_000_000_000 && (30..<100).contains(rejected.count))
+        #expect(answers.dropFirst(rejected.count).allSatisfy { $0.outcome == .retry && $0.retryAfter == .zero })
+    }
+
+    @Test(arguments: [404, 408, 429, 500, 503])
+    func `a server without flags is only reachable, and so is one whose flags are away`(_ status: Int) async throws {
+        #expect(try await posthog(ScriptedHTTP((status, ""), (400, ""))).open().map(\.kind) == [.reachable])
+        await #expect(throws: PluginError.self) { try await posthog(ScriptedHTTP((status, ""), (503, ""))).open() }
     }
 
     @Test func `a wrong key is unauthorised, in PostHog's words`() async throws {

@@ -34,7 +34,7 @@ internal import Testing
         #expect(request.headers["apikey"] == "{{secret:apiKey}}" && request.headers["Accept-Profile"] == "shop")
     }
 
-    @Test func `a change is for the row that has the version, and another one is a conflict`() async throws {
+    @Test func `a change applies only to the version named, and another version is a conflict`() async throws {
         let none = (406, #"{"code":"PGRST116","details":"The result contains 0 rows","message":"Cannot coerce"}"#)
         let http = ScriptedHTTP(none, row, none, none)
         let postgREST = try postgREST(http)
@@ -90,7 +90,7 @@ internal import Testing
         #expect(condition(http.requests[0]) == text)
     }
 
-    @Test func `null has no order`() async throws {
+    @Test func `null cannot be compared by order`() async throws {
         let query = DatabaseQuery([.init("a", .less, nil)])
         let error = await #expect(throws: PluginError.self) {
             try await postgREST(ScriptedHTTP()).query(query, in: "n")
@@ -98,7 +98,7 @@ internal import Testing
         #expect(error?.status == .invalid)
     }
 
-    @Test func `pages follow each other until the number of all rows`() async throws {
+    @Test func `pages follow each other until the total number of rows is reached`() async throws {
         var page = HTTPResponse(status: 206, body: Array(#"[{"id":1},{"id":2}]"#.utf8))
         page.headers["Content-Range"] = "2-3/5"
         var last = HTTPResponse(status: 200, body: Array(#"[{"id":3}]"#.utf8))
@@ -136,17 +136,39 @@ internal import Testing
         #expect(http.requests[0].jsonBody == ["id": "7"])
     }
 
-    @Test func `a token is proved where a wrong one is refused, also if the description is hidden`() async throws {
-        let description = (200, #"{"swagger":"2.0"}"#)
-        let hidden = (404, #"{"code":"PGRST126","message":"Root endpoint metadata is disabled"}"#)
+    @Test(arguments: ["PGRST205", "42P01"])
+    func `a token is proved where a wrong one is refused, by a request for a table that does not exist`(
+        _ code: String
+    ) async throws {
+        let missing = (404, #"{"code":"\#(code)","message":"Could not find the table"}"#)
         let refused = (401, #"{"code":"PGRST301","message":"JWSError"}"#)
-        #expect(
-            try await postgREST(ScriptedHTTP(description, refused)).open().map(\.kind) == [.reachable, .authenticated]
-        )
-        #expect(try await postgREST(ScriptedHTTP(hidden, refused)).open().map(\.kind) == [.reachable, .authenticated])
-        #expect(try await postgREST(ScriptedHTTP(description, description)).open().map(\.kind) == [.reachable])
-        let open = try postgREST(ScriptedHTTP(description), ["token": .null])
+        let http = ScriptedHTTP(missing, refused, missing)
+        let supabase: JSONObject = ["endpoint": "https://ref.supabase.co/rest/v1", "apiKey": "{{secret:apiKey}}"]
+        let postgREST = try postgREST(http, supabase)
+        #expect(try await postgREST.open().map(\.kind) == [.reachable, .authenticated])
+        #expect(try await postgREST.probe().map(\.kind) == [.reachable, .authenticated])
+        // Supabase shows the description of the API, at the root, to secret keys only.
+        #expect(http.paths == Array(repeating: "/rest/v1/connector_host_probe", count: 3))
+        let tokens = http.requests.map { $0.headers["Authorization"] }
+        #expect(tokens == ["Bearer {{secret:token}}", "Bearer wrong", "Bearer {{secret:token}}"])
+        #expect(http.requests.allSatisfy { $0.headers["apikey"] == "{{secret:apiKey}}" })
+        #expect(try await self.postgREST(ScriptedHTTP(missing, missing)).open().map(\.kind) == [.reachable])
+        let open = try self.postgREST(ScriptedHTTP(missing), ["token": .null])
         #expect(try await open.open().map(\.kind) == [.reachable])
-        await #expect(throws: PluginError.self) { try await postgREST(ScriptedHTTP(refused)).open() }
+    }
+
+    @Test(arguments: [
+        (401, #"{"code":"PGRST301","message":"JWSError"}"#, PluginStatus.unauthorized),
+        (401, #"{"message":"Invalid API key","hint":"Double check your API key."}"#, .unauthorized),
+        (403, #"{"message":"Access is forbidden."}"#, .unauthorized),
+        (404, #"{"code":"PGRST125","message":"Invalid path specified in request URL"}"#, .notFound),
+        (404, #"{"error":"requested path is invalid"}"#, .notFound), (404, "<html>nothing here</html>", .notFound),
+        (200, #"{"swagger":"2.0"}"#, .protocolViolation), (200, "[]", .protocolViolation),
+    ])
+    func `no other answer opens the gate`(_ status: Int, _ body: String, _ expected: PluginStatus) async throws {
+        let error = await #expect(throws: PluginError.self) { try await postgREST(ScriptedHTTP((status, body))).open() }
+        #expect(error?.status == expected && error?.detail == Int32(status))
+        guard let words = try? JSONValue(parsing: body)["message"]?.string else { return }
+        #expect(error?.message == "postgrest answered HTTP \(status): \(words)")
     }
 }

@@ -56,7 +56,7 @@ internal import Testing
         #expect(http.requests[1].text == http.requests[2].text)
     }
 
-    @Test func `counting goes on from what the gateway has of the group`() async throws {
+    @Test func `counting continues from the totals that the gateway has for the group`() async throws {
         let metrics = """
             {"status":"success","data":[
               {"labels":{"job":"my shop","instance":"other"},"events_total":{"metrics":[
@@ -75,7 +75,7 @@ internal import Testing
         )
     }
 
-    @Test func `a total that cannot grow stays at its end`() async throws {
+    @Test func `a total that cannot grow stays at its maximum`() async throws {
         let metrics = """
             {"status":"success","data":[{"labels":{"job":"my shop"},"events_total":{"metrics":[
                 {"labels":{"event":"Order","type":"track"},"value":"18446744073709549568"}]}}]}
@@ -97,7 +97,7 @@ internal import Testing
         #expect(answers.last?.outcome == .rejected && answers.last?.code == .invalid)
     }
 
-    @Test func `what the gateway refuses is rejected in its words`() async throws {
+    @Test func `a push that the gateway refuses is rejected in its words`() async throws {
         let http = ScriptedHTTP(Self.nothing, (400, "pushed metrics are invalid or inconsistent"))
         let answer = try await pushgateway(http).deliver([.track("Order", userId: "u")]).first
         #expect(answer?.outcome == .rejected)
@@ -116,7 +116,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "a/b", "a/\u{301}b"])
-    func `a job that no path can hold is invalid`(_ job: JSONValue) {
+    func `a job that cannot stand in a path is invalid`(_ job: JSONValue) {
         #expect(throws: PluginError.self) { try pushgateway(ScriptedHTTP(), ["job": job]) }
     }
 }

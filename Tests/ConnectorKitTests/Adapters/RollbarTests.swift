@@ -65,6 +65,21 @@ internal import Testing
         #expect(try person("e" + String(repeating: "\u{301}", count: 40))?.utf8.count == 36)
     }
 
+    @Test func `texts that are too long for Rollbar are cut, and the whole release is kept beside`() throws {
+        let items = RollbarItems(environment: "test", platform: "linux", release: nil)
+        let long = String(repeating: "x", count: 256)
+        let release = "com.example.shop@1.24.0+20260131.abcdef01234"
+        let report = try CrashReport(json: [
+            "level": "info", "message": "m", "release": .string(release), "environment": .string(long),
+            "user": ["id": "u", "name": .string(long), "email": .string(long)],
+        ])
+        let data = try JSONValue(parsing: items.encode(report, now: Timestamp(nanoseconds: 0)))
+        #expect(data["code_version"] == .string(String(release.prefix(40))))
+        #expect(data["custom"] == ["release": .string(release)])
+        let cut = JSONValue.string(String(long.dropLast()))
+        #expect(data["environment"] == cut && data["person"] == ["id": "u", "username": cut, "email": cut])
+    }
+
     @Test func `each report is a request of its own, and a single exception a trace`() async throws {
         let http = ScriptedHTTP(Self.taken, (422, #"{"err":1,"message":"Invalid format"}"#), Self.taken)
         let reports =
@@ -77,7 +92,7 @@ internal import Testing
         #expect(http.requests[2].jsonBody["data"]?["body"]?["trace"]?["exception"]?["class"] == "E")
     }
 
-    @Test func `the wait for the rate is the one that Rollbar tells`() async throws {
+    @Test func `the wait after a rate limit is the one that Rollbar states, or a minute`() async throws {
         let headers: HTTPFields = ["X-Rate-Limit-Remaining-Seconds": "7"]
         for (headers, wait) in [
             (headers, Duration.seconds(7)), ([:], .seconds(60)), (["Retry-After": "9"], .seconds(9)),

@@ -64,7 +64,7 @@ internal import Testing
         )
     }
 
-    @Test func `a query is in order`() throws {
+    @Test func `the items of a query are signed in order`() throws {
         let url = try #require(root).appending(path: "/").with("prefix", "J").with("max-keys", "2")
         #expect(
             try authorization(HTTPRequest(.get, url))

@@ -4,6 +4,7 @@
 internal import ConnectorKit
 internal import ConnectorManifest
 internal import ConnectorSimulator
+internal import Synchronization
 internal import Testing
 
 @testable internal import s3
@@ -55,7 +56,7 @@ internal import Testing
 
     // MARK: Opening
 
-    @Test func `credentials are proved only where a stranger is refused`() async throws {
+    @Test func `credentials are proved only if a request without them is refused`() async throws {
         for (answer, kind) in [
             (error(403, "AccessDenied"), Evidence.Kind.authenticated), ((401, ""), .authenticated),
             (error(400, "InvalidArgument"), .authenticated), (list([]), .reachable),
@@ -75,7 +76,9 @@ internal import Testing
         }
     }
 
-    @Test func `a stranger who gets no answer, or another one, fails no opening`() async throws {
+    @Test func `a request without credentials that gets no answer, or another one, does not fail the opening`()
+        async throws
+    {
         let listed = ScriptedHTTP.Answer.response(HTTPResponse(status: 200, body: Array(list([]).1.utf8)))
         let late = ScriptedHTTP.Answer.failure(PluginError(.timedOut, "too late"))
         for answer in [late, .response(HTTPResponse(status: 503)), .response(HTTPResponse(status: 404))] {
@@ -95,14 +98,14 @@ internal import Testing
         #expect(http.received.map(\.status) == [200, 400])
     }
 
-    @Test func `the host may name the bucket`() async throws {
+    @Test func `the host's name may name the bucket`() async throws {
         let http = http([list([]), error(403, "AccessDenied")])
         _ = try await s3(http, ["endpoint": "https://b.s3.example/", "virtualHost": true]).open()
         #expect(http.requests[0].url.description == "https://b.s3.example/?list-type=2&encoding-type=url&max-keys=1")
     }
 
     @Test(arguments: ["", "a/b", "a?b", "..", "a{{secret:secretKey}}"])
-    func `a name that is no bucket or region is refused`(name: String) {
+    func `an invalid name of a bucket or region is refused`(name: String) {
         #expect(throws: PluginError.self) { try s3(ScriptedHTTP(), ["bucket": .string(name)]) }
         #expect(throws: PluginError.self) {
             try s3(ScriptedHTTP(), ["region": .string(name.replacing("..", with: "a|b"))])
@@ -129,7 +132,7 @@ internal import Testing
 
     // MARK: Reading
 
-    @Test func `head reads what there is`() async throws {
+    @Test func `head reads what the server says of a file`() async throws {
         var fields = entry
         fields["Content-Type"] = "text/plain"
         fields["x-amz-meta-sha256"] = String(repeating: "ab", count: 32)
@@ -143,7 +146,7 @@ internal import Testing
     }
 
     @Test(arguments: ["Content-Length", "Last-Modified", "ETag"])
-    func `a server that does not say what a file needs is told apart`(name: String) async throws {
+    func `a head without size, time or tag breaks the protocol`(name: String) async throws {
         var fields = entry
         fields[name] = "-"
         if name == "ETag" { fields[name] = nil }
@@ -152,7 +155,7 @@ internal import Testing
     }
 
     @Test(arguments: [(404, PluginStatus.notFound), (403, .unauthorized), (503, .unavailable)])
-    func `a status alone is an error, too`(status: Int, expected: PluginStatus) async throws {
+    func `a status without a body is an error, too`(status: Int, expected: PluginStatus) async throws {
         #expect(await failure { _ = try await s3(http([(status, "")])).head("a") }?.status == expected)
     }
 
@@ -169,7 +172,7 @@ internal import Testing
         #expect(try await s3(self.http([error(416, "InvalidRange")])).get("a", from: 9, count: 9, tag: nil) == [])
     }
 
-    @Test func `a list goes on until its page is full, past keys that are no paths`() async throws {
+    @Test func `a list goes on until its page is full, and skips keys that are not paths`() async throws {
         let http = http([list(["a/", "a//c", "a/b"], isTruncated: true), list(["c", "d"], isTruncated: true)])
         let page = try await s3(http).list(prefix: "", after: "A", limit: 2)
         #expect(page.files.map(\.path) == ["a/b", "c"] && page.hasMore)
@@ -183,7 +186,7 @@ internal import Testing
             let page = try await s3(http([(200, document)])).list(prefix: "", after: "", limit: 9)
             #expect(page.files.map(\.path) == keys)
         }
-        // A key that XML cannot hold is no path, and hides none.
+        // A key that XML cannot hold is not a path, and does not hide the others.
         let odd = list(["a%01", "a%2B"]).1
             .replacing("<IsTruncated>", with: "<EncodingType>url</EncodingType><IsTruncated>")
         #expect(try await s3(http([(200, odd)])).list(prefix: "", after: "", limit: 9).files.map(\.path) == ["a+"])
@@ -198,7 +201,7 @@ internal import Testing
             ("", "a", "a"),
         ] as [(String, String, String?)]
     )
-    func `what precedes the prefix is not where a list begins`(prefix: String, after: String, sent: String?)
+    func `a list never begins before its prefix`(prefix: String, after: String, sent: String?)
         async throws
     {
         let http = http([list([])])
@@ -207,7 +210,7 @@ internal import Testing
         #expect(http.requests[0].url.value(of: "encoding-type") == "url")
     }
 
-    @Test func `a list that breaks off, goes back or stands still is an error`() async throws {
+    @Test func `a list that breaks off, goes back or makes no progress is an error`() async throws {
         let (_, whole) = list(["a"])
         for answers in [
             [(200, String(whole.prefix(200)))], [(200, "<ListBucketResult/>")], [list(["b", "a"])],
@@ -224,40 +227,103 @@ internal import Testing
     // MARK: Writing
 
     @Test func `a file of one part is put with its digest, under its condition`() async throws {
-        for (condition, name, value) in [
-            (FileCondition.absent, "If-None-Match", "*"), (.tag("1a"), "If-Match", "\"1a\""),
+        for (condition, found, name, value) in [
+            (FileCondition.absent, 404, "If-None-Match", "*"), (.tag("1a"), 200, "If-Match", "\"1a\""),
         ] {
-            let http = http([(200, ""), (200, "")], entry)
+            let http = http([(found, ""), (200, ""), (200, "")], entry)
             let s3 = try s3(http)
             let upload = try await s3.createUpload(FileUploadRequest("a", contentType: "a/b", condition: condition))
             try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
             _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
-            #expect(http.requests.map(\.method) == [.put, .head])
-            #expect(http.requests[0].text == "abc" && http.requests[0].headers["Content-Type"] == "a/b")
-            #expect(http.requests[0].headers[name] == value)
+            #expect(http.requests.map(\.method) == [.head, .put, .head])
+            #expect(http.requests[1].text == "abc" && http.requests[1].headers["Content-Type"] == "a/b")
+            #expect(http.requests[1].headers[name] == value)
+            #expect(http.requests[1].headers["x-amz-meta-upload"] == upload.id)
             #expect(
-                http.requests[0].headers["x-amz-meta-sha256"]
+                http.requests[1].headers["x-amz-meta-sha256"]
                     == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
             )
         }
     }
 
-    @Test func `a file that is in its place is completed again without being put again`() async throws {
-        let http = http([(200, ""), (503, ""), (200, "")], entry)
+    /// Puts three bytes.
+    private func put(_ http: some HTTPService, _ condition: FileCondition) async throws {
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
+        try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
+        _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
+    }
+
+    @Test func `a file without a condition is put without being asked for`() async throws {
+        let http = http([(200, ""), (200, "")], entry)
+        try await put(http, .any)
+        #expect(http.requests.map(\.method) == [.put, .head])
+    }
+
+    @Test(arguments: [(FileCondition.absent, 200), (.tag("2b"), 200), (.tag("1a"), 404)])
+    func `a condition that is not met is a conflict before anything is sent, since a server may ignore it`(
+        _ condition: FileCondition,
+        _ found: Int
+    ) async throws {
+        let http = http([(found, ""), (200, ""), (200, "")], entry)
+        #expect(await failure { try await put(http, condition) }?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.head])
+    }
+
+    @Test func `an answer of somebody else does not decide about a condition`() async throws {
+        let http = http([(200, "<html>Sign in</html>"), (200, ""), (200, "")])
+        #expect(await failure { try await put(http, .absent) }?.status == .protocolViolation)
+        #expect(http.requests.map(\.method) == [.head])
+    }
+
+    @Test(arguments: [
+        (FileCondition.absent, 1, true, 1), (.absent, 1, false, 2), (.absent, 2, true, 1), (.any, 2, true, 2),
+        (.any, 2, false, 2),
+    ])
+    func `a file whose put had no answer is in place if it is the upload's own, and put again otherwise`(
+        _ condition: FileCondition,
+        _ parts: Int,
+        _ isStored: Bool,
+        _ puts: Int
+    ) async throws {
+        let bucket = ForgetfulBucket(isStored: isStored)
+        let s3 = try s3(bucket)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: condition))
+        let size = UInt64(upload.partSize) * UInt64(parts - 1) + 1
+        if parts == 2 {
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        }
+        try await s3.uploadPart([1], of: upload.id, at: size - 1)
+        let lost = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
+        #expect(lost?.status == .timedOut)
+        #expect(try await s3.completeUpload(upload.id, size: size, digest: nil).tag == "1a")
+        #expect(bucket.puts == puts)
+        // Another file, even of the same content, is not the upload's own.
+        #expect(await failure { try await put(bucket, .absent) }?.status == .conflict)
+    }
+
+    @Test func `a file with a tag that is removed between the question and the put is a conflict`() async throws {
+        let http = http([(200, ""), error(404, "NoSuchKey"), (404, "")], entry)
+        #expect(await failure { try await put(http, .tag("1a")) }?.status == .conflict)
+        #expect(http.requests.map(\.method) == [.head, .put, .head])
+    }
+
+    @Test func `a file that is put but was not seen is completed without being sent again`() async throws {
+        let http = http([(404, ""), (200, ""), (503, ""), (200, "")], entry)
         let s3 = try s3(http)
         let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
         try await s3.uploadPart(Array("abc".utf8), of: upload.id, at: 0)
         let unseen = await failure { _ = try await s3.completeUpload(upload.id, size: 3, digest: nil) }
         #expect(unseen?.status == .unavailable)
         _ = try await s3.completeUpload(upload.id, size: 3, digest: nil)
-        #expect(http.requests.map(\.method) == [.put, .head, .head])
+        #expect(http.requests.map(\.method) == [.head, .put, .head, .head])
     }
 
     @Test func `a file of several parts is a multipart upload`() async throws {
         let http = http(
             [
                 (200, "<InitiateMultipartUploadResult><UploadId>i&amp;d</UploadId></InitiateMultipartUploadResult>"),
-                (200, ""), (503, ""), (200, ""), error(200, "InternalError"),
+                (200, ""), (503, ""), (200, ""), (404, ""), error(200, "InternalError"), (404, ""),
                 (200, "<CompleteMultipartUploadResult/>"), (200, ""),
             ],
             entry
@@ -271,7 +337,7 @@ internal import Testing
         #expect(http.requests.isEmpty)
         #expect(await failure { try await s3.uploadPart([2], of: upload.id, at: size) }?.status == .unavailable)
         try await s3.uploadPart([2], of: upload.id, at: size)
-        // After a part that is short, there is none.
+        // No part may follow a short one.
         #expect(await failure { try await s3.uploadPart([3], of: upload.id, at: size + 1) }?.status == .invalid)
         #expect(
             await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }?.status == .invalid
@@ -279,15 +345,53 @@ internal import Testing
         let busy = await failure { _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil) }
         #expect(busy?.status == .unavailable)
         _ = try await s3.completeUpload(upload.id, size: size + 1, digest: nil)
-        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .post, .post, .head])
+        #expect(http.requests.map(\.method) == [.post, .put, .put, .put, .head, .post, .head, .post, .head])
         #expect(http.requests[0].headers["Content-Type"] == "a/b")
+        #expect(http.requests[0].headers["x-amz-meta-upload"] == upload.id)
         #expect(http.requests[1].body == part && http.requests[3].body == [2])
         #expect(http.requests[3].url.description.hasSuffix("/b/a?partNumber=2&uploadId=i%26d"))
-        #expect(http.requests[5].headers["If-None-Match"] == "*")
-        #expect(http.requests[5].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
+        #expect(http.requests[7].headers["If-None-Match"] == "*")
+        #expect(http.requests[7].text.contains("<Part><PartNumber>2</PartNumber><ETag>&quot;1a&quot;</ETag></Part>"))
     }
 
-    @Test func `an upload that ends without a file is given up at S3, also as the gate closes`() async throws {
+    @Test(arguments: [
+        (1, "ConditionalRequestConflict", true), (2, "ConditionalRequestConflict", false),
+        (1, "OperationAborted", true), (2, "OperationAborted", true),
+    ])
+    func `a put that met another one is repeatable, and a multipart upload begins again if S3 asks for it`(
+        parts: Int,
+        code: String,
+        isRepeatable: Bool
+    ) async throws {
+        let begun = "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>"
+        let sent = parts == 1 ? [] : [(200, begun), (200, ""), (200, "")]
+        let http = http(sent + [(404, ""), error(409, code), (404, "")], entry)
+        let s3 = try s3(http)
+        let upload = try await s3.createUpload(FileUploadRequest("a", condition: .absent))
+        let size = UInt64(parts - 1) * UInt64(upload.partSize) + 1
+        if parts == 2 {
+            try await s3.uploadPart([UInt8](repeating: 1, count: upload.partSize), of: upload.id, at: 0)
+        }
+        try await s3.uploadPart([1], of: upload.id, at: size - 1)
+        let error = await failure { _ = try await s3.completeUpload(upload.id, size: size, digest: nil) }
+        #expect(error?.status == .conflict && error?.isRetryable == isRepeatable)
+        #expect(error?.message.contains(code) == true)
+    }
+
+    @Test func `a file that is gone is removed already, and not one whose bucket is gone`() async throws {
+        for answer in [error(404, "NoSuchKey"), (404, ""), (204, "")] { try await s3(http([answer])).remove("a") }
+        let gone = error(404, "NoSuchBucket")
+        for error in [
+            await failure { try await s3(http([gone])).remove("a") },
+            await failure { _ = try await s3(http([gone])).get("a", from: 0, count: 9, tag: nil) },
+        ] {
+            #expect(error?.status == .notFound && error?.message.contains("NoSuchBucket") == true)
+        }
+        let missing = await failure { _ = try await s3(http([(404, "")])).get("a", from: 0, count: 9, tag: nil) }
+        #expect(missing?.message == "there is no file \"a\"")
+    }
+
+    @Test func `an upload that ends without a file is aborted at S3, also when the gate closes`() async throws {
         for closes in [false, true] {
             let http = http(
                 [
@@ -308,14 +412,14 @@ internal import Testing
         }
     }
 
-    @Test func `a file that is gone does not have a tag any more`() async throws {
+    @Test func `a condition on the tag of a file that is gone is a conflict`() async throws {
         let s3 = try s3(http([error(404, "NoSuchKey")]))
         let upload = try await s3.createUpload(FileUploadRequest("a", condition: .tag("1a")))
         let error = await failure { _ = try await s3.completeUpload(upload.id, size: 0, digest: nil) }
         #expect(error?.status == .conflict)
     }
 
-    @Test func `nothing foreign reads as a placeholder`() async throws {
+    @Test func `no foreign text is sent as a placeholder of a secret`() async throws {
         let http = ScriptedHTTP()
         let s3 = try s3(http)
         for request in [
@@ -337,5 +441,60 @@ internal import Testing
         let s3 = try s3(ScriptedHTTP())
         for _ in 0..<32 { _ = try await s3.createUpload(FileUploadRequest("a")) }
         #expect(await failure { _ = try await s3.createUpload(FileUploadRequest("a")) }?.status == .rateLimited)
+    }
+}
+
+/// A bucket with one file that ignores conditions, and loses the first put of it, or only the answer.
+private final class ForgetfulBucket: HTTPService {
+    private struct State {
+        /// The header fields of the file; nil if there is none.
+        var file: HTTPFields?
+        /// The metadata of a multipart upload.
+        var begun: HTTPFields?
+        var puts = 0
+    }
+
+    private let isStored: Bool
+    private let state = Mutex(State())
+
+    init(isStored: Bool) {
+        self.isStored = isStored
+    }
+
+    /// The number of requests to put the file, or to assemble it.
+    var puts: Int { state.withLock { $0.puts } }
+
+    func send(_ request: HTTPRequest) async throws(PluginError) -> HTTPResponse {
+        try state.withLock { state throws(PluginError) in
+            let (url, tag) = (request.url.description, "\"1a\"")
+            if request.method == .head {
+                return HTTPResponse(status: state.file == nil ? 404 : 200, headers: state.file ?? [:])
+            }
+            var kept = HTTPFields(request.headers.filter { $0.name.hasPrefix("x-amz-meta-") })
+            if url.contains("?uploads") {
+                state.begun = kept
+                return answer("<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>")
+            }
+            if url.contains("partNumber") { return HTTPResponse(status: 200, headers: ["ETag": tag]) }
+            state.puts += 1
+            if request.method == .post {
+                guard let begun = state.begun, state.file == nil else {
+                    return answer("<Error><Code>NoSuchUpload</Code></Error>", status: 404)
+                }
+                kept = begun
+            }
+            for (name, value) in [
+                ("Content-Length", "1"), ("Last-Modified", "Sat, 31 Jan 2026 09:30:00 GMT"), ("ETag", tag),
+            ] { kept[name] = value }
+            if isStored || state.puts > 1 { state.file = kept }
+            guard state.puts > 1 else { throw PluginError(.timedOut, "too late") }
+            var answer = answer("<CompleteMultipartUploadResult/>")
+            answer.headers["ETag"] = tag
+            return answer
+        }
+    }
+
+    private func answer(_ document: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(status: status, body: Array(document.utf8))
     }
 }

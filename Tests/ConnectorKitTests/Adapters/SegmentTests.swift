@@ -34,7 +34,7 @@ internal import Testing
         #expect(event["timestamp"] == "2026-01-31T09:30:00.000Z")
     }
 
-    @Test func `Segment's own settings are asked for where Segment serves them`() throws {
+    @Test func `settings of Segment itself are requested from where Segment serves them`() throws {
         let requests = SegmentRequests(
             endpoint: try #require(HTTPURL("https://api.segment.io")),
             writeKey: SecretPlaceholder(field: "writeKey")
@@ -96,7 +96,7 @@ internal import Testing
     }
 
     @Test(arguments: [408, 410, 429, 460, 500, 503])
-    func `what may pass is to be tried again`(_ status: Int) async throws {
+    func `a failure that may pass is tried again`(_ status: Int) async throws {
         let http = ScriptedHTTP((status, #"{"message":"later"}"#))
         let answers = try await segment(http).deliver([.track("a", userId: "u")])
         #expect(answers.first?.outcome == .retry)
@@ -108,13 +108,13 @@ internal import Testing
         #expect(SegmentResponse(response).failure(now: Timestamp(nanoseconds: 0)).retryAfter == .seconds(7))
     }
 
-    @Test func `a server that knows no settings is only reachable`() async throws {
+    @Test func `a server that does not serve settings is only reachable`() async throws {
         let http = ScriptedHTTP((400, "{}"), (400, "{}"))
         let evidence = try await segment(http).open()
         #expect(evidence.map(\.kind) == [.reachable])
     }
 
-    @Test func `a server that refuses fails the gate with its words`() async throws {
+    @Test func `a server that refuses the key fails the gate with its words`() async throws {
         let http = ScriptedHTTP((401, #"{"message":"no such key"}"#), (401, #"{"message":"no such key"}"#))
         let segment = try segment(http)
         let error = await #expect(throws: PluginError.self) { try await segment.open() }

@@ -73,7 +73,7 @@ internal import Testing
     }
 
     @Test(arguments: [("", 403, DeliveryAnswer.Outcome.accepted), ("{}", 403, .retry), ("", 200, .retry)])
-    func `nothing accepts an event only where it answered the empty envelope, too, and a wrong key is refused`(
+    func `an empty answer accepts an event only if it also answered the empty envelope and wrong keys are refused`(
         _ opening: String,
         _ wrongKey: Int,
         _ outcome: DeliveryAnswer.Outcome
@@ -87,7 +87,7 @@ internal import Testing
         ("60:error:organization", 60), ("60:transaction, 30::key", 30), ("10:error;default:x, 90:session", 10),
         ("5:error, 20:error", 20), ("60:transaction", nil), ("x:error", nil), ("", nil), ("1.5:error", nil),
     ])
-    func `limits are read by category, and the longer one is kept`(_ header: String, _ seconds: UInt64?) {
+    func `limits are read by category, and the longest one counts`(_ header: String, _ seconds: UInt64?) {
         let response = HTTPResponse(status: 200, headers: ["X-Sentry-Rate-Limits": header, "Retry-After": "7"])
         #expect(SentryRateLimits.seconds(of: response, now: Timestamp(nanoseconds: 0)) == seconds)
     }

@@ -13,7 +13,7 @@ internal import Testing
     private let storage = MemoryStorage()
     private let told = Told()
 
-    /// The events that the adapter emitted.
+    /// Records the events that the adapter emitted.
     private final class Told: Sendable {
         private let state = Mutex<[JSONValue]>([])
 
@@ -36,7 +36,7 @@ internal import Testing
         await #expect(throws: (any Error).self) { try await body() }.map { PluginError($0) }
     }
 
-    @Test func `a value comes back, also from another instance`() async throws {
+    @Test func `a value is read back, also by another instance`() async throws {
         try await settings().set(key: "theme", value: "dark")
         #expect(try await settings().get(key: "theme") == "dark")
         #expect(try await settings().get(key: "volume") == .null)
@@ -45,7 +45,7 @@ internal import Testing
         )
     }
 
-    @Test func `every change is told with the values that differ, defaults included`() async throws {
+    @Test func `every change is announced with the values that differ, defaults included`() async throws {
         let settings = try settings(["theme": "light"])
         try await settings.set(key: "theme", value: "dark")
         try await settings.set(key: "theme", value: "dark")
@@ -55,7 +55,7 @@ internal import Testing
         #expect(told.changes == [["theme": "dark"], ["theme": "light", "a": 1], ["a": .null]])
     }
 
-    @Test func `a default stands for a setting without a value, and comes back`() async throws {
+    @Test func `a default stands in for a setting without a value, also once its value is removed`() async throws {
         let settings = try settings(["theme": "light", "volume": 0.8])
         try await settings.set(key: "volume", value: 1)
         #expect(try await settings.list(prefix: nil) == ["theme": "light", "volume": 1])
@@ -80,7 +80,7 @@ internal import Testing
         #expect(try await settings.get(key: "fine") == .null)
     }
 
-    @Test func `a full disk is told, and neither loses nor changes a value`() async throws {
+    @Test func `a full disk is an error, and neither loses nor changes a value`() async throws {
         let settings = try settings()
         try await settings.set(key: "a", value: 1)
         storage.isFull = true
@@ -93,7 +93,7 @@ internal import Testing
         #expect(told.changes == [["a": 1], ["b": 3]])
     }
 
-    @Test func `changes at once take effect one after the other, and are told in that order`() async throws {
+    @Test func `concurrent changes take effect one after another, and are announced in that order`() async throws {
         let settings = try settings()
         try await withThrowingTaskGroup { group in
             for number in 0..<50 as Range<Int64> {
@@ -109,15 +109,24 @@ internal import Testing
         #expect(told.changes.last?["last"] == list["last"])
     }
 
-    @Test func `closing awaits the change that is under way`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `closing awaits the change that is under way`() async throws {
         let settings = try settings()
-        async let change: Void = settings.set(key: "a", value: 1)
-        try await change
-        await settings.close()
-        #expect(storage.writes == 1)
+        let release = OneShot<Void>()
+        storage.hold(until: release)
+        let change = Task { try await settings.set(key: "a", value: 1) }
+        while !storage.isHeld { await Task.yield() }
+        let closing = Task { [storage] in
+            await settings.close()
+            return storage.writes
+        }
+        // Time for a close that does not wait.
+        for _ in 0..<100 { await Task.yield() }
+        release.send()
+        #expect(await closing.value == 1)
+        try await change.value
     }
 
-    @Test func `what is too much is refused, and changes nothing`() async throws {
+    @Test func `too many settings, or too large ones, are refused and change nothing`() async throws {
         let settings = try settings()
         let large = JSONValue.string(String(repeating: "x", count: 40_000))
         try await settings.set(key: "a", value: large)
@@ -128,7 +137,8 @@ internal import Testing
         #expect(storage.writes == 1)
     }
 
-    @Test(arguments: ["[1]", "{", ""]) func `a document that is none is neither read nor overwritten`(
+    @Test(arguments: ["[1]", "{", ""])
+    func `a stored document that is not one of settings is neither read nor overwritten`(
         _ text: String
     ) async throws {
         try await storage.set(Array(text.utf8), for: "settings")
@@ -141,13 +151,13 @@ internal import Testing
     }
 
     @Test(arguments: [["a b": 1], ["a": .null], [1], ["": 1]] as [JSONValue])
-    func `defaults that are no settings are refused`(_ defaults: JSONValue) {
+    func `defaults that are not valid settings are refused`(_ defaults: JSONValue) {
         let error = #expect(throws: PluginError.self) { try settings(defaults) }
         #expect(error?.status == .invalid)
     }
 
     @Test(arguments: ["", "a/b", "é", "a b", String(repeating: "k", count: 129)])
-    func `a text that is no key is refused by every operation`(_ key: String) async throws {
+    func `a text that is not a key is refused by every operation`(_ key: String) async throws {
         let settings = try settings()
         #expect(await failure { _ = try await settings.get(key: key) }?.status == .invalid)
         #expect(await failure { try await settings.set(key: key, value: 1) }?.status == .invalid)

@@ -7,7 +7,7 @@ internal import ConnectorServices
 internal import ConnectorSimulator
 internal import Synchronization
 
-/// Asks a simulated vendor in this process, puts secrets in as the host does, and falsifies one answer if it is told to.
+/// Asks a simulated vendor in this process, fills in secrets as the host does, and falsifies one answer if told to.
 final class SimulatedHTTP: HTTPService {
     /// A request by its place among those of its method.
     struct Question: Hashable, Sendable {
@@ -16,7 +16,7 @@ final class SimulatedHTTP: HTTPService {
     }
 
     private struct State {
-        /// Set once what is prepared for an operation is there.
+        /// Set once the operation has been prepared.
         var isWatching = false
         var falsified: (question: Question, answer: FalseAnswer)?
         var questions: [Question] = []
@@ -34,7 +34,7 @@ final class SimulatedHTTP: HTTPService {
 
     /// - Parameters:
     ///   - configuration: The fields of the adapter, secrets included.
-    ///   - isAccepted: Whether the vendor accepts them in the place of its demonstration's.
+    ///   - isAccepted: Whether the vendor accepts them in place of its demonstration's.
     init(_ vendor: String, configuration: [String: String], isAccepted: Bool = false) throws {
         var options = SimulatorOptions()
         options.vendors = [vendor]
@@ -75,7 +75,7 @@ final class SimulatedHTTP: HTTPService {
             let response = answer(to: request, faults: [])
             return state.withLock { $0.mutator?.mutate(response) ?? response }
         }
-        // Where somebody else answers, the vendor does not learn of the request.
+        // If somebody else answers, the vendor never sees the request.
         let response = answer(to: request, faults: lie.fault.map { [Fault($0, of: vendor)] } ?? [])
         let falsehood = lie.applied(to: response)
         state.withLock { $0.wasFalsified = lie.fault != nil || falsehood != response }
@@ -102,7 +102,7 @@ final class SimulatedHTTP: HTTPService {
         }
     }
 
-    /// The text with secrets for placeholders.
+    /// The text with secrets in place of placeholders.
     private func revealed(_ text: String) -> String {
         let expansion = try? SecretTemplate(Array(text.utf8))
             .expanded(.verbatim, limit: 1 << 20, isStrict: false) { configuration[$0] }

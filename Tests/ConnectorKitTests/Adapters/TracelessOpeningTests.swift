@@ -9,7 +9,9 @@ internal import Testing
 /// Opening and probing a gate leaves nothing in a vendor's numbers: no event, record, launch or request that it bills.
 @Suite struct TracelessOpeningTests {
     @Test(arguments: AdapterExercise.all.filter { $0.name == "probe" })
-    func `an adapter opens and probes as often as it likes without a trace`(_ exercise: AdapterExercise) async throws {
+    func `opening and probing leave no trace at the vendor, however often they happen`(_ exercise: AdapterExercise)
+        async throws
+    {
         let (plugin, http) = try exercise.adapter()
         for _ in 0..<3 {
             _ = try await exercise.prepare(plugin)()

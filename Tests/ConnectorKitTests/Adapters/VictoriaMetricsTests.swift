@@ -27,7 +27,7 @@ internal import Testing
         )
     }
 
-    @Test func `what the server would ignore or cut is rejected`() throws {
+    @Test func `events that the server would ignore or cut are rejected`() throws {
         let long = String(repeating: "x", count: EventSamples.nameLimit + 1)
         #expect(throws: PluginError.self) { try samples.lines(.track(long, userId: "u")) }
         #expect(throws: PluginError.self) { try samples.lines(.track("E", [long: 1], userId: "u")) }

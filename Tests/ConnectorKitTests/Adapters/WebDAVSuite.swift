@@ -49,7 +49,7 @@ extension WebDAVSuite {
         return (207, multistatus(response(path, properties ?? usual)))
     }
 
-    /// An answer that the file that was asked for is there; with ``NamingHTTP``.
+    /// An answer that the requested file exists; for ``NamingHTTP``.
     func there(_ size: Int? = 3, tag: String = "1") -> (Int, String) {
         let length = size.map { "<d:getcontentlength>\($0)</d:getcontentlength>" } ?? ""
         return found(

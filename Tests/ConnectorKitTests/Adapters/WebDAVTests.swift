@@ -11,7 +11,7 @@ internal import Testing
 @Suite struct WebDAVTests: WebDAVSuite {
     // MARK: Opening
 
-    @Test func `credentials are proved only where a stranger is refused`() async throws {
+    @Test func `credentials are proved only if a request without them is refused`() async throws {
         for (status, kind) in [(401, Evidence.Kind.authenticated), (403, .authenticated), (207, .reachable)] {
             let http = http([found("/files/", collection), (status, multistatus(""))])
             #expect(try await webdav(http).open().map(\.kind) == [kind])
@@ -27,7 +27,9 @@ internal import Testing
         #expect(try await anybody.open().map(\.kind) == [.reachable])
     }
 
-    @Test func `a stranger who gets no answer, or another one, fails no opening`() async throws {
+    @Test func `a request without credentials that gets no answer, or another one, does not fail the opening`()
+        async throws
+    {
         let shown = ScriptedHTTP.Answer.response(
             HTTPResponse(status: 207, body: Array(found("/files/", collection).1.utf8))
         )
@@ -48,12 +50,12 @@ internal import Testing
         #expect(error?.message.contains("{{") == false && error?.message.contains("web page") == false)
     }
 
-    @Test func `a file is no collection, and an endpoint has no query`() async throws {
+    @Test func `an endpoint that is a file, or has a query, is refused`() async throws {
         #expect(await failure { _ = try await webdav(http([found("/files/")])).open() }?.status == .notFound)
         #expect(throws: PluginError.self) { try webdav(ScriptedHTTP(), ["endpoint": "http://vendor.example/?a=b"]) }
     }
 
-    @Test func `a server asks for patience`() async throws {
+    @Test func `a server that asks for patience is tried again after its time`() async throws {
         let error = await failure {
             _ = try await webdav(http([(503, "busy")], ["Retry-After": "7"])).head("a")
         }
@@ -67,12 +69,12 @@ internal import Testing
         "/files/a%20b", "http://vendor.example/files/a%20b", "/files/a b", "/files//a%20b", "/%66iles/a%20b/",
         "\n /files/a%20b\n",
     ])
-    func `a server writes paths as it likes`(href: String) async throws {
+    func `a path is recognized however the server writes it`(href: String) async throws {
         let entry = try await webdav(http([found(href)])).head("a b")
         #expect(entry.path == "a b" && entry.size == 3 && entry.tag == "1" && entry.digest == nil)
     }
 
-    @Test func `the stamp counts as long as the content is the same`() async throws {
+    @Test func `the adapter's stamp counts as long as the content is the same`() async throws {
         let digest = String(repeating: "ab", count: 32)
         for (tag, known) in [("1", true), ("2", false)] {
             let stamp = #"{"tag":"1","contentType":"text/x-a","digest":"\#(digest)"}"#
@@ -92,13 +94,14 @@ internal import Testing
         "<d:multistatus", "", "{}", #"<multistatus xmlns="urn:x"/>"#, #"<multistatus xmlns="DAV:"/>"#,
         #"<!DOCTYPE a [<!ENTITY b "b">]><multistatus xmlns="DAV:"/>"#,
     ])
-    func `an answer that is none, or of something else, is refused`(body: String) async throws {
+    func `an answer that is not a multistatus is refused`(body: String) async throws {
         let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
         #expect(error?.status == .protocolViolation && error?.isRetryable == true)
     }
 
     @Test(arguments: ["getetag", "getcontentlength", "getlastmodified"])
-    func `a server that does not say what a file needs is told apart`(name: String) async throws {
+    func `an answer without tag, size or time breaks the protocol and names what is missing`(name: String) async throws
+    {
         let (_, whole) = found("/files/a")
         let body = whole.replacing(name, with: "other")
         let error = await failure { _ = try await webdav(http([(207, body)])).head("a") }
@@ -116,7 +119,7 @@ internal import Testing
     }
 
     @Test(arguments: [200, 301, 403, 405])
-    func `what is refused without a slash at its end may be a collection`(status: Int) async throws {
+    func `a path that is refused without a slash at its end may be a collection`(status: Int) async throws {
         let head = http([(status, "<html>a list</html>"), found("/files/a/", collection)])
         #expect(await failure { _ = try await webdav(head).head("a") }?.status == .notFound)
         #expect(head.requests.map(\.method) == [.propfind, .propfind] && head.paths == ["/files/a", "/files/a/"])
@@ -130,7 +133,10 @@ internal import Testing
     }
 
     @Test(arguments: [(200, PluginStatus.protocolViolation), (301, .protocolViolation), (403, .denied)])
-    func `what is refused, and is no collection either, says why`(status: Int, expected: PluginStatus) async throws {
+    func `a path that is refused and is not a collection either fails with the first refusal`(
+        status: Int,
+        expected: PluginStatus
+    ) async throws {
         for second in [(404, ""), (503, ""), (207, "<html>"), found("/files/a"), found("/files/b/", collection)] {
             let http = http([(status, "no"), second])
             #expect(await failure { _ = try await webdav(http).head("a") }?.status == expected)
@@ -138,8 +144,23 @@ internal import Testing
         }
     }
 
+    @Test func `there is nothing below a file, even if the server takes such a path for malformed`() async throws {
+        let malformed = (400, "extraneous path components")
+        let head = http([malformed, found("/files/x/", collection), found("/files/x/y")])
+        #expect(await failure { _ = try await webdav(head).head("x/y/z/u") }?.status == .notFound)
+        #expect(head.paths == ["/files/x/y/z/u", "/files/x", "/files/x/y"])
+        let remove = http([malformed, found("/files/x")])
+        try await webdav(remove).remove("x/y")
+        #expect(remove.requests.map(\.method) == [.propfind, .propfind])
+        for above in [found("/files/x/", collection), (404, "")] {
+            #expect(await failure { _ = try await webdav(http([malformed, above])).head("x/y") }?.status == .invalid)
+        }
+        let root = http([malformed])
+        #expect(await failure { _ = try await webdav(root).head("x") }?.status == .invalid && root.requests.count == 1)
+    }
+
     @Test(arguments: [401, 404, 429, 500, 503])
-    func `what is refused for another reason is asked for once`(status: Int) async throws {
+    func `a path that is refused for another reason is asked for only once`(status: Int) async throws {
         let http = http([(status, "no"), found("/files/a/", collection)])
         #expect(await failure { _ = try await webdav(http).head("a") } != nil)
         #expect(http.requests.count == 1)
@@ -149,7 +170,7 @@ internal import Testing
         (206, "bytes 2-4/9", "cde", "cde"), (206, "bytes 2-3/4", "cd", "cd"), (200, "", "abcdefg", "cde"),
         (200, "", "abc", "c"), (416, "bytes */2", "", ""),
     ])
-    func `a part is cut out of what the server answers`(
+    func `a part is cut out of a larger answer`(
         status: Int,
         range: String,
         body: String,
@@ -176,7 +197,7 @@ internal import Testing
         #expect(await failure { _ = try await webdav(http).get("a", from: 0, count: 3, tag: "1") }?.status == .conflict)
     }
 
-    @Test func `a part behind the end of a file that has changed is a conflict, and of one that is gone not found`()
+    @Test func `a part beyond the end is a conflict if the file has changed, and not found if it is gone`()
         async throws
     {
         for (answer, expected) in [(found("/files/a"), PluginStatus.conflict), ((404, ""), .notFound)] {
@@ -191,7 +212,7 @@ internal import Testing
     }
 
     @Test(arguments: [("\"1\"", "W/1"), ("W/\"1\"", "1")])
-    func `a tag that is weak for a while stands for the same version`(now: String, stamped: String) async throws {
+    func `a tag stands for the same version whether it is weak or strong`(now: String, stamped: String) async throws {
         let properties = """
             <d:resourcetype/><d:getcontentlength>3</d:getcontentlength><d:getetag>\(now)</d:getetag>
             <d:getlastmodified>Sat, 31 Jan 2026 09:30:00 GMT</d:getlastmodified>
@@ -222,7 +243,7 @@ internal import Testing
         #expect(http.requests.allSatisfy { $0.headers["Depth"] == "1" })
     }
 
-    @Test func `a list that breaks off is an error, and no page`() async throws {
+    @Test func `a list that breaks off is an error, not a page`() async throws {
         let (_, whole) = found("/files/a")
         let error = await failure {
             _ = try await webdav(http([(207, String(whole.prefix(120)))])).list(prefix: "", after: "", limit: 9)

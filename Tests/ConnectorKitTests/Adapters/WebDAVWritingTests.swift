@@ -99,7 +99,7 @@ internal import Testing
         }
     }
 
-    @Test func `a large file of which the server has another size gets no place`() async throws {
+    @Test func `a large file that arrives with another size is not moved into place`() async throws {
         let http = http([(405, ""), (404, ""), (201, ""), there(0), (204, "")])
         let webdav = try webdav(NamingHTTP(script: http))
         let upload = try await webdav.createUpload(FileUploadRequest("a"))
@@ -109,10 +109,10 @@ internal import Testing
         #expect(error?.message.contains("has 0 of the file's 10485760 bytes") == true)
         #expect(error?.message.contains("FastCGI") == true)
         #expect(http.requests.map(\.method) == [.mkcol, .propfind, .put, .propfind, .delete])
-        #expect(Set(http.paths[2...]).count == 1, "what is removed is what was put")
+        #expect(Set(http.paths[2...]).count == 1, "exactly what was put is removed")
     }
 
-    @Test func `a copy has the size of its source, as far as the server says`() async throws {
+    @Test func `a copy must have the size of its source, if the server states one`() async throws {
         let copied = [there(), (404, ""), (201, ""), there()]
         let short = http(copied + [there(2), (204, "")])
         let error = await failure { _ = try await webdav(NamingHTTP(script: short)).copy("a", to: "b") }
@@ -130,12 +130,13 @@ internal import Testing
         return try await webdav.completeUpload(upload.id, size: 3, digest: nil)
     }
 
-    /// The moves that a server got.
+    /// The moves that a server received.
     private func moves(_ http: ScriptedHTTP) -> [HTTPRequest] {
         http.requests.filter { $0.method == .move }
     }
 
-    @Test func `a server that refuses every tag in If is asked without, if the tag is still there`() async throws {
+    @Test func `a server that refuses every tag in If is asked without one, if the tag is still current`() async throws
+    {
         let refused = [there(), (201, ""), there(), (207, multistatus("")), there(), (412, "")]
         let request = FileUploadRequest("a", condition: .tag("1"))
         let without = http(refused + [there(), (204, ""), there(tag: "2")])
@@ -157,8 +158,8 @@ internal import Testing
         #expect(error?.status == .conflict && moves(absent).count == 1)
     }
 
-    @Test(arguments: [404, 409, 500])
-    func `a collection that is missing is made, whatever the server says of it`(status: Int) async throws {
+    @Test(arguments: [403, 404, 409, 500])
+    func `a missing collection is made, whatever status the server reports it with`(status: Int) async throws {
         let answers = [
             (404, ""), (status, ""), (201, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (status, ""),
             (201, ""), (201, ""), there(),
@@ -172,7 +173,63 @@ internal import Testing
         #expect(http.paths[2] == "/files/.connector-uploads/" && http.paths[8] == "/files/b/")
     }
 
-    @Test func `a server that fails is asked once more if a collection may be missing, and not if none can be`()
+    @Test func `a move that is refused is denied, whether a collection may be missing or not`() async throws {
+        let moving = [(404, ""), (201, ""), there(), (207, multistatus("")), (404, ""), (403, "no")]
+        let below = http(moving + [(403, "none"), (404, ""), (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("b/a"), below) }
+        #expect(error?.status == .denied && error?.message.contains("none") == true)
+        #expect(below.requests.map(\.method).suffix(4) == [.move, .mkcol, .propfind, .delete])
+        let root = http(moving + [(204, "")])
+        #expect(await failure { _ = try await put(FileUploadRequest("a"), root) }?.status == .denied)
+        #expect(root.requests.map(\.method).suffix(2) == [.move, .delete])
+    }
+
+    @Test(arguments: [403, 409, 423, 501])
+    func `a collection that is there is not made again, whatever status the server refuses it with`(status: Int)
+        async throws
+    {
+        let there = found("{path}", collection)
+        let moving = [(404, ""), (201, ""), self.there(), (207, multistatus("")), (404, ""), (403, "no")]
+        let http = http(moving + [(status, "it exists"), there, (403, "no"), there, (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("b/a"), http) }
+        #expect(error?.status == .denied && error?.message.contains("no") == true)
+        let methods: [HTTPRequest.Method] = [.move, .mkcol, .propfind, .move, .propfind, .delete]
+        #expect(http.requests.map(\.method).suffix(6) == methods)
+    }
+
+    @Test func `a move replaces only what was found before it`() async throws {
+        let prepared = [(404, ""), (201, ""), there(), (207, multistatus(""))]
+        func overwrites(_ http: ScriptedHTTP) -> [String?] { moves(http).map { $0.headers["Overwrite"] } }
+        let new = http(prepared + [(404, ""), (201, ""), there()])
+        #expect(try await put(FileUploadRequest("a"), new).tag == "1" && overwrites(new) == ["F"])
+        let old = http(prepared + [there(), (204, ""), there(tag: "2")])
+        #expect(try await put(FileUploadRequest("a"), old).tag == "2" && overwrites(old) == ["T"])
+        // Another program has put a file there meanwhile.
+        let raced = http(prepared + [(404, ""), (412, ""), there(), (204, ""), there(tag: "2")])
+        #expect(try await put(FileUploadRequest("a"), raced).tag == "2" && overwrites(raced) == ["F", "T"])
+        // The server takes the path for another one.
+        let misread = http(prepared + [(404, ""), (412, ""), (404, ""), (204, "")])
+        let error = await failure { _ = try await put(FileUploadRequest("a;b"), misread) }
+        #expect(error?.status == .conflict && error?.message.contains("shows nothing there") == true)
+        #expect(overwrites(misread) == ["F"] && misread.requests.last?.method == .delete)
+    }
+
+    @Test func `a path below a file is a conflict, also for a server that takes every such request for malformed`()
+        async throws
+    {
+        let below = [(400, "extraneous path components"), there()]
+        let http = http(
+            below + [(201, ""), there(), (207, multistatus(""))] + below + [(400, ""), there(), (204, "")]
+        )
+        let error = await failure { _ = try await put(FileUploadRequest("x/y"), http) }
+        #expect(error?.status == .conflict && error?.message.contains("there is a file where") == true)
+        let methods: [HTTPRequest.Method] = [
+            .propfind, .propfind, .put, .propfind, .proppatch, .propfind, .propfind, .move, .propfind, .delete,
+        ]
+        #expect(http.requests.map(\.method) == methods && http.paths[8] == "/files/x")
+    }
+
+    @Test func `a server that fails is asked once more only if a collection may be missing`()
         async throws
     {
         let http = http([(404, ""), (500, "broken"), (405, ""), (500, "broken"), (404, "")])
@@ -199,7 +256,7 @@ internal import Testing
         #expect(http.paths[1] == http.paths[2] && http.paths[1].hasPrefix("/files/.connector-uploads/"))
     }
 
-    @Test func `nothing foreign reads as a placeholder, or reaches the adapter's own files`() async throws {
+    @Test func `no foreign text is sent as a placeholder, or reaches the adapter's own files`() async throws {
         let http = ScriptedHTTP()
         let webdav = try webdav(http)
         for request in [

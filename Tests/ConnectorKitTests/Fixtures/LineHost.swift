@@ -104,7 +104,7 @@ final class LineHost: @unchecked Sendable {
         unsafe http.deallocate()
     }
 
-    /// What `create` takes.
+    /// What `create` receives.
     var pointer: UnsafeRawPointer { unsafe UnsafeRawPointer(host) }
 
     /// Everything that has completed.
@@ -113,7 +113,7 @@ final class LineHost: @unchecked Sendable {
     /// The requests that the plugin gave up.
     var cancelled: [UInt64] { state.withLock { $0.cancelled } }
 
-    /// What was asked for last.
+    /// The last request.
     var lastRequest: (url: String, body: String, flags: UInt32, deadline: UInt64)? { state.withLock { $0.lastRequest } }
 
     /// Waits until something has completed or been requested since the last call.

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// A plugin whose operations do what a test of the line needs.
 struct LinePlugin: Plugin {
-    /// The host of the last one that was refused.
+    /// The host of the last instance that was refused.
     static let refused = Mutex<Host?>(nil)
 
     let configuration: PluginConfiguration
@@ -121,7 +121,7 @@ final class LineInstance {
         }
     }
 
-    /// Calls an operation whose argument is what it is given.
+    /// Calls an operation whose argument is the given JSON.
     func take(_ operation: UInt64, json: String) -> Int32 {
         unsafe call(operation) { call, error in
             let text = Array(json.utf8CString)

@@ -11,6 +11,8 @@ final class MemoryStorage: StorageService {
         var values: [String: [UInt8]] = [:]
         var isFull = false
         var writes = 0
+        var release: OneShot<Void>?
+        var isHeld = false
     }
 
     private let state = Mutex(State())
@@ -24,9 +26,20 @@ final class MemoryStorage: StorageService {
     /// How many writes succeeded.
     var writes: Int { state.withLock(\.writes) }
 
+    /// Whether a write waits.
+    var isHeld: Bool { state.withLock(\.isHeld) }
+
+    /// Makes every write wait.
+    func hold(until release: OneShot<Void>) { state.withLock { $0.release = release } }
+
     func value(of key: String) async throws(PluginError) -> [UInt8]? { state.withLock { $0.values[key] } }
 
     func set(_ value: [UInt8], for key: String) async throws(PluginError) {
+        let release = state.withLock { state in
+            state.isHeld = state.release != nil
+            return state.release
+        }
+        await release?.wait()
         // Let others come in between.
         await Task.yield()
         try change { $0[key] = value }

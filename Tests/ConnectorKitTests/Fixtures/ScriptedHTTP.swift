@@ -19,16 +19,18 @@ final class ScriptedHTTP: HTTPService {
         var answers: [Answer]
         var requests: [HTTPRequest] = []
         var deadlines: [UInt64] = []
-        /// Those whose bodies come in parts, from their beginning on.
+        /// Requests whose bodies come in parts, from their beginning on.
         var beginning: [HTTPRequest] = []
     }
 
     private let state: Mutex<State>
     /// How much of a body that comes in parts is read before the answer; nil for all.
     private let bodyLimit: Int?
+    /// How long each request takes, by which clock; nil for no time.
+    private let delay: (Duration, StoppedClock)?
 
-    init(_ answers: [Answer], bodyLimit: Int? = nil) {
-        self.bodyLimit = bodyLimit
+    init(_ answers: [Answer], bodyLimit: Int? = nil, delay: (Duration, StoppedClock)? = nil) {
+        (self.bodyLimit, self.delay) = (bodyLimit, delay)
         state = Mutex(State(answers: answers))
     }
 
@@ -70,6 +72,7 @@ final class ScriptedHTTP: HTTPService {
             state.deadlines.append(Deadline.current)
             return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
+        if let (duration, clock) = delay { try await clock.sleep(for: duration) }
         switch answer {
         case .response(let response): return HTTPStream(response)
         case .stream(let stream): return stream
@@ -83,6 +86,6 @@ extension HTTPRequest {
     /// The body as text.
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     var jsonBody: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 }

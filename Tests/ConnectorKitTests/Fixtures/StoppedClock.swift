@@ -23,7 +23,7 @@ final class StoppedClock: ClockService {
     /// Reads 0 from now on, as a host's clock does once the host has closed.
     func close() { state.withLock { $0.nanoseconds = 0 } }
 
-    /// How long everybody slept.
+    /// How long each sleeper slept.
     var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
     func sleep(for duration: Duration) async throws(PluginError) {

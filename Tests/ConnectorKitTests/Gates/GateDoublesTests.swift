@@ -75,7 +75,7 @@ internal import Testing
         #expect(refused?.status == .invalid)
     }
 
-    @Test func `readings are the latest, of one sensor, or of a range`() async throws {
+    @Test func `a sensor double answers the latest readings, those of one sensor, and those of a range`() async throws {
         let readings = try [1, 2].map { second in
             try SensorReading("load", Double(second), unit: "1", at: Timestamp(nanoseconds: second * 1_000_000_000))
         }
@@ -88,7 +88,7 @@ internal import Testing
         #expect(unknown?.status == .notFound)
     }
 
-    @Test func `files travel in parts, and an upload that fails is given up`() async throws {
+    @Test func `files travel in parts, and a failed upload is aborted`() async throws {
         let double = FilesDouble(partSize: 3)
         let files = Host(gates: GateDoubles(["it": double.double])).gate("it", as: UsedFiles.self)
         let content = Array("ten bytes.".utf8)
@@ -109,7 +109,7 @@ internal import Testing
         #expect(missing?.status == .notFound)
     }
 
-    @Test func `an upload is given up even if the call has run out of time`() async throws {
+    @Test func `a failed upload is aborted even if the call has run out of time`() async throws {
         let deadlines = Mutex<[String: UInt64]>([:])
         let host = Host(
             gates: GateDoubles([
@@ -127,7 +127,7 @@ internal import Testing
         #expect(deadlines.withLock(\.self) == ["createUpload": 7, "uploadPart": 7, "abortUpload": .max])
     }
 
-    @Test func `files that change, and parts and sizes that do not fit, are refused as by a store`() async throws {
+    @Test func `changed files, and parts and sizes that do not fit, are refused as by a real store`() async throws {
         let double = FilesDouble(partSize: 3)
         let gate = Host(gates: GateDoubles(["it": double.double])).gate("it")
         let upload: JSONValue = try await gate.call("createUpload", ["file": ["path": "a"]])["upload"] ?? .null
@@ -149,8 +149,27 @@ internal import Testing
         #expect(double["a"] == [1, 2, 3, 4])
         let arguments: JSONObject = ["path": "a", "offset": 0, "count": 4, "tag": tag]
         #expect(try await gate.call("get", arguments)["base64"] == "AQIDBA==")
+        for (offset, count) in [(-1, 4), (0, -1)] as [(Int64, Int64)] {
+            var odd = arguments
+            (odd["offset"], odd["count"]) = (.integer(offset), .integer(count))
+            #expect(try await gate.call("get", odd)["base64"] == (count < 0 ? "" : "AQIDBA=="))
+        }
         _ = try await gate.call("copy", ["source": "a", "destination": "a"])
         #expect(await status { _ = try await gate.call("get", arguments) } == .conflict)
+    }
+
+    @Test func `a size that a store only claims takes no memory`() async throws {
+        let claimed = FileEntry(path: "a", size: 1 << 62, modified: Timestamp(nanoseconds: 0), tag: "t")
+        let files = Host(
+            gates: GateDoubles([
+                "it": { operation, _ throws(PluginError) in
+                    guard operation == "get" else { return claimed.json }
+                    throw PluginError(.unavailable, "the store is away")
+                }
+            ])
+        ).gate("it", as: UsedFiles.self)
+        let error = await #expect(throws: PluginError.self) { try await files.get("a", upTo: .max) }
+        #expect(error?.status == .unavailable)
     }
 
     @Test func `an optional gate is nil if nothing is bound to it`() async throws {

@@ -91,7 +91,10 @@ internal import Testing
         ),
         (#""a":{"symbol":"x","signature":"(h: handle) async"}"#, "takes no handle"),
     ])
-    func `what Swift cannot say is reported with its place`(_ operations: String, _ expected: String) throws {
+    func `an operation that Swift cannot express is reported with its position`(
+        _ operations: String,
+        _ expected: String
+    ) throws {
         let problem = try #require(try generate(operations).problems.first)
         #expect(problem.message.contains(expected))
         #expect(problem.position?.description.hasPrefix("my.connector.json:2:") == true)

@@ -6,7 +6,7 @@ internal import Testing
 
 /// The methods of requests.
 @Suite struct HTTPMethodTests {
-    @Test func `any token is a method, and its case counts`() {
+    @Test func `any token is a method, and its case matters`() {
         #expect(HTTPRequest.Method(rawValue: "GET") == .get)
         #expect(HTTPRequest.Method(rawValue: "get") != .get)
         #expect(HTTPRequest.Method(rawValue: "PROPFIND") == .propfind)
@@ -14,7 +14,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "A B", "GET\r\nX:", "GET/", "É", "CONNECT", String(repeating: "A", count: 33)])
-    func `what the host would refuse is none`(name: String) {
+    func `a method that the host would refuse is refused`(name: String) {
         #expect(HTTPRequest.Method(rawValue: name) == nil)
     }
 }

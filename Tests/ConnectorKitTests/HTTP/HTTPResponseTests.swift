@@ -20,7 +20,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "soon", "-1x", "Sat, 31 Foo 2026 09:30:09 GMT", "Sat, 99 Jan 2026 09:30:09 GMT"])
-    func `a time to wait that cannot be read is none`(_ text: String) {
+    func `a time to wait that cannot be read is ignored`(_ text: String) {
         #expect(HTTPResponse(status: 429, headers: ["Retry-After": text]).retryAfter(now: now) == nil)
     }
 
@@ -40,7 +40,10 @@ internal import Testing
     }
 
     @Test(arguments: [(200, true), (302, true), (400, true), (422, true), (404, false), (413, false), (503, false)])
-    func `a web page that would count or would blame the request is somebody else's`(_ status: Int, _ isForeign: Bool) {
+    func `a web page is somebody else's answer if it would count as success or blame the request`(
+        _ status: Int,
+        _ isForeign: Bool
+    ) {
         let page = HTTPResponse(status: status, headers: ["Retry-After": "9"], body: Array("\n<!DOCTYPE html>".utf8))
         let failure = page.failure(vendor: "acme", words: "", now: now)
         #expect((failure.status == .protocolViolation) == isForeign)
@@ -48,7 +51,7 @@ internal import Testing
         #expect((failure.retryAfter == nil) == isForeign)
     }
 
-    @Test func `a redirect says where to, but not with what`() {
+    @Test func `the error of a redirect shows its target, but not the query`() {
         let response = HTTPResponse(status: 307, headers: ["Location": "http://portal.example/login?key=secret"])
         let failure = response.failure(vendor: "acme", now: now)
         #expect(failure.status == .protocolViolation && failure.isRetryable && failure.detail == 307)
@@ -72,7 +75,7 @@ internal import Testing
         #expect(headers.fields.map(\.value) == ["3"])
     }
 
-    @Test func `JSON in which nothing is a placeholder means the same`() throws {
+    @Test func `JSON is written without placeholders and without changing its meaning`() throws {
         let value: JSONValue = ["{{secret:a}}": ["{{{{": "{}", "n": [["a": ["b": [:]]]]]]
         let bytes = value.utf8WithoutPlaceholders()
         #expect(!String(decoding: bytes, as: UTF8.self).contains("{{"))

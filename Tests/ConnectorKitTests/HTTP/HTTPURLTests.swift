@@ -5,21 +5,21 @@ internal import Testing
 
 @testable internal import ConnectorKit
 
-/// URLs that only grow.
+/// URLs that can only be extended.
 @Suite struct HTTPURLTests {
     @Test(arguments: ["", "example.com", "ftp://example.com", "http://", "http://a b/", "//example.com"])
-    func `what is no absolute URL is refused`(_ text: String) {
+    func `a text that is not an absolute URL is refused`(_ text: String) {
         #expect(HTTPURL(text) == nil)
     }
 
-    @Test func `segments and items are encoded, so that data cannot leave its place`() throws {
+    @Test func `segments and items are encoded, so that data cannot break out of them`() throws {
         let url = try #require(HTTPURL("https://example.com/v1/#fragment"))
         let grown = url.appending("a/b", "..?x").with("q", "x&y=z #é").with("none", nil)
         #expect(grown.description == "https://example.com/v1/a%2Fb/..%3Fx?q=x%26y%3Dz%20%23%C3%A9")
     }
 
     @Test(arguments: [".", ".."])
-    func `a segment that no encoding protects is refused`(_ segment: String) throws {
+    func `a dot segment is refused, because encoding cannot protect it`(_ segment: String) throws {
         let url = try #require(HTTPURL("https://example.com/v1"))
         let error = #expect(throws: PluginError.self) {
             try url.appending("users", segment).appending("notes").with("q", "x").check()

@@ -23,7 +23,7 @@ internal import Testing
         (200, #"{"id":1,"more":2}"#, ["id": 1, "more": 2] as JSONValue), (201, "ok", .null),
         (200, "OK 127.0.0.1\n", .null),
     ])
-    func `any of its forms is the answer`(_ status: Int, _ text: String, _ expected: JSONValue) throws {
+    func `an answer may have any of its declared forms`(_ status: Int, _ text: String, _ expected: JSONValue) throws {
         #expect(try body(status, text, of: answer) == expected)
     }
 
@@ -35,7 +35,8 @@ internal import Testing
         (200, "<html>", "a web page (HTTP 200)"),
         (302, #"{"id":1}"#, "a redirect (HTTP 302)"),
     ])
-    func `everything else breaks the protocol, and may pass`(_ status: Int, _ text: String, _ words: String) {
+    func `any other answer breaks the protocol, and may be tried again`(_ status: Int, _ text: String, _ words: String)
+    {
         let error = #expect(throws: PluginError.self) { try body(status, text, of: answer) }
         #expect(error?.status == .protocolViolation)
         #expect(error?.isRetryable == true)
@@ -49,7 +50,7 @@ internal import Testing
         #expect(error?.message == "refused with \(status)")
     }
 
-    @Test func `an answer may be empty, or an array of which every element counts`() throws {
+    @Test func `an answer may be empty, or an array whose every element is checked`() throws {
         #expect(try body(204, "", of: VendorAnswer("acme", statuses: 204...204, [.empty])) == .null)
         let list = VendorAnswer("acme", [.array("of numbers") { $0.integer != nil }])
         #expect(try body(200, "[1,2]", of: list) == [1, 2])

@@ -74,7 +74,7 @@ internal import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what a vendor blames is answered, and the others are sent again unless it took them`(_ tookOthers: Bool)
+    func `blamed things are answered, and the others are sent again unless the vendor took them`(_ tookOthers: Bool)
         async throws
     {
         let failures = [1: PluginError(.invalid, "bad"), 2: PluginError(.rateLimited, "slow", retryAfter: .seconds(3))]
@@ -85,21 +85,59 @@ internal import Testing
         #expect(batches == [["a", "bad", "slow"]] + (tookOthers ? [] : [["a"]]))
     }
 
-    @Test func `a refusal that blames nothing in the request is none`() {
+    @Test func `blames outside the request are ignored, and a refusal without any is none`() {
         #expect(BatchRefusal([:], of: 2, tookOthers: true) == nil)
         let failure = PluginError(.invalid, "bad")
         #expect(BatchRefusal([-1: failure, 2: failure], of: 2, tookOthers: false) == nil)
         #expect(BatchRefusal([-1: failure, 1: failure], of: 2, tookOthers: false)?.failures == [1: failure])
     }
 
-    @Test func `a failure that no thing is to blame for is thrown`() async {
+    @Test func `a failure that blames no single thing is thrown`() async {
         let error = await #expect(throws: PluginError.self) {
             try await deliver(["1"]) { _ in PluginError(.unauthorized, "who?") }
         }
         #expect(error?.status == .unauthorized)
     }
 
-    @Test func `nothing to deliver sends nothing`() async throws {
+    @Test func `no request starts in the second half of the call's time, and the rest is retried at once`()
+        async throws
+    {
+        let clock = StoppedClock()
+        let items = ["1", "2", "3", "4", "5", "6", "7", "12345678901"]
+        let answers = try await Deadline.apply(30_000_000_000, on: clock) {
+            try await limits.deliver(items, encode: { Array($0.utf8) }) { _ in
+                try await clock.sleep(for: .seconds(14))
+            }
+        }
+        #expect(answers[..<6].allSatisfy { $0 == .accepted } && answers[7].outcome == .rejected)
+        #expect(answers[6].outcome == .retry && answers[6].code == .timedOut && answers[6].retryAfter == .zero)
+        #expect(clock.monotonic < 30_000_000_000)
+    }
+
+    @Test func `a step that begins in the second half of the call's time sends nothing`() async throws {
+        let clock = StoppedClock()
+        let answers = try await Deadline.apply(30_000_000_000, on: clock) {
+            var delivery = SteppedDelivery(count: 3)
+            for step in 0...1 {
+                await delivery.add([step, 2]) {
+                    try await limits.deliver(["a", "b"], encode: { Array($0.utf8) }) { _ in
+                        try await clock.sleep(for: .seconds(16))
+                    }
+                }
+            }
+            return try delivery.result()
+        }
+        #expect(answers.map(\.outcome) == [.accepted, .retry, .retry] && clock.sleeps.count == 1)
+    }
+
+    @Test func `an endpoint that fails as a whole keeps the wait that it asks for`() async throws {
+        var delivery = SteppedDelivery(count: 2)
+        await delivery.add([0]) { [.accepted] }
+        await delivery.add([1]) { throw PluginError(.unauthorized, "who?", retryAfter: .seconds(3)) }
+        #expect(try delivery.result() == [.accepted, .retry("who?", after: .seconds(3), code: .unauthorized)])
+    }
+
+    @Test func `an empty delivery sends no request`() async throws {
         let (answers, batches) = try await deliver([])
         #expect(answers.isEmpty)
         #expect(batches.isEmpty)

@@ -6,12 +6,12 @@ internal import Testing
 
 /// `storage/1` as an author's type sees it.
 @Suite(.timeLimit(.minutes(1))) struct HostStorageTests {
-    @Test func `an operation that waits for the disk lets its thread go`() async {
+    @Test func `an operation that waits for the disk does not block the caller's thread`() async {
         let storage = LineStorage()
         let host = LineHost(storage: storage)
         let instance = LineInstance(host)
         storage.hang()
-        // Were the disk's time the caller's, this would not return.
+        // If the caller had to wait for the disk, this would not return.
         #expect(instance.remember(3, "cursor") == 0)
         #expect(host.completions.isEmpty)
         storage.proceed()

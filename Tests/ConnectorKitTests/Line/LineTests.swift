@@ -7,7 +7,7 @@ internal import Synchronization
 internal import Testing
 
 /// The line between the C ABI and an author's type.
-@Suite struct LineTests {
+@Suite(.timeLimit(.minutes(5))) struct LineTests {
     @Test func `an operation that never suspends completes before it returns`() {
         let host = LineHost()
         let instance = LineInstance(host)
@@ -25,7 +25,7 @@ internal import Testing
         #expect(instance.message == "refused")
     }
 
-    @Test func `what a constructor that throws has started can use the host no more`() async throws {
+    @Test func `what a throwing constructor has started can no longer use the host`() async throws {
         let host = LineHost()
         let instance = LineInstance(host, configuration: #"{"refuse":true}"#)
         #expect(instance.status == PluginStatus.invalid.rawValue)
@@ -37,7 +37,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "{", "[]", "\"text\"", "nul"])
-    func `a configuration that is no object is refused`(_ text: String) {
+    func `a configuration that is not an object is refused`(_ text: String) {
         let instance = LineInstance(LineHost(), configuration: text)
         #expect(instance.status != 0)
         #expect(!instance.message.isEmpty)
@@ -72,7 +72,7 @@ internal import Testing
         #expect(host.completions == [.init(operation: 3, status: 0, result: #"{"is":"so"}"#)])
     }
 
-    @Test func `a task that a call has left behind has no deadline`() async {
+    @Test func `a task that outlives its call has no deadline`() async {
         let host = LineHost()
         let instance = LineInstance(host)
         let signal = OneShot<Void>()
@@ -94,7 +94,7 @@ internal import Testing
         #expect(host.completions.first?.message.contains("<html>") == true)
     }
 
-    @Test func `an operation that the host gave up gives its request up and never completes`() async {
+    @Test func `an operation that the host cancels cancels its request and never completes`() async {
         let host = LineHost()
         let instance = LineInstance(host)
         _ = instance.ask(3)
@@ -108,7 +108,7 @@ internal import Testing
         #expect(host.completions.map(\.operation) == [5])
     }
 
-    @Test func `an instance that is destroyed gives up its requests and never completes`() {
+    @Test func `an instance that is destroyed cancels its requests and never completes`() {
         let host = LineHost()
         let instance = LineInstance(host)
         _ = instance.ask(3)
@@ -117,14 +117,14 @@ internal import Testing
         #expect(host.completions.isEmpty)
     }
 
-    @Test func `closing completes with nothing`() {
+    @Test func `closing completes without a result`() {
         let host = LineHost()
         let instance = LineInstance(host)
         #expect(instance.close(5) == 0)
         #expect(host.completions == [.init(operation: 5, status: 0, result: nil)])
     }
 
-    @Test func `many operations at once complete once each`() async {
+    @Test func `many concurrent operations complete once each`() async {
         let host = LineHost()
         let instance = LineInstance(host)
         for operation in 1...100 as ClosedRange<UInt64> { _ = instance.ask(operation) }

@@ -23,7 +23,7 @@ import Testing
         (CONNECTOR_PROTOCOL, .protocolViolation, .protocolViolation),
         (CONNECTOR_NOT_OPEN, .notOpen, .notOpen),
     ])
-    func `a status of the header is the same for plugins, and has one code`(
+    func `a status has the same number in the header and in Swift, and one error code`(
         number: Int32,
         status: PluginStatus,
         code: ConnectorError.Code

@@ -33,7 +33,9 @@ internal import Testing
         (#"{"type":"alias","userId":"u"}"#, "event.previousId is missing"),
         (#"{"type":"alias","previousId":"u","anonymousId":"a"}"#, "event.userId is missing"),
     ])
-    func `an event that lacks what its type needs is refused by member`(_ text: String, _ expected: String) throws {
+    func `an event without a member that its type needs is refused with its name`(_ text: String, _ expected: String)
+        throws
+    {
         let json = try JSONValue(parsing: text)
         let error = #expect(throws: ConnectorError.self) { try AnalyticsEvent(json: json) }
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")

@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 internal import Testing
 
-/// Events that are passed on as they came.
+/// Events that are passed on as they arrived.
 @Suite struct AnalyticsEventTextTests {
     private static let time = #""messageId":"m","timestamp":"2026-01-31T09:30:00.250Z""#
 
@@ -15,7 +15,7 @@ internal import Testing
         #"{"type":"alias",\#(time),"userId":"u","previousId":"p"}"#,
         #"{"type":"page",\#(time),"userId":"u","name":"Home","category":"c"}"#,
     ])
-    func `a complete event is its own text`(_ text: String) throws {
+    func `a complete event is passed on as its own text`(_ text: String) throws {
         let event = try AnalyticsEvent(json: JSONValue(parsing: text))
         #expect(try JSONValue(parsing: text) == event.json)
         #expect(event.utf8() == event.json.utf8())
@@ -32,7 +32,7 @@ internal import Testing
     @Test(arguments: [
         #""context":{"library":{"name":"x"}}"#, #""context":{"a":1,"library":null}"#,
     ])
-    func `what the context has is not filled in`(_ context: String) throws {
+    func `a member that the context has is not filled in`(_ context: String) throws {
         let text = #"{"type":"track",\#(Self.time),"userId":"u","event":"E",\#(context)}"#
         let event = try #require(AnalyticsEventText.events(of: Array("[\(text)]".utf8))?.first)
         #expect(String(decoding: event.utf8(filling: "library", with: "{}"), as: UTF8.self) == text)
@@ -81,7 +81,7 @@ internal import Testing
     }
 
     @Test(arguments: [#"[{"outcome":"done"}]"#, "[{}]", "[1]", #"[{"outcome":"retry","retryAfter":-1}]"#, "[]", "{}"])
-    func `answers that cannot be read are no fault of an event`(_ text: String) {
+    func `unreadable answers break the protocol, and are not an event's fault`(_ text: String) {
         let error = #expect(throws: ConnectorError.self) {
             try DeliveryAnswer.answers(text: Array(text.utf8), count: 1)
         }

@@ -32,7 +32,7 @@ internal import Testing
         (#"{"message":"m","breadcrumbs":[{}]}"#, "report.breadcrumbs[0].message is missing"),
         (#"{"message":"m","user":1}"#, "report.user must be an object"),
     ])
-    func `a report that does not fit is refused by member`(_ text: String, _ expected: String) throws {
+    func `an invalid report is refused with the member's name`(_ text: String, _ expected: String) throws {
         let json = try JSONValue(parsing: text)
         let error = #expect(throws: ConnectorError.self) { try CrashReport(json: json) }
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")

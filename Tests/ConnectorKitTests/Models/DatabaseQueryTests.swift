@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 internal import Testing
 
-/// Questions for records.
+/// Queries for records.
 @Suite struct DatabaseQueryTests {
     @Test func `a query is read by member, comparison and order`() throws {
         let query = try DatabaseQuery(
@@ -30,7 +30,7 @@ internal import Testing
         DatabaseQuery([.init("n", .equal, 1), .init("a", .equal, 2), .init("n", .equal, 1)]),
         DatabaseQuery(sort: [.init("-n")]), DatabaseQuery(sort: [.init("-\u{301}n")]),
     ])
-    func `a query that JSON cannot hold is refused`(_ query: DatabaseQuery) throws {
+    func `a query that its JSON cannot express is refused`(_ query: DatabaseQuery) throws {
         #expect(try DatabaseQuery(json: query.json) != query)
         #expect(throws: ConnectorError.self) { try query.check() }
     }
@@ -40,7 +40,7 @@ internal import Testing
         DatabaseQuery([.init("\u{e9}", .equal, 1), .init("e\u{301}", .equal, 2)]),
         DatabaseQuery(sort: [.init("-n", descending: true), .init("\u{301}n", descending: true)]),
     ])
-    func `any other query is in its JSON as it is`(_ query: DatabaseQuery) throws {
+    func `any other query survives a round trip through JSON`(_ query: DatabaseQuery) throws {
         try query.check()
         #expect(try DatabaseQuery(json: query.json) == query)
     }
@@ -54,7 +54,7 @@ internal import Testing
         (#"{"limit":1001}"#, "query.limit"), (#"{"sort":[1]}"#, "query.sort"), (#"{"sort":["-"]}"#, "without a name"),
         (#"{"where":{"":1}}"#, "without a name"),
     ])
-    func `a query with anything that is not part of one is refused`(_ text: String, _ expected: String) throws {
+    func `a query with an unknown or invalid part is refused`(_ text: String, _ expected: String) throws {
         let json = try JSONValue(parsing: text)
         let error = #expect(throws: ConnectorError.self) { try DatabaseQuery(json: json) }
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")

@@ -8,7 +8,7 @@ internal import Testing
 /// The paths of files, and the models that have them.
 @Suite struct FilePathRuleTests {
     @Test(arguments: ["a", "a/b.txt", "é/🚲", "...", "a b", ".hidden", "a\\b", String(repeating: "x", count: 255)])
-    func `a path that keeps the rules is taken`(_ path: String) throws {
+    func `a path that keeps the rules is accepted`(_ path: String) throws {
         try FilePathRule.check(path)
     }
 
@@ -25,7 +25,7 @@ internal import Testing
         #expect(error?.fix != nil)
     }
 
-    @Test func `an upload has one condition`() throws {
+    @Test func `an upload request has at most one condition, and a valid path and content type`() throws {
         for condition in [.any, .absent, .tag("1")] as [FileCondition] {
             let request = FileUploadRequest("a", contentType: "text/plain", condition: condition)
             #expect(try FileUploadRequest(json: request.json) == request)

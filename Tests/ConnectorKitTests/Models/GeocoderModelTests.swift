@@ -4,7 +4,7 @@
 internal import ConnectorManifest
 internal import Testing
 
-/// Questions for places, and places.
+/// Requests for places, and places.
 @Suite struct GeocoderModelTests {
     @Test(arguments: [
         (#"{}"#, "either a query or an address"), (#"{"query":" "}"#, "request.query is empty"),
@@ -14,7 +14,7 @@ internal import Testing
         (#"{"query":"a","language":"d\r\nX: y"}"#, "request.language"),
         (#"{"query":"a","countries":["che"]}"#, "two letters of ISO 3166-1"),
     ])
-    func `a request that asks for nothing certain is refused`(_ text: String, _ expected: String) throws {
+    func `an empty, ambiguous or invalid request is refused`(_ text: String, _ expected: String) throws {
         let json = try JSONValue(parsing: text)
         let error = #expect(throws: ConnectorError.self) { try GeocodeRequest(json: json) }
         #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
@@ -25,7 +25,7 @@ internal import Testing
     }
 
     @Test(arguments: [(91.0, 0.0), (-90.1, 0), (0, 181), (.nan, 0), (.infinity, 0)])
-    func `a point that is not on the earth is none`(_ latitude: Double, _ longitude: Double) {
+    func `a point that is not on the earth is refused`(_ latitude: Double, _ longitude: Double) {
         #expect(Coordinate(latitude: latitude, longitude: longitude) == nil)
     }
 

@@ -91,7 +91,7 @@ internal import Testing
         try #require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
     }
 
-    @Test func `files last, with what is known of them, for their owner alone`() async throws {
+    @Test func `files persist with their metadata, for their owner alone`() async throws {
         var folder = try await opened()
         let upload = try await folder.createUpload(FileUploadRequest("a/b.txt", contentType: "text/plain"))
         #expect(uploads == [upload.id])
@@ -125,7 +125,7 @@ internal import Testing
         for _ in 1...2 { try await folder.uploadPart(parts[1], of: upload.id, at: size) }
         #expect(await failure { try await folder.uploadPart(parts[0], of: upload.id, at: 0) }?.status == .invalid)
         try await folder.uploadPart([9], of: upload.id, at: 2 * size)
-        // After a part that is short, there is none.
+        // No part may follow a short one.
         #expect(await failure { try await folder.uploadPart([9], of: upload.id, at: 2 * size + 1) }?.status == .invalid)
         var hash = SHA256()
         for part in [parts[0], parts[1], [9]] { hash.update(part) }
@@ -156,7 +156,7 @@ internal import Testing
         #expect(Self.names(in: path) == [".connector-uploads"])
     }
 
-    @Test func `leftovers of a process that died go, and uploads of others under way stay`() async throws {
+    @Test func `leftovers of a dead process are removed, and uploads of other live ones stay`() async throws {
         let other = try await opened()
         let upload = try await other.createUpload(FileUploadRequest("a"))
         try await other.uploadPart([1], of: upload.id, at: 0)
@@ -200,7 +200,7 @@ internal import Testing
         await folder.close()
     }
 
-    @Test func `the adapter's own directory is no place for files`() async throws {
+    @Test func `no file can be put into or read from the adapter's own directory`() async throws {
         let folder = try await opened()
         for path in [".connector-uploads", ".connector-uploads/a"] {
             #expect(await failure { try await put("x", at: path, folder) }?.status == .invalid)
@@ -223,7 +223,7 @@ internal import Testing
         await folder.close()
     }
 
-    @Test func `directories come with files, and go with the last one`() async throws {
+    @Test func `directories appear with their first file, and go with the last one`() async throws {
         let folder = try await opened()
         try await put("1", at: "a/b/c", folder)
         try await put("2", at: "a/d", folder)
@@ -241,7 +241,7 @@ internal import Testing
         await folder.close()
     }
 
-    @Test func `a directory that was replaced is opened anew by the next proof`() async throws {
+    @Test func `a directory that was replaced is reopened by the next probe`() async throws {
         let folder = try await opened()
         try await put("1", at: "a", folder)
         try #require(unsafe rename(path, "\(outside)/kept") == 0)
@@ -253,7 +253,7 @@ internal import Testing
     }
 
     @Test(arguments: ["/none/files", "/file/files", "/file"])
-    func `a directory that cannot be used says why`(_ place: String) async throws {
+    func `a directory that cannot be used is an error that says why`(_ place: String) async throws {
         try write("", to: "file")
         let fields: JSONObject = ["directory": .string(outside + place)]
         let folder = try Folder(configuration: PluginConfiguration(fields), host: Host(clock: clock))
@@ -269,7 +269,7 @@ internal import Testing
         #expect(await failure { _ = try await folder.createUpload(request) }?.status == .rateLimited)
         try await folder.abortUpload(ids[0])
         _ = try await folder.createUpload(request)
-        // One that nobody adds to for an hour gives its place up.
+        // An upload that nobody adds to for an hour gives up its place.
         try await clock.sleep(for: .seconds(3599))
         try await folder.uploadPart([1], of: ids[1], at: 0)
         try await clock.sleep(for: .seconds(1))
@@ -280,7 +280,7 @@ internal import Testing
         #expect(uploads == [])
     }
 
-    @Test func `an upload that is created as the host closes does no harm`() async throws {
+    @Test func `an upload that is created while the host closes does no harm`() async throws {
         let folder = try await opened()
         try await clock.sleep(for: .seconds(5))
         var ids = [try await folder.createUpload(FileUploadRequest("a")).id]
@@ -291,7 +291,7 @@ internal import Testing
         await folder.close()
     }
 
-    @Test func `a call that is over when its turn comes does nothing`() async throws {
+    @Test func `a call whose deadline has passed when its turn comes does nothing`() async throws {
         let folder = try await opened()
         try await clock.sleep(for: .seconds(1))
         let late = await failure {

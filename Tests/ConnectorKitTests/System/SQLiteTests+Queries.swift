@@ -9,7 +9,7 @@ internal import Testing
 
 /// What queries find, and in which pages.
 extension SQLiteTests {
-    @Test func `text that looks like SQL is text`() async throws {
+    @Test func `text that looks like SQL is treated as text`() async throws {
         let sqlite = try await opened()
         let name = "x' OR '1'='1\"); DROP TABLE records; --"
         let made = try await sqlite.create([name: .string(name)], in: name, id: name)
@@ -47,7 +47,9 @@ extension SQLiteTests {
         arguments: [.init("v", .equal, "b\0c"), .init("v", .within, ["b\0"]), .init("v\0", .greater, 1)]
             as [DatabaseQuery.Filter]
     )
-    func `a text that SQLite would end at its NUL is not compared`(_ filter: DatabaseQuery.Filter) async throws {
+    func `a filter with a NUL, at which SQLite would end the text, is refused`(_ filter: DatabaseQuery.Filter)
+        async throws
+    {
         let sqlite = try await opened()
         let error = await #expect(throws: PluginError.self) { try await sqlite.query(DatabaseQuery([filter]), in: "c") }
         #expect(error?.status == .unsupported)
@@ -55,7 +57,7 @@ extension SQLiteTests {
     }
 
     @Test(arguments: [1, 2, 3, 100])
-    func `pages miss and repeat nothing while records go`(_ limit: Int) async throws {
+    func `pages neither miss nor repeat a record while others are deleted`(_ limit: Int) async throws {
         let sqlite = try await opened()
         let values: [JSONValue] = [.null, 2, "b", 1, "a", .null, 2, 0.5, true]
         for (sort, expected) in [
@@ -88,7 +90,7 @@ extension SQLiteTests {
         await sqlite.close()
     }
 
-    @Test func `what cannot be compared or named is refused`() async throws {
+    @Test func `filters, ids and versions that SQLite cannot handle are refused`() async throws {
         let sqlite = try await opened()
         let bools = DatabaseQuery([.init("v", .less, true)])
         #expect(await failure { _ = try await sqlite.query(bools, in: "c") }?.status == .unsupported)

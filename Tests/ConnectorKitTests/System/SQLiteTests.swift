@@ -64,7 +64,7 @@ internal import Testing
     }
 
     /// A record that changes twice has three versions, and the last is there after the file was closed.
-    @Test func `records last, and every change has a new version`() async throws {
+    @Test func `records persist, and every change makes a new version`() async throws {
         var sqlite = try await opened()
         let made = try await sqlite.create(["name": "Ada", "age": 36], in: "people", id: "ada")
         let updated = try await sqlite.update(
@@ -105,7 +105,7 @@ internal import Testing
         await sqlite.close()
     }
 
-    @Test func `a file that is no database stays as it is`() async throws {
+    @Test func `a file that is not a database stays as it is`() async throws {
         let text = String(repeating: "no database ", count: 100)
         try write(text)
         let error = await failure { _ = try await opened() }
@@ -184,7 +184,7 @@ internal import Testing
         }
     }
 
-    @Test func `a file that was replaced takes nothing, until the gate is opened again`() async throws {
+    @Test func `a file that was replaced takes no record until the next probe`() async throws {
         let sqlite = try await opened()
         _ = try await sqlite.create(["a": 1], in: "c", id: "a")
         try #require(unsafe rename(path, "\(directory)/kept.db") == 0)
@@ -209,7 +209,7 @@ internal import Testing
         await sqlite.close()
     }
 
-    /// A clock that is one nanosecond later whenever somebody looks.
+    /// A clock that advances by one nanosecond whenever it is read.
     private final class RunningClock: ClockService {
         private let nanoseconds = Atomic<UInt64>(0)
 
@@ -218,7 +218,7 @@ internal import Testing
         func sleep(for duration: Duration) async throws(PluginError) {}
     }
 
-    @Test func `a call ends with its deadline, also one that waits for another process`() async throws {
+    @Test func `a call ends at its deadline, even while it waits for another process`() async throws {
         let clock = RunningClock()
         let sqlite = try await opened(clock: clock)
         let other = try connection()

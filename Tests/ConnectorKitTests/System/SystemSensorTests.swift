@@ -111,13 +111,28 @@ internal import Testing
         #expect((reading.value == nil) == (quality == .bad))
     }
 
-    @Test func `a machine that tells nothing but its disk is still measured`() async throws {
+    @Test func `a machine that reveals only its disk is still measured`() async throws {
         let sensor = try sensor()
         #expect(try await sensor.probe() == [.reachable("2 of 7 sensors were read")])
         #expect(try await value("load.1m", of: sensor).quality == .bad)
     }
 
-    @Test func `an open gate measures at the interval until it closes, and keeps so many readings`() async throws {
+    @Test func `the root directory of a sandbox is not measured as a disk`() async throws {
+        try machine()
+        try write(
+            "86 44 0:42 / / ro,nosuid,nodev - tmpfs connector-sandbox rw,size=1024k,mode=755\n"
+                + "87 86 0:43 / /proc rw,relatime - proc proc rw\n",
+            to: "proc/self/mountinfo"
+        )
+        let sensor = try sensor()
+        #expect(try await sensor.probe() == [.reachable("6 of 8 sensors were read")])
+        #expect(try await value("disk.total:/", of: sensor).quality == .bad)
+        #expect(try await value("disk.available:/", of: sensor).value == nil)
+    }
+
+    @Test func `an open gate measures at its interval until it closes, and keeps a limited number of readings`()
+        async throws
+    {
         try machine()
         let sensor = try sensor()
         _ = try await sensor.open()
@@ -137,7 +152,7 @@ internal import Testing
         #expect(try await sensor.range(SensorRange("load.1m", to: start)) == [])
     }
 
-    @Test func `an unknown sensor is missing, with those that there are`() async throws {
+    @Test func `an unknown sensor is not found, and the error names those that exist`() async throws {
         try machine()
         let sensor = try sensor()
         _ = try await sensor.probe()

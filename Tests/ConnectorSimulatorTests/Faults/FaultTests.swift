@@ -32,7 +32,7 @@ import Testing
         ("kinto:path=/v1,slow=1.5s,method=post", "kinto:slow=1500ms,method=POST,path=/v1"),
         ("*:truncated", "*:truncated"),
     ])
-    func `a fault has a text that reads as the same fault`(text: String, expected: String) throws {
+    func `a fault's text reads back as the same fault`(text: String, expected: String) throws {
         let fault = try Fault(text, vendors: vendors)
         #expect(fault.description == expected)
         #expect(try Fault(expected, vendors: vendors) == fault)
@@ -60,12 +60,12 @@ import Testing
         ("segment:slow=nans", "duration"), ("segment:header=A B:c", "NAME:VALUE"),
         ("segment:reset,,", "unknown setting"),
     ])
-    func `a wrong text is an error that says what would be right`(text: String, reason: String) {
+    func `a wrong text is an error that says what is expected`(text: String, reason: String) {
         let error = #expect(throws: FaultError.self) { try Fault(text, vendors: vendors) }
         #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
     }
 
-    @Test func `a fault applies as often as it says, and the next one then`() throws {
+    @Test func `a fault applies as often as it says, and then the next one does`() throws {
         let schedule = FaultSchedule([
             try Fault("segment:status=503,times=2,path=/v1", vendors: vendors),
             try Fault("*:status=500", vendors: vendors),

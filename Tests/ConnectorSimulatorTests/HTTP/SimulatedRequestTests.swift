@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a vendor sees a request for the head as GET, and a target that begins with a slash`() {
+    @Test func `a vendor sees a HEAD request as GET, and its target with a leading slash`() {
         let request = SimulatedRequest(ServerRequest("HEAD", "?q=a+b"), receivedAt: noon)
         #expect(request.method == "GET" && request.isHead)
         #expect(request.target == "/?q=a+b" && request.path == "/" && request.query["q"] == "a b")

@@ -3,9 +3,9 @@
 
 import Synchronization
 
-/// A clock on which waiting takes no time, and that remembers how long was waited.
+/// A clock on which waiting takes no time, and that records how long each wait was.
 final class RecordingClock: Clock {
-    /// A distance from when the clock was made.
+    /// A moment, as the time since the clock was made.
     struct Instant: InstantProtocol {
         var offset: Duration
 
@@ -22,7 +22,7 @@ final class RecordingClock: Clock {
 
     var minimumResolution: Duration { .zero }
 
-    /// How long was waited, in order.
+    /// The lengths of the waits, in order.
     var slept: [Duration] { state.withLock { $0.slept } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {

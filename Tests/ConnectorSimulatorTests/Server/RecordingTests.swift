@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func `the oldest go when there are too many`() {
+    @Test func `the oldest requests are dropped when there are too many`() {
         let recording = Recording(maximumCount: 3, maximumSize: 1 << 20)
         for number in 0..<5 { recording.append(request(number)) }
         #expect(recording.snapshot().requests.map(\.path) == ["/2", "/3", "/4"])
@@ -29,7 +29,7 @@ import Testing
         #expect(recording.snapshot(of: "odd").requests.map(\.path) == ["/3"])
     }
 
-    @Test func `the oldest go when they are too large, all of them if need be`() {
+    @Test func `the oldest requests are dropped when they are too large together, all of them if need be`() {
         let recording = Recording(maximumCount: 100, maximumSize: 1000)
         for number in 0..<4 { recording.append(request(number, bytes: 300)) }
         #expect(recording.snapshot().requests.map(\.path) == ["/2", "/3"])
@@ -40,7 +40,7 @@ import Testing
         #expect(recording.snapshot().requests.map(\.path) == ["/1"])
     }
 
-    @Test func `credentials are taken out of headers, queries and bodies`() {
+    @Test func `credentials are removed from headers, queries and bodies`() {
         let redaction = Redaction(secrets: ["secret", "secret-and-more", ""])
         let request = SimulatedRequest(
             "POST",
@@ -59,7 +59,7 @@ import Testing
         #"{"a":"pass wörd\/\"+key."}"#, #"pass w\u00f6rd/\"+key."#, #"pass w\u00F6rd/\"+key."#,
         "pass wörd/\"+key.\u{301}",
     ])
-    func `a credential is found in every form`(_ text: String) {
+    func `a credential is found in every encoding`(_ text: String) {
         let redaction = Redaction(secrets: ["pass wörd/\"+key."])
         let redacted = redaction.redact(text)
         #expect(redacted.unicodeScalars.contains("•") && !redacted.contains("key"))
@@ -73,7 +73,7 @@ import Testing
         for text in [encoded, encoded.replacing("+", with: "-").replacing("/", with: "_")] {
             let redacted = redaction.redact(text)
             #expect(redacted.contains("•••"))
-            // "password", where it begins one, two or three bytes into a group.
+            // "password", beginning at each offset within a group of three bytes.
             for part in ["cGFzc3dv", "wYXNzd29", "XBhc3N3"] { #expect(!redacted.contains(part)) }
         }
     }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["X-Rollbar-Access-Token", "X-ClickHouse-Key", "x-amz-security-token"])
-    func `a field that carries a credential is hidden whatever it has`(_ name: String) {
+    func `a field that carries credentials is hidden whatever its value`(_ name: String) {
         let redaction = Redaction(secrets: [])
         #expect(redaction.redact([name: "unknown"]).map(\.value) == ["•••"])
         #expect(redaction.redact(target: .get("/?token_auth=unknown")) == "/?token_auth=•••")

@@ -19,7 +19,7 @@ import Testing
     /// A batch Segment accepts.
     private let batch = SimulatedRequest.json("POST", "/v1/batch", ["writeKey": "demo-write-key", "batch": []])
 
-    @Test func `one vendor is served at the root and several under their names`() throws {
+    @Test func `a single vendor is served at the root, and several under their names`() throws {
         #expect(try simulator(["segment"]).answer(batch).response.status == 200)
         var prefixed = batch
         prefixed.target = "/segment/v1/batch"
@@ -29,7 +29,7 @@ import Testing
         #expect(lost.json["vendors"]?["kinto"] == "http://127.0.0.1/kinto")
     }
 
-    @Test func `an unknown vendor is an error that lists those there are`() {
+    @Test func `an unknown vendor is an error that lists the known ones`() {
         let error = #expect(throws: SimulatorError.self) { try simulator(["segmnt"]) }
         #expect(error?.description.contains("photon") == true)
     }
@@ -61,7 +61,7 @@ import Testing
         #expect(simulator.answer(batch).response.status == 200)
     }
 
-    @Test func `a vendor's own code is answered in its own way`() throws {
+    @Test func `a fault with a vendor's own code is answered as that vendor would`() throws {
         let simulator = try simulator(
             ["google", "parse"],
             faults: ["google:code=OVER_QUERY_LIMIT", "parse:code=155"]
@@ -74,7 +74,7 @@ import Testing
         #expect(parse.json["code"] == 155)
     }
 
-    @Test func `slow, reset, truncated and garbage are passed on to the connection`() throws {
+    @Test func `slow, reset, truncated and garbage faults shape what the connection sends`() throws {
         let slow = try simulator(["segment"], faults: ["*:slow=2s"]).answer(batch)
         #expect(slow.delay == .seconds(2))
         #expect(slow.response.status == 200)
@@ -85,7 +85,7 @@ import Testing
         #expect(garbage.json == .null)
     }
 
-    @Test func `a compressed body is decoded, one that cannot be is refused`() throws {
+    @Test func `a compressed body is decoded, and one that cannot be decoded is refused`() throws {
         let simulator = try simulator(["segment"])
         var request = batch
         // {"writeKey":"demo-write-key","batch":[]}
@@ -99,13 +99,32 @@ import Testing
         request.fields["Content-Encoding"] = "identity"
         request.body = batch.body
         #expect(simulator.answer(request).response.status == 200)
-        request.fields["Content-Encoding"] = "br"
+        request.fields["Content-Encoding"] = "zstd"
         #expect(simulator.answer(request).response.status == 415)
         request.fields["Content-Encoding"] = String(repeating: "identity,", count: 6)
         #expect(simulator.answer(request).response.status == 415)
     }
 
-    @Test func `what was received can be read back without credentials, and forgotten`() throws {
+    @Test func `a brotli body is decoded if its library is installed, and refused with a remedy otherwise`() throws {
+        let simulator = try simulator(["sentry"])
+        // An envelope with one client report.
+        let body = try #require(Base64.decode("Cw+Ae30KeyJ0eXBlIjoiY2xpZW50X3JlcG9ydCJ9Cnt9CgM="))
+        let request = SimulatedRequest(
+            "POST",
+            "/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef",
+            headers: ["Content-Encoding": "br"],
+            body: body
+        )
+        let response = simulator.answer(request).response
+        if response.status == 415 {
+            #expect(response.json["detail"]?.string?.contains("install libbrotli1") == true)
+        } else {
+            #expect(response.status == 200)
+            #expect(simulator.received().first?.body.starts(with: Array("{}\n".utf8)) == true)
+        }
+    }
+
+    @Test func `received requests can be read back without credentials, and cleared`() throws {
         let simulator = try simulator(["segment", "sentry"])
         var request = batch
         request.target = "/segment/v1/batch"
@@ -141,7 +160,7 @@ import Testing
             ["Host": "192.168.0.1"], ["Host": "localhost", "Sec-Fetch-Site": "cross-site"],
         ] as [HTTPFields]
     )
-    func `what was received is not for web pages`(headers: HTTPFields) throws {
+    func `web pages cannot read or clear the received requests`(headers: HTTPFields) throws {
         let simulator = try simulator(["segment", "sentry"])
         var request = batch
         request.target = "/segment/v1/batch"
@@ -157,12 +176,12 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1:8080", "localhost", "[::1]:80", "LOCALHOST:80", "127.1.2.3", "a.localhost:1"])
-    func `programs on this machine may read what was received`(host: String) throws {
+    func `programs on this machine may read the received requests`(host: String) throws {
         let request = SimulatedRequest("GET", "/_received", headers: ["Host": host])
         #expect(try simulator(["segment"]).answer(request).response.status == 200)
     }
 
-    @Test func `faults are put into a simulator that runs, all of them or none, and end`() throws {
+    @Test func `faults are added to a running simulator, all or none of them, and removed`() throws {
         let simulator = try simulator(["segment", "google"])
         func put(_ text: String) -> (status: Int, document: JSONValue) {
             var request = SimulatedRequest("PUT", "/_faults")
@@ -185,7 +204,7 @@ import Testing
         #expect(simulator.answer(foreign).response.status == 403)
     }
 
-    @Test func `faults from the start are listed until they are used up, and HEAD is recorded as it is`() throws {
+    @Test func `initial faults are listed until they are used up, and HEAD is recorded as HEAD`() throws {
         var options = SimulatorOptions()
         options.vendors = ["photon", "google"]
         options.faults = try ["photon:status=500,method=HEAD,times=1", "*:status=503,method=GET"].map {
@@ -204,7 +223,7 @@ import Testing
         #expect(simulator.received().map(\.method) == ["GET", "HEAD", "HEAD"])
     }
 
-    @Test func `given credentials are accepted instead of those of the demonstration`() throws {
+    @Test func `credentials that are given replace those of the demonstration`() throws {
         var options = SimulatorOptions()
         options.vendors = ["google"]
         options.credentials = ["google": [["key": "one"], ["key": "two", "endpoint": "x"]]]

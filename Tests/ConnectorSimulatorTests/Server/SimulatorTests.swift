@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a configuration that reaches a vendor is at hand`() async throws {
+    @Test func `the simulator offers a configuration that reaches its vendor`() async throws {
         try await serve(["sentry", "kinto", "parse"]) { simulator, port in
             let dsn = try await simulator.configuration(of: "sentry")
             #expect(dsn == ["dsn": "http://0123456789abcdef0123456789abcdef@127.0.0.1:\(port)/sentry/1"])
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a truncated answer is shorter than it says`() async throws {
+    @Test func `a truncated answer is shorter than its header says`() async throws {
         try await serve(["photon"], faults: ["photon:truncated"]) { _, port in
             let answer = try await Self.exchange(port, "GET /status HTTP/1.1\nHost: a\n\n")
             let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a client that asks before it sends is told to go on`() async throws {
+    @Test func `a client that expects 100-continue is told to continue`() async throws {
         try await serve(["posthog"]) { simulator, port in
             let request =
                 "POST /batch/ HTTP/1.1\nHost: a\nExpect: 100-continue\nContent-Length: 2\nConnection: close\n\n"
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a page may ask from anywhere`() async throws {
+    @Test func `a web page of any origin may call a vendor's API`() async throws {
         try await serve(["posthog"]) { _, port in
             let answer = try await Self.exchange(
                 port,
@@ -164,11 +164,31 @@ import Testing
             )
             #expect(answer.hasPrefix("HTTP/1.1 204"))
             #expect(answer.contains("Access-Control-Allow-Headers: content-type"))
+            #expect(answer.contains("Access-Control-Allow-Origin: http://b\r\n"))
+            #expect(answer.contains("Access-Control-Allow-Credentials: true\r\n"))
+        }
+    }
+
+    @Test(arguments: [("2", "429"), ("1000000", "413")])
+    func `a web page that sends credentials may read all of an answer`(length: String, status: String) async throws {
+        try await serve(["sentry"], faults: ["sentry:status=429,retry-after=7"]) {
+            $0.bodyLimits = (encoded: 10, decoded: 100)
+        } _: { _, port in
+            let request =
+                "POST /api/1/envelope/ HTTP/1.1\nHost: a\nOrigin: http://b\nContent-Length: \(length)\n"
+            let answer = try await Self.exchange(port, request + "Connection: close\n\n", then: Array("{}".utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 \(status)"))
+            #expect(answer.contains("Access-Control-Allow-Origin: http://b\r\n"))
+            #expect(answer.contains("Access-Control-Allow-Credentials: true\r\n"))
+            #expect(answer.contains("Vary: Origin\r\n"))
+            let exposed = answer.split(separator: "\r\n").first { $0.hasPrefix("Access-Control-Expose-Headers: ") }
+            #expect(exposed?.contains("Content-Type") == true)
+            if status == "429" { #expect(exposed?.contains("Retry-After") == true) }
         }
     }
 
     @Test(arguments: ["GET", "DELETE", "OPTIONS", "HEAD"], ["/_received", "/posthog/_received"])
-    func `no page may ask for what was received`(method: String, path: String) async throws {
+    func `no web page may read or clear the received requests`(method: String, path: String) async throws {
         try await serve(["posthog", "segment"]) { _, port in
             let answer = try await Self.exchange(
                 port,
@@ -187,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `a port that is taken is an error for those who run and those who ask`() async throws {
+    @Test func `a taken port is an error for whoever runs the simulator and whoever asks for its port`() async throws {
         try await serve(["photon"]) { _, port in
             var options = SimulatorOptions()
             options.port = port
@@ -195,5 +215,21 @@ import Testing
             await #expect(throws: (any Error).self) { try await second.run() }
             await #expect(throws: SimulatorError.self) { try await second.port }
         }
+    }
+
+    @Test func `a number that is no port is an error, and not another port`() async throws {
+        var options = SimulatorOptions()
+        options.port = 70000
+        let simulator = try Simulator(options)
+        let error = await #expect(throws: (any Error).self) { try await simulator.run() }
+        #expect(error.map { "\($0)" }?.contains("from 0 to 65535, not 70000") == true)
+    }
+
+    @Test func `a cancelled task does not wait for a server that never runs`() async throws {
+        let simulator = try Simulator(SimulatorOptions())
+        let task = Task { try await simulator.baseURL(of: "photon") }
+        task.cancel()
+        let reason = "the task was cancelled while it waited"
+        await #expect(throws: SimulatorError.notRunning(reason)) { try await task.value }
     }
 }

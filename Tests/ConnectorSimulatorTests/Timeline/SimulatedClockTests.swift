@@ -10,7 +10,7 @@ import Testing
 
 /// The clocks of simulations.
 @Suite struct SimulatedClockTests {
-    @Test func `a fast clock shows sixty seconds after one, and its timers fire then`() {
+    @Test func `a fast clock advances sixty seconds in one, and its timers fire accordingly`() {
         let base = ManualHostClock()
         let fast = FastClock(base, speed: 60)
         let (start, wall) = (fast.now(), fast.wallTime())
@@ -25,7 +25,7 @@ import Testing
         #expect(fast.wallTime().nanoseconds - wall.nanoseconds == Duration.seconds(60).nanoseconds)
     }
 
-    @Test func `a timer of a fast clock is never early, can be cancelled, and far times do not overflow`() {
+    @Test func `a fast clock's timers are never early, can be cancelled, and do not overflow`() {
         let base = ManualHostClock()
         let fast = FastClock(base, speed: 7)
         let start = fast.now()
@@ -40,7 +40,27 @@ import Testing
         #expect(FastClock(base, speed: 0).now() == base.now())
     }
 
-    @Test func `a delay passes on the host's clock, and ends with its task`() async {
+    @Test func `a fast clock's timers that are late fire in the order of their deadlines`() async {
+        let clock = FastClock(speed: 60)
+        let start = clock.now()
+        let order = Mutex<[Int]>([])
+        await withCheckedContinuation { continuation in
+            // The first action runs on the clock's thread, which sees the others only afterwards.
+            _ = clock.schedule(at: start) {
+                _ = clock.schedule(at: start + 180) {
+                    order.withLock { $0.append(3) }
+                    continuation.resume()
+                }
+                _ = clock.schedule(at: start + 60) {
+                    order.withLock { $0.append(1) }
+                    _ = clock.schedule(at: start + 120) { order.withLock { $0.append(2) } }
+                }
+            }
+        }
+        #expect(order.withLock(\.self) == [1, 2, 3])
+    }
+
+    @Test func `a delay passes on the host's clock, and ends if its task is cancelled`() async {
         let base = ManualHostClock()
         let time = HostTime(base)
         async let slept: Void? = try? time.sleep(for: .seconds(5))

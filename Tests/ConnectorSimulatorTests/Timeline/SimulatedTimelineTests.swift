@@ -31,7 +31,7 @@ import Testing
         )
     }
 
-    @Test func `a vendor answers 503 from the fifth second on for ten seconds, whatever faults a person puts in`()
+    @Test func `a vendor answers 503 from second five for ten seconds, whatever faults a person adds`()
         throws
     {
         let (simulator, status) = try vendor()
@@ -55,7 +55,7 @@ import Testing
         #expect(clock.timerCount == 0)
     }
 
-    @Test func `answers come before those of the vendor while they last, by count, and other requests pass`() throws {
+    @Test func `a timeline's answers precede the vendor's while they last, by count, and other requests pass`() throws {
         let (simulator, status) = try vendor()
         let timeline = SimulatedTimeline(
             try world(
@@ -185,7 +185,7 @@ import Testing
         #expect(try door() == "open")
     }
 
-    @Test func `what becomes too large only with time is told once for each entry, and the rest goes on`() throws {
+    @Test func `an entry that becomes too large over time is reported once, and the others go on`() throws {
         let zeros = String(repeating: "0,", count: 400_000) + "0"
         let world = try world(
             """
@@ -214,7 +214,7 @@ import Testing
         #expect(events.withLock(\.self) == 30)
     }
 
-    @Test func `an hour of events is a moment, in order, and none follows the end`() throws {
+    @Test func `an hour of events passes in a moment, in order, and none follows the end`() throws {
         let world = try world(
             #""timeline": [{"at": "0s", "every": "1s", "event": {"name": "tick", "payload": {"n": "${count}", "at": "${time}"}}}]"#
         )

@@ -35,7 +35,7 @@ import Testing
         #expect(bugsnag.respond(to: .json("POST", "/", report, headers: other)).status == 401)
     }
 
-    @Test func `what lacks something is refused with a list`() {
+    @Test func `a report that lacks something is refused with a list`() {
         let response = bugsnag.respond(to: .json("POST", "/", ["events": [[:]]], headers: headers))
         #expect(response.status == 400)
         #expect(response.json["errors"]?.array?.count == 2)

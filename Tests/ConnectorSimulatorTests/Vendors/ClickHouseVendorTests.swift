@@ -42,13 +42,18 @@ import Testing
         ("INSERT INTO nowhere FORMAT JSONEachRow", "{}", 404, "60"), ("SELECT 1 FROM nowhere LIMIT 0", "", 404, "60"),
         ("DROP everything", "", 400, "62"),
     ])
-    func `what cannot be done is refused with a code`(_ query: String, _ rows: String, _ status: Int, _ code: String) {
+    func `a statement that cannot be executed is refused with a code`(
+        _ query: String,
+        _ rows: String,
+        _ status: Int,
+        _ code: String
+    ) {
         let response = ask(query, rows)
         #expect(response.status == status)
         #expect(response.headers["X-ClickHouse-Exception-Code"] == code)
     }
 
-    @Test func `a wrong password is refused, but for a ping`() {
+    @Test func `a wrong password is refused, except for a ping`() {
         #expect(ask("SELECT 1", key: "other").status == 403)
         #expect(server.respond(to: .get("/ping")).text == "Ok.\n")
     }

@@ -45,7 +45,7 @@ import Testing
 
     private static let all: JSONObject = ["key": base64("app/"), "range_end": base64("app0")]
 
-    @Test func `a large store without changes to forget takes another request`() throws {
+    @Test func `a large store with no change left to forget still takes a request`() throws {
         var store = EtcdStore()
         for number: UInt8 in 0..<3 {
             _ = try store.change { store throws(EtcdFailure) in
@@ -84,7 +84,26 @@ import Testing
         #expect(count["count"] == "2" && count["kvs"] == nil)
     }
 
-    @Test func `a transaction changes all its keys in one revision, or what it compares differs and it does the rest`()
+    @Test func `a put may keep the value, and a range may be limited to revisions`() throws {
+        for (key, value) in [("app/a", "1"), ("app/b", "2"), ("app/a", "3")] { try put(key, value) }
+        #expect(try answer("/v3/kv/put", ["key": Self.base64("app/b"), "ignore_value": true]).status == 200)
+        #expect(try range(Self.all) == (["app/a=3", "app/b=2"], "5"))
+        for (limits, pairs) in [
+            (["min_mod_revision": "5"], ["app/b=2"]), (["max_mod_revision": 4], ["app/a=3"]),
+            (["minCreateRevision": "3"], ["app/b=2"]), (["max_create_revision": "2"], ["app/a=3"]),
+            (["min_mod_revision": 4, "max_mod_revision": 5, "limit": 1], ["app/a=3"]),
+            (["revision": -1], ["app/a=3", "app/b=2"]),
+        ] as [(JSONObject, [String])] {
+            var body = Self.all
+            for member in limits.members { body[member.name] = member.value }
+            #expect(try range(body).pairs == pairs)
+            #expect(try answer("/v3/kv/range", .object(body)).json["count"] == "2")
+        }
+        let empty = vendor.respond(to: SimulatedRequest("POST", "/v3/maintenance/status"))
+        #expect(empty.status == 200)
+    }
+
+    @Test func `a transaction changes its keys in one revision, or runs its alternative if its comparison fails`()
         throws
     {
         let (a, b) = (Self.base64("app/a"), Self.base64("app/b"))
@@ -125,17 +144,25 @@ import Testing
         ("/v3/kv/range", #"{"key": "YQ==", "limit": "x"}"#, 400, "not a number"),
         ("/v3/kv/range", #"{"key": "YQ==", "sort_order": "UP"}"#, 400, "unknown value"),
         ("/v3/kv/txn", #"{"success": [{}]}"#, 400, "key not found"),
+        ("/v3/kv/txn", #"{"success": [{"requestTxn": {}}]}"#, 501, "nested transactions"),
         (
             "/v3/kv/txn", #"{"success": [{"requestPut": {"key": "YQ=="}}, {"requestPut": {"key": "YQ=="}}]}"#, 400,
             "duplicate key"
         ),
         ("/v3/kv/txn", #"{"success": 7}"#, 400, "not an array"),
         ("/v3/kv/compaction", #"{"revision": "99"}"#, 400, "future"),
+        ("/v3/kv/put", #"{"key": "YQ==", "value": "MQ==", "ignore_value": true}"#, 400, "value is provided"),
+        ("/v3/kv/put", #"{"key": "YQ==", "ignoreValue": true}"#, 400, "key not found"),
+        ("/v3/kv/put", #"{"key": "YQ==", "value": "MQ==", "ignore_lease": true}"#, 400, "key not found"),
+        ("/v3/kv/put", #"{"key": "YQ==", "lease": 7, "ignore_lease": true}"#, 400, "lease is provided"),
+        ("/v3/kv/put", #"{"key": "YQ==", "lease": "7"}"#, 404, "requested lease not found"),
+        ("/v3/watch", #"{"create_request": {"key": "YQ==", "watch_id": 7}}"#, 501, "does not implement watch_id"),
+        ("/v3/watch", #"{"create_request": {"key": "YQ==", "filters": ["NONE"]}}"#, 400, "unknown value"),
         ("/v3/watch", "{}", 400, "create_request"), ("/v3/lease/grant", "{}", 404, "Not Found"),
         ("/v2/keys", "{}", 404, "Not Found"),
         ("/v3/auth/authenticate", #"{"name": "a", "password": "b"}"#, 400, "authentication is not enabled"),
     ])
-    func `a request that cannot be is refused in etcd's words`(
+    func `an invalid request is refused in etcd's words`(
         path: String,
         body: String,
         status: Int,
@@ -159,7 +186,7 @@ import Testing
         #expect(stale.status == 401 && stale.json["code"] == 16)
     }
 
-    /// The lines that a watch sends, until the body has made its changes and the watch is told of the last.
+    /// The lines that a watch sends, until the body has made its changes and the watch has told the last.
     private func lines(of create: JSONObject, count: Int, _ body: () throws -> Void) async throws -> [JSONValue] {
         let request = SimulatedRequest(
             "POST",
@@ -186,7 +213,7 @@ import Testing
             ("etcdserver: revision of auth store is old", 400, 3), ("etcdserver: invalid auth token", 401, 16),
         ]
     )
-    func `a fault with the words of a refused token has their status and code`(
+    func `a fault with the words of a refused token has the matching status and code`(
         _ words: String,
         _ status: Int,
         _ code: Int64
@@ -225,7 +252,7 @@ import Testing
         #expect(found.last?["canceled"] == true && found.last?["compact_revision"] == "3")
     }
 
-    @Test func `a store that is changed without end forgets old changes, and keeps the last value`() throws {
+    @Test func `a store that is changed endlessly forgets old changes, and keeps the last value`() throws {
         for number in 0..<(EtcdStore.eventLimit + 100) { try put("app/a", "\(number)") }
         #expect(try range(Self.all).pairs == ["app/a=\(EtcdStore.eventLimit + 99)"])
         #expect(try answer("/v3/kv/range", ["key": Self.base64("app/a"), "revision": "2"]).json["code"] == 11)

@@ -13,7 +13,7 @@ import Testing
         server.respond(to: SimulatedRequest("POST", path, body: Array(body.utf8)))
     }
 
-    @Test func `whatever is collected is answered 204`() {
+    @Test func `anything sent to be collected is answered with 204`() {
         for body in ["", "{", #"{"client_id":"c","events":[{"name":"a"}]}"#] {
             #expect(post(body, to: "/mp/collect").status == 204)
         }
@@ -21,7 +21,7 @@ import Testing
         #expect(post("{}", to: "/collect").status == 404)
     }
 
-    @Test func `the validation server has nothing against what is right`() throws {
+    @Test func `the validation server has no objection to a valid event`() throws {
         let web = #"{"client_id":"c","events":[{"name":"a","params":{"b":1}}],"user_properties":{"c":{"value":1}}}"#
         #expect(try JSONValue(parsing: post(web).body) == ["validationMessages": []])
         let app = #"{"app_instance_id":"0123456789abcdef0123456789ABCDEF","events":[{"name":"a"}]}"#
@@ -43,7 +43,7 @@ import Testing
         #expect(messages?.map { $0["validationCode"] } == [.string(code)])
     }
 
-    @Test func `the limits of numbers are kept`() throws {
+    @Test func `the limits on the numbers of things are kept`() throws {
         let events = Array(repeating: #"{"name":"a"}"#, count: 26).joined(separator: ",")
         let messages = try JSONValue(parsing: post(#"{"client_id":"c","events":[\#(events)]}"#).body)
         #expect(messages["validationMessages"]?[0]?["validationCode"] == "EXCEEDED_MAX_ENTITIES")

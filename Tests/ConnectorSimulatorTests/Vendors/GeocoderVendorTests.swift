@@ -36,7 +36,7 @@ import Testing
         #expect(nominatim.respond(to: .get("/search?q=tower&limit=1")).json.array?.count == 1)
     }
 
-    @Test func `Nominatim answers what it does not find with 200`() {
+    @Test func `Nominatim answers a place that it does not find with 200`() {
         #expect(nominatim.respond(to: .get("/search?q=qqqq&format=jsonv2")).json == [])
         let miss = nominatim.respond(to: .get("/reverse?lat=0&lon=-30&format=jsonv2"))
         #expect(miss.status == 200)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ["52.5163e0,13.3777", "52.5163,1.33777E1", "5e-05,-5e-05"])
-    func `numbers with exponents are no point to Google, and text to OpenCage`(_ point: String) {
+    func `coordinates with exponents are refused by Google, and are text to OpenCage`(_ point: String) {
         #expect(google("latlng=\(point)").json["status"] == "INVALID_REQUEST")
         let opencage = OpenCageVendor.demo()
         func found(_ query: String) -> Int? {

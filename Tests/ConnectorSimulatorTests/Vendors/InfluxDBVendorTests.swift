@@ -14,13 +14,13 @@ import Testing
         influx.respond(to: SimulatedRequest("POST", "/write?\(query)", body: Array(lines.utf8), receivedAt: noon))
     }
 
-    /// The answer to a query, its first statement's.
+    /// The answer to the first statement of a query.
     private func query(_ text: String, epoch: String = "ns") -> JSONValue {
         let target = "/query?db=demo&epoch=\(epoch)&q=\(PercentCoding.encode(text))"
         return influx.respond(to: .get(target)).json["results"]?[0] ?? .null
     }
 
-    @Test func `what was written is returned, fields and tags together in order`() {
+    @Test func `written points are returned, with fields and tags together in order`() {
         #expect(write("cpu,host=a\\ b,zone=z value=0.5,n=3i,ok=t,text=\"a \\\"b\\\", c\" 1000").status == 204)
         let series = query("SELECT * FROM cpu")["series"]?[0]
         #expect(series?["columns"] == ["time", "host", "n", "ok", "text", "value", "zone"])
@@ -74,7 +74,7 @@ import Testing
         if status == 204 { #expect(self.query("SELECT v FROM m")["series"]?[0]?["values"] == [[2_000_000_000, 1]]) }
     }
 
-    @Test func `a mark that is followed by a combining one is read`() {
+    @Test func `a punctuation mark followed by a combining one is read`() {
         #expect(write("m,t=a\u{301}\\,b,u=x,\u{301}k=y s=\"a\\\"\u{301}b\",\u{301}n=1i 1").status == 204)
         let series = query("SELECT s FROM \"m\" WHERE t = 'a\u{301},b'")["series"]?[0]
         let expected: JSONValue = "a\"\u{301}b"
@@ -99,7 +99,7 @@ import Testing
         #expect(database.names == [ExactText("m")])
     }
 
-    @Test func `names that are only equivalent are kept apart`() {
+    @Test func `canonically equivalent names are kept apart`() {
         let (short, long) = ("\u{e9}", "e\u{301}")
         #expect(write("\(short),\(short)=a,\(long)=b \(short)=1i,\(long)=2i 1\n\(long) v=3i 1").status == 204)
         #expect(values("SELECT v FROM \"\(long)\"") == [3])
@@ -115,11 +115,15 @@ import Testing
 
     @Test(arguments: [
         ("m", "missing fields"), ("m,t v=1", "missing tag value"), ("m v=", "missing field value"),
-        ("m v=abc", "invalid number"), ("m v=1 abc", "bad timestamp"), ("m v=\"a", "unbalanced quotes"),
-        (",t=a v=1", "missing measurement"), ("m v=1 99999999999999999999", "bad timestamp"),
+        ("m v=abc", "invalid boolean"), ("m v=1 abc", "bad timestamp"), ("m v=\"a", "unbalanced quotes"),
+        (",t=a v=1", "missing measurement"), ("m v=1 99999999999999999999", "strconv.ParseInt"),
         ("m v=1x", "invalid number"), ("m v\\\\ =1", "invalid field format"), ("m v\\=1", "invalid field format"),
         ("m v\\\\,w=1", "invalid field format"), ("m v\\\\=1 5", "invalid value: field-key=v\\\\=1"),
         ("m v=nan", "invalid number"), ("m v=99999999999999999999i", "unable to parse integer"),
+        ("m v=+5", "invalid boolean"), ("m v=--1", "invalid number"), ("m v=1.5i", "invalid number"),
+        ("m v=1e400", "invalid float"), ("m v=1\r", "invalid number"), ("m v=1 1 2", "point is invalid"),
+        ("m v=1 9223372036854775807", "time outside range"), ("m v=1 -9223372036854775808", "time outside range"),
+        ("m v=\"a\"b\"", "unbalanced quotes"), ("m v=1,,w=2", "invalid field format"), ("m =1", "missing field key"),
     ])
     func `a line that cannot be read is refused in the server's words`(line: String, reason: String) {
         let response = write(line)
@@ -127,7 +131,29 @@ import Testing
         #expect(response.json["error"]?.string?.hasPrefix("unable to parse '\(line)': \(reason)") == true)
     }
 
-    @Test func `good lines are stored although others are refused`() {
+    @Test func `a text ends at a comma or blank, and loses its last character`() {
+        #expect(write("m a=\"x\"y,b=\"x, y\" 1").status == 204)
+        #expect(query("SELECT a, b FROM m")["series"]?[0]?["values"] == [[1, "x\"", "x, y"]])
+    }
+
+    @Test func `nothing but the time is named time`() {
+        for (line, reason) in [
+            ("m time=1", "invalid field name: input field"), ("m,time=x v=1", "invalid tag key: input tag"),
+        ] {
+            let answer = write(line)
+            let words = "partial write: \(reason) \"time\" on measurement \"m\" is invalid dropped=1"
+            #expect(answer.status == 400 && answer.json["error"] == .string(words))
+        }
+        #expect(write("m time=1,v=2 1").status == 204)
+        #expect(query("SELECT * FROM m")["series"]?[0]?["columns"] == ["time", "v"])
+    }
+
+    @Test func `an unknown consistency level is refused`() {
+        #expect(write("m v=1 1", "db=demo&consistency=quorum").status == 204)
+        #expect(write("m v=1 1", "db=demo&consistency=most").json["error"] == "invalid consistency level")
+    }
+
+    @Test func `valid lines are stored even if others are refused`() {
         let response = write("m v=1 1\nm v=\nm v=2 2")
         #expect(response.status == 400)
         #expect(response.json["error"]?.string?.hasPrefix("partial write: unable to parse 'm v='") == true)
@@ -163,6 +189,10 @@ import Testing
 
     @Test(arguments: [
         "", "SELEC", "SELECT", "SELECT *", "SELECT * FROM m WHERE", "SELECT * FROM m LIMIT x", "SELECT 'a", "SHOW",
+        "DELETE FROM m", "DROP SERIES FROM m WHERE t = 'a'", "DROP USER u", "CREATE RETENTION POLICY p ON demo",
+        "CREATE DATABASE d WITH DURATION 1d", "GRANT ALL TO u", "SHOW USERS", "SHOW TAG KEYS LIMIT 1",
+        "SHOW SERIES WHERE t = 'a'", "SHOW MEASUREMENTS WITH MEASUREMENT =~ /m/", "SELECT v FROM m SLIMIT 1",
+        "SELECT v FROM m WHERE v = 1 OR v = 2", "SELECT v FROM m, n", "SELECT v FROM a.b.c.d",
     ])
     func `a query that cannot be read is refused`(text: String) {
         let response = influx.respond(to: .get("/query?db=demo&q=\(PercentCoding.encode(text))"))
@@ -192,7 +222,50 @@ import Testing
         #expect(query("SHOW MEASUREMENTS")["series"] == nil)
     }
 
-    @Test func `credentials are asked for only where some are configured`() {
+    @Test func `a measurement without tags has no part in the answer about tag keys`() {
+        _ = write("a v=1 1\nb,t=x v=1 1\nc v=1 1")
+        #expect(query("SHOW TAG KEYS")["series"]?.array?.map { $0["name"] } == ["b"])
+    }
+
+    @Test func `lists of measurements and series have pages`() {
+        _ = write("a,t=x\\ y v=1 1\nb,t=x\\,y v=1 1\nc\\ d,t\\=u=x v=1 1")
+        func rows(_ text: String) -> JSONValue? { query(text)["series"]?[0]?["values"] }
+        #expect(rows("SHOW MEASUREMENTS LIMIT 1 OFFSET 1") == [["b"]])
+        #expect(rows("SHOW MEASUREMENTS OFFSET 3") == nil)
+        #expect(rows("SHOW MEASUREMENTS LIMIT 0")?.array?.count == 3)
+        #expect(rows("SHOW SERIES LIMIT 2") == [[#"a,t=x\ y"#], [#"b,t=x\,y"#]])
+        #expect(rows("SHOW SERIES OFFSET 2") == [[#"c\ d,t\=u=x"#]])
+    }
+
+    @Test func `a function that selects a point has its time, alone, and its type`() {
+        _ = write("m,t=a v=3i,w=1.5,s=\"x\",b=t 10\nm,t=b v=9007199254740993i 20\nm,t=a v=5i 30")
+        func row(_ text: String) -> JSONValue? { query("SELECT \(text)")["series"]?[0]?["values"]?[0] }
+        #expect(row("last(v) FROM m") == [30, 5] && row("first(v) FROM m") == [10, 3])
+        #expect(row("max(v) FROM m") == [20, 9_007_199_254_740_993] && row("min(v) FROM m") == [10, 3])
+        #expect(row("v FROM m WHERE v = 9007199254740992") == nil && row("v FROM m WHERE v < 3.5") == [10, 3])
+        #expect(row("max(b) FROM m") == [10, true] && row("sum(v) FROM m WHERE t = 'a'") == [0, 8])
+        #expect(row("max(v), min(v) FROM m WHERE time > 5") == [6, 9_007_199_254_740_993, 3])
+        #expect(row("count(v) FROM m OFFSET 1") == nil && row("count(nothing) FROM m") == nil)
+        #expect(query("SELECT max(*) FROM m")["series"]?[0]?["columns"] == ["time", "max_b", "max_v", "max_w"])
+        #expect(query("SELECT v, v FROM m")["series"]?[0]?["columns"] == ["time", "v", "v_1"])
+        #expect(
+            query("SELECT sum(s) FROM m")["error"] == "unsupported sum iterator type: *query.stringInterruptIterator"
+        )
+    }
+
+    @Test func `a statement may name its database and its retention policy`() {
+        _ = query("CREATE DATABASE other")
+        _ = write("m v=1i 1")
+        _ = write("m v=2i 1", "db=other")
+        #expect(values("SELECT v FROM other..m") == [2] && values("SELECT v FROM other.autogen.m") == [2])
+        #expect(values("SELECT v FROM autogen.m") == [1])
+        #expect(query("SELECT v FROM none..m")["error"] == "database not found: none")
+        #expect(query("SELECT v FROM monthly.m")["error"] == "retention policy not found: monthly")
+        #expect(query("SHOW FIELD KEYS ON none")["error"] == "database not found: none")
+        #expect(query("SHOW MEASUREMENTS ON none") == ["statement_id": 0])
+    }
+
+    @Test func `credentials are required only if some are configured`() {
         #expect(influx.respond(to: .get("/ping")).status == 204)
         let guarded = InfluxDBVendor(
             credentials: AcceptedCredentials([["database": "d", "username": "u", "password": "p"]])

@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [
         "", "2026", "2026-13-01", "2026-01-02T25:00:00Z", "2026-01-02Tnoon", "2026-01-02T12:00:00Zx", "9999-01-01",
     ])
-    func `what is no date is not read`(text: String) {
+    func `a text that is not a date is refused`(text: String) {
         #expect(InfluxQLTime.parse(text) == nil)
     }
 

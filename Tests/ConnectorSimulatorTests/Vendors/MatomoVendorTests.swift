@@ -25,20 +25,33 @@ import Testing
         #expect(batch(requests, token: "other")["invalid_indices"] == nil)
     }
 
-    @Test func `a lock that was not free in time is a success of none`() {
+    @Test func `a lock timeout is answered as a success that tracked nothing`() {
         let response = server.failure(status: nil, code: "1205", message: nil)
         #expect(response.status == 200)
         #expect(response.json == ["status": "success", "tracked": 0, "invalid": 0])
     }
 
-    @Test func `what is older than a day, or says from where it came, needs a token`() {
-        // Noon less a day, and a second more.
+    @Test func `an event older than a day, or with an IP address, needs a token`() {
+        // A day before noon, and a second later.
         let (old, new): (JSONValue, JSONValue) = (
             "?idsite=1&rec=1&cdt=1767268800", "?idsite=1&rec=1&cdt=2026-01-01%2012:00:01"
         )
         #expect(batch([old, new, "?idsite=1&rec=1&cip=192.0.2.1"])["tracked"] == 1)
         #expect(batch([.string("?idsite=1&rec=1&cdt=\(Int64.min)")])["tracked"] == 0)
         #expect(batch([old, new, "?idsite=1&rec=1&cip=192.0.2.1"], token: token)["tracked"] == 3)
+    }
+
+    @Test func `a batch without a token has those of its requests`() {
+        let addressed = "?idsite=1&rec=1&cip=192.0.2.1"
+        #expect(batch([.string("\(addressed)&token_auth=\(token)"), .string(addressed)])["tracked"] == 1)
+        #expect(batch([.string("\(addressed)&token_auth=\(token)")], token: "other")["tracked"] == 0)
+    }
+
+    @Test(arguments: [0, "0"] as [JSONValue])
+    func `a batch that asks for no answer gets none`(flag: JSONValue) {
+        let body: JSONValue = ["requests": ["?idsite=1&rec=1"], "send_image": flag]
+        let response = server.respond(to: .json("POST", "/matomo.php", body))
+        #expect(response.status == 204 && response.body.isEmpty)
     }
 
     @Test(arguments: ["/matomo.php", "/piwik.php"])

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `the first answer that matches method and path is given, and 404 for none, which names the nearest`()
+    @Test func `the first answer that matches method and path is given, or else a 404 that names the nearest`()
         throws
     {
         let vendor = try vendor(
@@ -64,7 +64,7 @@ import Testing
         #expect(status("/a", [:], "a=b&grant_type=refresh") == 204)
     }
 
-    @Test func `an answer is given so many times, then the next one, and each after its delay`() throws {
+    @Test func `an answer is given as often as it says, then the next one, each after its delay`() throws {
         let vendor = try vendor(
             #"{"path": "/a", "times": 2, "status": 401}, {"path": "/*", "delay": "250ms"}"#
         )
@@ -92,7 +92,7 @@ import Testing
         #expect(nearest?.hasSuffix("any method /a: the body is \"AA==\", not \"AP8=\"") == true)
     }
 
-    @Test func `an answer may be the failure of the request, which clients of other kinds see as 501`() throws {
+    @Test func `an answer may be a failure of the request, which other clients see as 501`() throws {
         let vendor = try vendor(
             #"{"path": "/a", "error": {"code": "timed-out", "message": "late"}}, {"path": "/b", "error": {"code": "denied"}}"#
         )
@@ -112,7 +112,7 @@ import Testing
         #expect(found.contains { $0.contains("answers[1].when.sha256 must be 64 hexadecimal digits") })
     }
 
-    @Test func `every fault is reported, at its place`() {
+    @Test func `every fault is reported at its position`() {
         let found = faults(
             """
 

@@ -18,7 +18,7 @@ import Testing
 
     private let frames = #"[{"filename":"a"}]"#
 
-    @Test func `an item is taken under its own id, and the rate is told`() throws {
+    @Test func `an item is accepted under its own id, and the rate limit is told`() throws {
         let trace = #"{"exception":{"class":"A"},"frames":\#(frames)}"#
         for body in [#""trace":\#(trace)"#, #""trace_chain":[\#(trace),\#(trace)]"#, #""message":{"body":"m"}"#] {
             let response = post(#"{"environment":"e","uuid":"u-1","level":"critical","body":{\#(body)}}"#)
@@ -30,19 +30,32 @@ import Testing
         #expect(old.status == 422)
     }
 
+    @Test func `an item comes in a form, too`() {
+        let token = RollbarVendor.demoCredentials["accessToken"] ?? ""
+        func post(_ payload: String) -> HTTPResponse {
+            let type: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
+            let body = Array("payload=\(PercentCoding.encode(payload))".utf8)
+            return server.respond(to: SimulatedRequest("POST", "/api/1/item/", headers: type, body: body))
+        }
+        let data = #"{"environment":"e","uuid":"u-1","body":{"message":{"body":"m"}}}"#
+        #expect(post(#"{"access_token":"\#(token)","data":\#(data)}"#).json["result"]?["uuid"] == "u-1")
+        #expect(post(#"{"access_token":"\#(token)","data":{}}"#).status == 422)
+        #expect(post(#"{"data":\#(data)}"#).status == 401)
+    }
+
     @Test(arguments: [
         "{}", #"{"environment":"e"}"#, #"{"environment":"e","body":{}}"#,
         #"{"environment":"e","body":{"message":{"body":""}}}"#, #"{"environment":"e","body":{"trace":{}}}"#,
         #"{"environment":"e","level":"fatal","body":{"message":{"body":"m"}}}"#,
         #"{"environment":"e","uuid":"0123456789012345678901234567890123456","body":{"message":{"body":"m"}}}"#,
     ])
-    func `an item that cannot be read is refused with words`(_ data: String) throws {
+    func `an item that cannot be read is refused with a reason`(_ data: String) throws {
         let response = post(data)
         #expect(response.status == 422)
         #expect(try JSONValue(parsing: response.body)["message"]?.string?.hasPrefix("Invalid format") == true)
     }
 
-    @Test func `the token is looked at before the item`() {
+    @Test func `the token is checked before the item`() {
         #expect(post("{}", token: "other").status == 403)
         #expect(post("{}", token: nil).status == 401)
         #expect(post("{").status == 400)

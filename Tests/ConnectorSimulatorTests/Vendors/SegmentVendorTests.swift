@@ -25,7 +25,7 @@ import Testing
         #expect(segment.respond(to: .json("POST", "/v1/\(kind)", ["userId": "u"], headers: headers)).status == 200)
     }
 
-    @Test func `an unknown key is accepted, no key at all is not`() {
+    @Test func `an unknown key is accepted, and a missing one is not`() {
         #expect(segment.respond(to: .json("POST", "/v1/batch", ["writeKey": "other", "batch": []])).status == 200)
         let refused = segment.respond(to: .json("POST", "/v1/batch", ["batch": []]))
         #expect(refused.status == 400)
@@ -37,7 +37,7 @@ import Testing
         #expect(segment.respond(to: .get("/v1/projects/other/settings")).status == 404)
     }
 
-    @Test func `what is too large is refused`() {
+    @Test func `a batch or an event that is too large is refused`() {
         let text = JSONValue.string(String(repeating: "x", count: 33_000))
         let event = segment.respond(to: .json("POST", "/v1/batch", ["writeKey": "k", "batch": [["x": text]]]))
         #expect(event.status == 400)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "[]", "null", "{\"batch\":1,\"writeKey\":\"k\"}"])
-    func `what is no batch is refused`(body: String) {
+    func `a body that is not a batch is refused`(body: String) {
         let response = segment.respond(to: SimulatedRequest("POST", "/v1/batch", body: Array(body.utf8)))
         #expect(response.status == 400)
         #expect(response.json["message"]?.string != nil)

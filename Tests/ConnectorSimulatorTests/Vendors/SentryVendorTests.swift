@@ -87,7 +87,7 @@ import Testing
         #expect(send("{}\n{\"type\":\"event\"}\n{\"message\":\"\(text)\"}\n").status == 413)
     }
 
-    @Test func `events are stored in the old way too`() {
+    @Test func `events are stored at the older address, too`() {
         let headers: HTTPFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=7"]
         let stored = sentry.respond(to: .json("POST", "/api/1/store/", ["event_id": .string(id)], headers: headers))
         #expect(stored.json["id"]?.string == id)
@@ -95,6 +95,14 @@ import Testing
         #expect(fresh.json["id"]?.string?.count == 32)
         let future: HTTPFields = ["X-Sentry-Auth": "Sentry sentry_key=\(key), sentry_version=9"]
         #expect(sentry.respond(to: .json("POST", "/api/1/store/", [:], headers: future)).status == 400)
+    }
+
+    @Test(arguments: [
+        ("eyJtZXNzYWdlIjoibSJ9", 200), ("eJyrVspNLS5OTE9VslLKVaoFACq2BQ0=", 200), ("bm90IEpTT04=", 400), ("m", 400),
+    ])
+    func `the older address takes Base64, with or without zlib`(body: String, status: Int) {
+        let request = SimulatedRequest("POST", "/api/1/store/?sentry_key=\(key)", body: Array(body.utf8))
+        #expect(sentry.respond(to: request).status == status)
     }
 
     @Test func `key and project are read from a configured DSN`() {

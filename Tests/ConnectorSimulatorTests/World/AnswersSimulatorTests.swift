@@ -8,9 +8,9 @@ import Testing
 
 @testable import ConnectorSimulator
 
-/// A simulator whose answers are a value in a test.
+/// A simulator whose answers are a value in the test's code.
 @Suite struct AnswersSimulatorTests {
-    @Test func `answers as a value are served, and their timeline follows the test's clock`() async throws {
+    @Test func `answers given as a value are served, and their timeline follows the test's clock`() async throws {
         let clock = ManualHostClock()
         let simulator = try Simulator(
             answers: [
@@ -35,7 +35,7 @@ import Testing
         #expect(clock.timerCount == 0)
     }
 
-    @Test func `faults of such a value are thrown, all of them`() {
+    @Test func `all faults of answers given as a value are thrown`() {
         let bad = #expect(throws: SimulatorError.self) {
             try Simulator(answers: ["version": 1, "answers": [["path": "x"], ["status": 42]]])
         }

@@ -30,7 +30,7 @@ import Testing
         #"{"version": 1, "answers": {}}"#, #"{"version": 1, "operations": 7}"#, #"{"version": 1, "timeline": "x"}"#,
         #"{"version": 1, "operations": [7]}"#, #"{"version": 1, "timeline": [[]]}"#, #"{"version": 1, "answer": []}"#,
     ])
-    func `a file that is none is refused`(text: String) {
+    func `a file that does not hold answers is refused`(text: String) {
         #expect(!faults(text).isEmpty)
     }
 
@@ -42,7 +42,7 @@ import Testing
         #""every": "1s", "times": -1"#, #""every": "1s", "times": 1e30"#, #""every": "1s", "times": 1000001"#,
         #""every": "1s", "times": "2""#, #""at": "1s", "evry": "2s""#,
     ])
-    func `a time that cannot be is a fault`(when: String) {
+    func `an invalid time is a fault`(when: String) {
         let text = #"{"version": 1, "operations": [], "timeline": [{\#(when), "error": {"code": "denied"}}]}"#
         let found = faults(text)
         #expect(
@@ -62,11 +62,11 @@ import Testing
         #""error": {"code": "denied", "message": 7}"#, #""error": {"code": "denied", "retryable": "yes"}"#,
         #""error": {"code": "cancelled"}"#, #""operation": 7"#, #""results": 1"#,
     ])
-    func `an answer that cannot be is a fault`(member: String) {
+    func `an invalid answer is a fault`(member: String) {
         #expect(!faults(#"{"version": 1, "operations": [{"operation": "f", \#(member)}]}"#).isEmpty)
     }
 
-    @Test func `JSON nested too deep is a fault, and the deepest that is allowed is an answer`() throws {
+    @Test func `JSON that is nested too deeply is a fault, and the deepest allowed is an answer`() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + #""${args.a}""# + String(repeating: "]", count: depth)
         }
@@ -78,14 +78,10 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `a hundred thousand faults take no time, and a hundred are kept`() {
-        let clock = ContinuousClock()
+    @Test(.timeLimit(.minutes(1))) func `many thousands of faults take little time, and a limited number is kept`() {
         let entry = #"{"operation": "f", "result": "${x}", "delay": "1", "when": 7}"#
         let text = #"{"version": 1, "operations": [\#(repeatElement(entry, count: 30_000).joined(separator: ","))]}"#
-        var found: [ConnectorError] = []
-        let time = clock.measure { found = faults(text) }
-        #expect(found.count == JSONReader.problemLimit)
-        #expect(time < .seconds(20), "\(time)")
+        #expect(faults(text).count == JSONReader.problemLimit)
     }
 
     @Test(arguments: [
@@ -99,7 +95,7 @@ import Testing
             #"the payload of the event "e" has 72002 bytes, more than 64 KiB"#
         ),
     ])
-    func `what is too large to happen is a fault at its place`(action: String, message: String) {
+    func `a timeline entry that would be too large is a fault at its position`(action: String, message: String) {
         let action = action.replacing("#", with: String(repeating: "0,", count: 600_000) + "0")
             .replacing("~", with: String(repeating: "${time}", count: 200_000))
             .replacing("+", with: String(repeating: "${time}", count: 3000))
@@ -127,11 +123,12 @@ import Testing
             }
             #expect(failure?.code == .tooLarge, "\(value)")
             // What was there before is still there.
-            #expect(try calls.answer("get", [:]).result.get().serialized().utf8.count <= TemplateRoom.size)
+            let kept = try calls.answer("get", [:]).result.get()
+            #expect(kept != .null && kept.serialized().utf8.count <= TemplateRoom.size)
         }
     }
 
-    @Test func `the records of a simulation have a limit together, and what is removed makes room`() throws {
+    @Test func `the records of a simulation share a limit, and removed ones make room`() throws {
         let calls = try operations(
             """
             {"operation": "add", "keep": {"in": "c", "key": "${args.key}", "value": "${args.value}"}},

@@ -57,7 +57,7 @@ import Testing
         #expect(try call("list", [:])["all"]?.array?.count == 1)
     }
 
-    @Test func `an answer is chosen by arguments and by count, and an unwritten one is an error`() throws {
+    @Test func `an answer is chosen by arguments and by count, and a missing one is an error`() throws {
         let calls = try operations(
             """
             {"operation": "f", "when": {"query": {"page": 2}}, "result": "second"},
@@ -77,7 +77,7 @@ import Testing
         #expect(unwritten?.code == .unsupported)
     }
 
-    @Test func `every fault of the operations and the timeline is reported, at its place`() {
+    @Test func `every fault of the operations and the timeline is reported at its position`() {
         #expect(
             faults(
                 """
@@ -123,7 +123,7 @@ import Testing
         #expect(faults(#"{"version": 1}"#).count == 1)
     }
 
-    @Test func `a timeline that changes an interface needs one`() {
+    @Test func `a timeline may change an interface only if there are operations`() {
         let text = #"{"version": 1, "timeline": [{"at": "1s", "error": {"code": "denied"}, "operations": []}]}"#
         #expect(
             faults(text) == [
@@ -136,7 +136,7 @@ import Testing
         )
     }
 
-    @Test func `the manifest reveals operations and parameters that do not exist, and delays that cannot be`() throws {
+    @Test func `the manifest reveals unknown operations and parameters, and impossible delays`() throws {
         let manifest = Manifest.read(
             Array(
                 #"""
@@ -165,7 +165,7 @@ import Testing
         )
     }
 
-    @Test func `numbers match by value, elements of arrays in their order, and members of objects as far as named`()
+    @Test func `numbers match by value, arrays by order, and objects by the members that are named`()
         throws
     {
         let calls = try operations(
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `a default is a number or a Boolean where it is the whole value, and a text elsewhere`() throws {
+    @Test func `a default is typed if it is the whole value, and a text otherwise`() throws {
         let calls = try operations(
             #"""
             {"operation": "f", "result": ["${args.n:-7}", "${args.n:-true}", "${args.n:-x}", "${args.n:-}", "n${args.n:-7}",
@@ -193,7 +193,7 @@ import Testing
         #expect(try calls.answer("f", ["o": [["p": "q"]]]).result.get() == result)
     }
 
-    @Test func `an operation is named with its capability where two share the name, and an error tells what was asked`()
+    @Test func `an operation can be named with its capability, and an error's message can use arguments`()
         throws
     {
         let calls = try operations(

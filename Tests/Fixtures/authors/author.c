@@ -1,14 +1,14 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * author.c: checks connector/author.h, as a program of its own. Ends with the number of checks that failed, and says which.
+ * author.c: checks connector/author.h, as a program of its own. Exits with the number of failed checks, and prints them.
  */
 #ifdef DECIMAL_COMMA
 #include "../tools/decimal-comma.h"
 #endif
 #include <connector/author.h>
 
-/* The header that puts commas into printf leaves strtod as it is, so that only all 17 digits look the same to both. */
+/* The header that puts commas into printf leaves strtod alone, so that a number survives only with all 17 digits. */
 #ifdef DECIMAL_COMMA
 #define TENTH "0.10000000000000001"
 #else
@@ -38,7 +38,7 @@ static void check_syntax(void) {
         "", " ", "nul", "truex", "01", "-", "1.", ".5", "1e", "+1", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[", "[1", "[1,",
         "[1,]", "[,1]", "[1 2]", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "{1:1}", "[}", "{]",
         "1 2", "[1]]", "]", "\"a\\", "\"\\u12",
-        /* What the host refuses: numbers beyond a double, halves of surrogate pairs, a name twice. */
+        /* What the host refuses: numbers beyond a double, halves of surrogate pairs, a duplicate name. */
         "1e400", "[-1e400]", "\"\\ud800\"", "\"\\ud800!\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"", "\"\\ude00\"",
         "\"\\ude00\\ud83d\"", "\"\\ud83d\\ude0\"", "{\"a\":1,\"a\":1}", "[{\"x\":{\"a\":1,\"b\":{},\"\\u0061\" :2}}]",
         "{\"\xc3\xa9\":{\"a\":1},\"b\":[],\"\\u00e9\":2}", "{\"\":1,\"\":2}",
@@ -256,7 +256,7 @@ static void check_errors(void) {
     CHECK(connector_fail(NULL, CONNECTOR_INVALID, "nobody asks") == CONNECTOR_INVALID);
 }
 
-/* Reads every part of damaged texts, each in memory of exactly its size, where a sanitizer sees every step beyond. */
+/* Reads every part of damaged texts, each in memory of exactly its size, where a sanitizer sees every read beyond it. */
 static void check_damage(unsigned rounds) {
     static const char text[] = "{\"a\": [1.5e3, -0, {\"\\ud83d\\ude00\": \"x\\n\"}], \"b\": {\"c\": [true, null, \"\\u0041\"]}}";
     static const char bytes[] = "{}[]\",:\\u0dD8 e-+.1tnf\x00\x1f\xff";

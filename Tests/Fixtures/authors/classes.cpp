@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * classes.cpp: checks connector/author.hpp with a host of its own. Ends with the number of checks that failed, and says which.
+ * classes.cpp: checks connector/author.hpp with a host of its own. Exits with the number of failed checks, and prints them.
  */
 #include <algorithm>
 #include <connector/author.hpp>
@@ -150,7 +150,7 @@ int main() {
     CHECK(is_completed(CONNECTOR_OK, R"([{"kind":"configured","detail":"a\"b"}])"));
     plugin.cancel(instance, 1);
 
-    /* One that is dropped, one that is thrown out of, one that is completed twice. */
+    /* Calls: one that is dropped, one whose function throws, one that is completed twice. */
     perform([](gate &, connector::Call) {});
     CHECK(is_completed(CONNECTOR_FAILED, "dropped"));
     perform([](gate &, connector::Call) { throw 1; });
@@ -166,7 +166,7 @@ int main() {
     });
     CHECK(is_completed(CONNECTOR_OK, "[1,0.5,\"x\"]"));
 
-    /* Requests: an answer, an answer that is no success, one that throws, and one that is refused. */
+    /* Requests: an answer, an answer that is not a success, a callback that throws, and a request that is refused. */
     const auto ask = [&](auto answered) {
         return perform([&](gate &self, connector::Call call) {
             self.host.get(std::move(call), connector::Text("https://x/"), answered);
@@ -193,7 +193,7 @@ int main() {
     CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_DENIED && completions[0].text == "refused");
     refusal = CONNECTOR_OK;
 
-    /* Text of others stays within its part of the path. */
+    /* Foreign text stays within its part of the path. */
     const auto note = [&](std::string_view name) {
         perform([&](gate &self, connector::Call call) {
             connector::Text url("https://x/notes/");
@@ -211,7 +211,7 @@ int main() {
         CHECK(completions.size() == 1 && completions[0].status == CONNECTOR_INVALID);
     }
 
-    /* A plugin that asks nobody needs no services, and asks for none; one that asks somebody is told what is missing. */
+    /* A plugin that makes no requests needs no services, and asks for none; one that makes some is told what is missing. */
     CHECK(std::count(asked.begin(), asked.end(), "http/1") > 0 && std::count(asked.begin(), asked.end(), "clock/1") == 0);
     lends = false;
     asked.clear();

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * missing-glibc-version: needs a GLIBC that does not exist yet, once tools/alter.c has been at it.
+ * missing-glibc-version: needs a GLIBC that does not exist yet, once tools/alter.c has changed it.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * signature-mismatch: declares an operation otherwise than its capability does.
+ * signature-mismatch: declares an operation differently from its capability.
  */
 #include "../fixture.h"
 

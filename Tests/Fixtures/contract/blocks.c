@@ -32,7 +32,7 @@ CONNECTOR_MANIFEST({
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int64_t held;
-/** How many are held no longer. */
+/** How many have been released. */
 static int64_t freed;
 static int64_t generation;
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * calls.h: a plugin that does what a test tells it to, call by call: the rules of the call contract kept and broken.
+ * calls.h: a plugin that does what a test tells it to, call by call: it keeps or breaks the rules of the call contract.
  *
  * Calls that are left pending stand in one list for all gates of the image, by the names that tests give them, so that one
  * gate can complete, or try to complete, what another one has pending.

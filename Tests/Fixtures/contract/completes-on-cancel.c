@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * completes-on-cancel: each cancellation completes the call, also one that is over or was never its own.
+ * completes-on-cancel: each cancellation completes the call, even one that is over or was never its own.
  */
 #include "../fixture.h"
 

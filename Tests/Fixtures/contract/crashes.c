@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * crashes: ends its process in the way that a caller, or its configuration for `open`, names. In a runner, that is all it ends.
+ * crashes: ends its process in the way that a caller, or its configuration for `open`, names. In a runner, it ends nothing else.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "../fixture.h"
@@ -48,7 +48,7 @@ static int overflow(int level) {
     volatile char space[4096];
     space[0] = (char)level;
     depth = level;
-    /* Never the case, which the compiler does not know. */
+    /* Never true, but the compiler does not know that. */
     if (level < 0) return 0;
     return overflow(depth + 1) + space[0];
 }
@@ -213,7 +213,7 @@ static int32_t open_or_end(void *instance, const connector_call *call, connector
         opens += strlen("\"opens\":\"");
         end(opens, (uint64_t)(strchr(opens, '"') - opens));
     }
-    /* What `store` has put under "refuses" is why no other instance opens. */
+    /* No other instance opens, because of what `store` has put under "refuses". */
     const connector_storage *storage = fixture_service(self, "storage/1");
     connector_bytes_owned reason = {.struct_size = sizeof reason};
     if (storage != NULL && storage->get(storage->context, "refuses", 7, &reason, error) == CONNECTOR_OK) {

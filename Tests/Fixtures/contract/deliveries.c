@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * deliveries: a vendor of events and crash reports that keeps what arrives, is away as often as its field "away" says, and refuses for good
- * what has the text "refuse" in it.
+ * whatever contains the text "refuse".
  */
 #include "../fixture.h"
 
@@ -47,7 +47,7 @@ typedef struct deliveries {
     /** What arrived last, whether it was taken or not. */
     char last[8192];
     uint64_t last_length;
-    /** What was taken since somebody asked, a line each. */
+    /** What was taken since somebody last asked, a line each. */
     char taken[65536];
     uint64_t taken_length;
 } deliveries;

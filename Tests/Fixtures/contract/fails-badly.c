@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * fails-badly: refuses a wrong configuration without a word, and leaves an instance behind; refuses to open and completes it.
+ * fails-badly: refuses a wrong configuration without a message, and leaves an instance behind; refuses to open, and still completes it.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * hostile: tries what a caller names, and in its constructor, before anybody could stop it, to read a file and to make a socket.
+ * hostile: tries the act that a caller names, and in its constructor, before anybody can stop it, to read a file and to make a socket.
  */
 #define _GNU_SOURCE
 #include "../fixture.h"

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * values: takes and answers values of every type, right ones and wrong ones. It has no probe: its evidence is never stale.
+ * values: takes and answers values of every type, valid and invalid ones. It has no probe: its evidence is never stale.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * aborts-in-host: its constructor ends a process that has an environment, which a runner has not.
+ * aborts-in-host: its constructor ends a process that has an environment, which a runner does not have.
  */
 #include "../fixture.h"
 

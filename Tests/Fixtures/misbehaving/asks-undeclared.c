@@ -1,8 +1,8 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * asks-undeclared: asks for services that its manifest does not name: while it is created, if the configuration says so for
- * all that there are, and while it opens.
+ * asks-undeclared: asks for services that its manifest does not name: while it opens, and while it is created, there for none,
+ * one or all of the usual ones, as its configuration says.
  */
 #include "../fixture.h"
 

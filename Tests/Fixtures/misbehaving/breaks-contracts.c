@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * breaks-contracts: asks a host that it does not declare, turns a key around that the vendor repeats, and answers operations of
+ * breaks-contracts: contacts a host that it does not declare, reverses a key that the vendor repeats, and answers operations of
  * standard capabilities with what their callers cannot read.
  */
 #include <connector/author.h>
@@ -32,7 +32,7 @@ typedef struct contracts {
     char endpoint[512];
 } contracts;
 
-/** The text of a refusal, from its end to its beginning, so that no host finds a key in it. */
+/** The text of a refusal, reversed, so that no host finds a key in it. */
 static void vendor_answered(void *user, int32_t status, const connector_http_response *response,
                             const connector_error *error) {
     const contracts *self = user;

@@ -41,7 +41,7 @@ CONNECTOR_MANIFEST({
     }
 });
 
-/** Writes to where nothing is. */
+/** Writes to an address where nothing is mapped. */
 CONNECTOR_EXPORT int32_t ends_write(void *instance, connector_error *error) {
     (void)instance, (void)error;
     *(volatile int *)(uintptr_t)16 = 1;
@@ -56,7 +56,7 @@ CONNECTOR_EXPORT int32_t ends_starve(void *instance, connector_error *error) {
     return ends_write(instance, error);
 }
 
-/** Calls what is not a function: only the stack says who did. */
+/** Calls something that is not a function: only the stack tells who did. */
 CONNECTOR_EXPORT int32_t ends_jump(void *instance, connector_error *error) {
     int32_t (*volatile nowhere)(void *) = (int32_t(*)(void *))(uintptr_t)32;
     (void)error;
@@ -124,8 +124,8 @@ CONNECTOR_EXPORT int32_t ends_fork(void *instance, int32_t *result, connector_er
     return CONNECTOR_OK;
 }
 
-/** Leaves pointers to functions on the stack, where a call that has ended kept them. One of them begins where abort() would return to,
- * as that is how the function before it ends. */
+/** Leaves pointers to functions on the stack, as calls that have ended do. One of the functions begins where abort() would return to,
+ * since the function before it ends with that call. */
 static __attribute__((noinline)) void litter(void) {
     volatile uintptr_t pointers[2048];
     const uintptr_t functions[4] = {(uintptr_t)ends_abort, (uintptr_t)ends_overflow, (uintptr_t)ends_exit, (uintptr_t)ends_quick};
@@ -133,7 +133,7 @@ static __attribute__((noinline)) void litter(void) {
     (void)pointers;
 }
 
-/** Lends memory that the C library itself is to release, and cannot: no call of this image is on the stack then. */
+/** Lends memory that the C library itself is to release, and cannot; no function of this image is on the stack then. */
 CONNECTOR_EXPORT int32_t ends_release(void *instance, connector_bytes_owned *result, connector_error *error) {
     static uint8_t bytes[64];
     (void)instance, (void)error;

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * null-evidence: completes open, and says nothing of what it proved.
+ * null-evidence: completes open, and says nothing about what it proved.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * opens-twice: completes one call two times.
+ * opens-twice: completes one call twice.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * prints-in-constructor: a megabyte on both streams when it is loaded, without a line's end.
+ * prints-in-constructor: prints a megabyte to both streams when it is loaded, without a line break.
  */
 #include "../fixture.h"
 

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * trusts-its-configuration: create takes one text, which an operator may well write, and crashes with every other one.
+ * trusts-its-configuration: create accepts one text, which an operator may well write, and crashes with every other.
  */
 #include "../fixture.h"
 

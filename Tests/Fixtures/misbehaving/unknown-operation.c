@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * unknown-operation: completes an operation that the host never gave out, then its own.
+ * unknown-operation: completes an operation that the host never issued, then its own.
  */
 #include "../fixture.h"
 

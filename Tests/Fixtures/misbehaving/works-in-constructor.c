@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * works-in-constructor: whoever loads it has a thread more, a descriptor more, and another environment.
+ * works-in-constructor: a process that loads it has one more thread, one more descriptor, and a changed environment.
  */
 #define _GNU_SOURCE
 #include "../fixture.h"

@@ -14,7 +14,7 @@ CONNECTOR_MANIFEST({
     "documentation": "Knows more than its host."
 });
 
-/** Version 7, as somebody may write it one day. */
+/** Version 7, as it may be defined one day. */
 typedef struct future_plugin {
     connector_plugin version_1;
     int32_t (*hibernate)(void *instance, uint64_t for_ns);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * http: opens once a server has answered a GET of its "endpoint", and is authenticated if the answer is 200. Its operation
- * "twice" sends the same request, and from the callback of that another one.
+ * "twice" sends the same request, and another one from its callback.
  */
 #include "../fixture.h"
 

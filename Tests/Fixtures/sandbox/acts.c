@@ -62,7 +62,7 @@ static void *wait_for_ever(void *context) {
     return NULL;
 }
 
-/** Makes threads until none can be made, or there are too many. */
+/** Makes threads until no more can be made, or there are too many. */
 static int makes_threads(int most) {
     pthread_attr_t small;
     pthread_attr_init(&small);
@@ -94,7 +94,7 @@ static int opens_descriptors(int most) {
 
 static void *do_nothing(void *context) { return context; }
 
-/** A thread that is made, and ends. */
+/** A thread that is made, and ends at once. */
 static int has_threads(void) {
     pthread_t thread;
     const int error = pthread_create(&thread, NULL, do_nothing, NULL);
@@ -114,7 +114,7 @@ static int of_host(int host, const char *name) {
     return opens(path, O_RDONLY);
 }
 
-/** Makes a call by its number, with arguments of nothing. */
+/** Makes a call by its number, with zeros as arguments. */
 static int calls(long number) { return RESULT(syscall(number, 0, 0, 0, 0, 0, 0)); }
 
 int act(const char *name, const char *argument, int host) {

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * alter: makes broken images from whole ones, for what no linker would make.
+ * alter: makes broken images, which no linker would make, from whole ones.
  */
 #include <elf.h>
 #include <stdio.h>

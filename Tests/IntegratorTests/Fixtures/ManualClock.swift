@@ -26,7 +26,7 @@ final class ManualClock: Clock, Sendable {
         var continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// The time, who sleeps, and who waits for sleepers.
+    /// The time, the tasks that sleep, and the tests that wait for one to sleep.
     private struct State {
         /// Where the clock stands.
         var now = Instant()

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * benchmark.h: calls of a plugin's operations as C makes them, to measure the host's calls beside.
+ * benchmark.h: calls of a plugin's operations as C makes them, to compare the host's calls with.
  *
  * Each function makes `count` calls, and answers how many nanoseconds they took; 0 if one of them failed.
  */
@@ -22,7 +22,7 @@ uint64_t benchmark_add_ffi(const void *CONNECTOR_NONNULL function, uint64_t coun
 /** Calls `quick_invert` with a kibibyte through a function pointer. */
 uint64_t benchmark_invert(const void *CONNECTOR_NONNULL function, uint64_t count);
 
-/** Gives the system back the memory that was freed, where the C library can. */
+/** Returns freed memory to the system, where the C library can. */
 void benchmark_release_memory(void);
 
 /**
@@ -32,7 +32,7 @@ void benchmark_release_memory(void);
  */
 bool benchmark_path_begin(const char *CONNECTOR_NONNULL file);
 
-/** Ends the count, from any thread; the second call, and one before the begin, does nothing. */
+/** Ends the count, from any thread; a second call, or one before the beginning, does nothing. */
 void benchmark_path_end(void);
 
 /**

@@ -7,7 +7,7 @@ public import ConnectorConsole
 public enum NoteRoute: RouteValue {
     /// Every note.
     case list
-    /// A note, and the tab that is shown of it.
+    /// A note, and which of its tabs is shown.
     case note(String, Tab = .text)
 
     /// A tab of a note.

@@ -104,7 +104,7 @@ public struct NoteScenes: Sendable {
     }
 }
 
-/// The application does not do everything.
+/// Thrown by an act that the application does not support.
 struct UnsupportedCase: Error, CustomStringConvertible {
     var description: String { "nobody has written it" }
 }

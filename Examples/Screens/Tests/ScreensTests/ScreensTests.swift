@@ -60,7 +60,7 @@ import Testing
         #expect(await session.handle("quit") == nil)
     }
 
-    @Test func `the scenes of a host are drawn by the same lines`() async throws {
+    @Test func `the scenes of a host are drawn by the same platform`() async throws {
         let error = ConnectorError(.unauthorized, "the key was refused")
         let host = MockHostModel([GateReport(path: "geocoder", state: .failed, error: error)])
         var session = TextSession(Console(host, .standard), at: .gates)

@@ -8,7 +8,7 @@ import ConnectorManifest
 struct Rates: Plugin {
     /// What proves that the vendor answered. A status alone proves nothing: a captive portal says 200, too.
     private static let latest = VendorAnswer("rates", [.object(#"with "rates""#) { $0["rates"]?.object != nil }])
-    /// What the vendor says of an account.
+    /// What the vendor says about an account.
     private static let usage = VendorAnswer(
         "rates",
         [.object(#"with "data" of an app"#) { $0["data"]?["app_id"]?.string != nil }]
@@ -16,7 +16,7 @@ struct Rates: Plugin {
 
     private let host: Host
     private let endpoint: HTTPURL
-    /// A placeholder: the host puts the value in as it sends a request, and the plugin never sees it.
+    /// A placeholder: the host puts in the value as it sends a request, and the plugin never sees it.
     private let appId: SecretPlaceholder
 
     init(configuration: PluginConfiguration, host: Host) throws {

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: ["1e300", "-1e300", "942.5", "\"942\"", "null"])
-    func `a number of requests left that is not whole is unknown`(_ number: String) async throws {
+    func `a remaining number of requests that is not whole is shown as unknown`(_ number: String) async throws {
         let vendor = Vendor(200, #"{"data": {"app_id": "…", "usage": {"requests_remaining": \#(number)}}}"#)
         #expect(try await rates(vendor).open() == [.authenticated("requests left: unknown")])
     }
@@ -76,14 +76,14 @@ import Testing
     }
 
     @Test(arguments: ["", "EURO", "eur", "E/R"])
-    func `what is no currency is not sent`(_ currency: String) async throws {
+    func `a text that is not a currency is not sent`(_ currency: String) async throws {
         let vendor = Vendor(200, "{}")
         let rates = try rates(vendor)
         let error = await #expect(throws: PluginError.self) { _ = try await rates.rate(currency: currency) }
         #expect(error?.status == .invalid && vendor.last == nil)
     }
 
-    @Test func `it keeps the rules of the line`() async {
+    @Test func `the adapter passes the conformance suite`() async {
         // Nobody listens there; the suite makes up an App ID.
         let options = PluginConformance.Options(config: ["endpoint": "http://127.0.0.1:1"])
         let findings = await PluginConformance.check(Rates.self, options: options)

@@ -15,7 +15,7 @@ struct CalculatorConsole: ConsoleModel {
         self.presenter = presenter
     }
 
-    /// Those of plugins, which have tabs of their own.
+    /// The scenes of plugins, which have tabs of their own.
     var scenes: [SceneDescriptor] { host.scenes }
 
     var changes: AsyncStream<Void> {

@@ -5,7 +5,7 @@ public import CalculatorClient
 public import CalculatorModel
 import ConnectorHost
 
-/// The engines behind the gates of a host: plugins alone, and both at once.
+/// The engines behind the gates of a host: single plugins, and both at once.
 struct HostEngines: ComputingFactory {
     private let host: ConnectorHost
 

@@ -94,7 +94,7 @@ public final class CalculatorPresenter: DisplayPresenting, KeypadPresenting, His
     public var choices: [String] { factory.choices }
     /// The engine that calculates.
     public var choice: String { state.withLock(\.choice) }
-    /// What is known of the engine.
+    /// What is known about the engine.
     public var facts: [(title: String, text: String)] { factory.info(of: choice) }
 
     /// Lets another engine calculate from now on.
@@ -137,7 +137,7 @@ extension CalculatorPresenter.State {
         if calculations.count > limit { calculations.removeLast() }
     }
 
-    /// A number without a fraction that is zero.
+    /// The number as text, without a fraction that is zero.
     private static func text(_ value: Double) -> String {
         let text = "\(value)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

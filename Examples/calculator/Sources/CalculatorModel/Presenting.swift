@@ -33,7 +33,7 @@ public protocol HistoryPresenting: CalculatorPresenting {
     func clearHistory()
 }
 
-/// What the page with information sees of the presenter.
+/// What the info page sees of the presenter.
 public protocol InfoPresenting: CalculatorPresenting {
     /// The engines to choose from.
     var choices: [String] { get }
@@ -41,11 +41,11 @@ public protocol InfoPresenting: CalculatorPresenting {
     var choice: String { get }
     /// Lets another engine calculate from now on.
     func choose(_ choice: String) throws
-    /// What is known of the engine.
+    /// What is known about the engine.
     var facts: [(title: String, text: String)] { get }
 }
 
-/// An expression and what became of it.
+/// An expression and its outcome.
 public struct Calculation: Sendable, Hashable, Identifiable {
     /// Unique among the calculations of a presenter.
     public let id: Int

@@ -81,7 +81,7 @@ struct HistoryScene {
     }
 }
 
-/// Which engine calculates, and what is known of it.
+/// Which engine calculates, and what is known about it.
 struct InfoScene {
     let presenter: any InfoPresenting
 

@@ -32,7 +32,7 @@ import Testing
         for character in text { await keypad.press(character == "=" ? .equals : .character(character)) }
     }
 
-    @Test func `what is typed is shown, and replaced by the result`() async throws {
+    @Test func `typed keys are shown, and replaced by the result`() async throws {
         let presenter = try CalculatorPresenter(FalseFactory())
         let display: any DisplayPresenting = presenter
         await type("(1+2)/6", on: presenter)
@@ -43,7 +43,7 @@ import Testing
         #expect(display.entry == "0.5" && display.failure == nil && !display.isBusy)
     }
 
-    @Test func `an operator goes on with a result, and a digit starts anew`() async throws {
+    @Test func `an operator continues with the result, and a digit starts over`() async throws {
         let presenter = try CalculatorPresenter(FalseFactory())
         await type("1/2=+", on: presenter)
         #expect(presenter.entry == "0.5+")
@@ -74,7 +74,7 @@ import Testing
         #expect(history.calculations == [])
     }
 
-    @Test func `another engine calculates from then on, and every change is told`() async throws {
+    @Test func `an engine that is chosen calculates from then on, and every change is announced`() async throws {
         let presenter = try CalculatorPresenter(FalseFactory())
         let info: any InfoPresenting = presenter
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)

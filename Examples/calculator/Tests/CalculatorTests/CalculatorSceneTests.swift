@@ -8,7 +8,7 @@ import Testing
 
 /// The calculator's scenes as values, with a false engine: no host, no platform.
 @Suite struct CalculatorSceneTests {
-    /// An engine whose every answer is 42, and one that never has any.
+    /// An engine that always answers 42, and one that never answers.
     private struct FalseFactory: ComputingFactory {
         let choices = ["deep", "broken"]
 
@@ -63,14 +63,14 @@ import Testing
         #expect(await scene(.part(.history)).component("history")?.rows.isEmpty == true)
     }
 
-    @Test func `another engine is chosen on the page with information, and fails on the display`() async throws {
+    @Test func `an engine that is chosen on the info page shows its failure on the display`() async throws {
         try await act("choose broken", in: .part(.info))
         #expect(await scene(.part(.info)).component("facts")?.rows.map { $0.cells[1].text } == ["broken", "long"])
         for key in ["1", "="] { try await act(key, in: .part(.keypad)) }
         #expect(await display().state == .failed("CancellationError()"))
     }
 
-    @Test func `each key has its shortcut, and each place its route`() async throws {
+    @Test func `each key has its own shortcut, and each place its own route`() async throws {
         let keys = await scene(.part(.keypad)).components.flatMap(\.rows).flatMap(\.acts)
         #expect(keys.count == 20 && Set(keys.compactMap(\.shortcut)).count == 20)
         let places: [CalculatorRoute] =

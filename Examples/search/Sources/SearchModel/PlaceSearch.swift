@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Finds places while a user types.
 ///
-/// What is known from earlier shows at once, and the geocoder's answer follows when typing pauses. An answer to text that has changed
+/// Places from an earlier answer show at once, and the geocoder's answer follows when typing pauses. An answer to text that has changed
 /// since is never shown.
 public final class PlaceSearch: Sendable {
     /// What to show for a text.

@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The routes of the service: places through a gate, and what the host says of itself.
+/// The routes of the service: places through a gate, and what the host says about itself.
 struct PlaceAPI: Sendable {
     private let geocoder: any Geocoder
     private let host: ConnectorHost

@@ -32,7 +32,7 @@ struct Service {
             consolePort: variables["CONSOLE_PORT"].flatMap { Int($0) } ?? 8901
         ) { line in
             print(line)
-            // Also where the output is a pipe.
+            // Flushed also if the output is a pipe.
             unsafe fflush(nil)
         }
         // Returns after SIGTERM or SIGINT, when everything has stopped.

@@ -15,7 +15,7 @@ import Testing
     /// Beside the package's manifest.
     private static let file = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/connectors.json"
 
-    @Test func `places, health and metrics are a request away, and an outage is told with a time to come back`()
+    @Test func `places, health and metrics are served, and an outage is answered with a time to retry`()
         async throws
     {
         let simulator = try Simulator()
@@ -50,7 +50,7 @@ import Testing
             let metrics = try await client.execute(uri: "/metrics", method: .get)
             #expect(String(buffer: metrics.body).contains("# TYPE connector_gate_state"))
         }
-        // The server's end was the end of the host, too.
+        // The host has closed with the server.
         #expect(host.report.gates.allSatisfy { $0.state == .closed })
         announce.finish()
         let announced = await lines.reduce(into: []) { $0.append($1) }

@@ -8,7 +8,7 @@ import ConnectorHost
 import SiteWatchModel
 import SiteWatchScenes
 
-/// Watches the sites: in the terminal, with `--web` on a page, with `--notices N` as lines until so many have come.
+/// Watches the sites: in the terminal, with `--web` on a page, with `--notices N` as lines, until N have come.
 ///
 /// With `--simulate`, the remote sensors are made up: batteries fall, temperatures rise, an alarm goes away.
 @main

@@ -26,7 +26,7 @@ public protocol SiteServer: Sendable {
     var sites: [Site] { get }
     /// The readings of a connector until now, oldest first.
     func history(of sensor: String) async throws -> [SensorReading]
-    /// New readings of every connector, as they are measured. Listening begins with this call.
+    /// New readings of every connector, as they are measured; listening begins with this call.
     func readings() -> AsyncStream<(sensor: String, readings: [SensorReading])>
 }
 

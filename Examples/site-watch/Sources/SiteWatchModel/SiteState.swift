@@ -42,7 +42,7 @@ public struct Measure: Sendable, Identifiable {
 public struct SiteState: Sendable, Identifiable {
     /// The site.
     public let site: Site
-    /// What is measured, in the order in which it was first heard of.
+    /// What is measured, in the order in which each was first heard of.
     public internal(set) var measures: [Measure] = []
 
     /// The site's name.

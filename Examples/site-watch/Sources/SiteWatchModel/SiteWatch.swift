@@ -68,7 +68,7 @@ public final class SiteWatch: Sendable {
         }
     }
 
-    /// Takes readings of a connector in.
+    /// Takes in readings of a connector.
     private func note(_ readings: [SensorReading], of sensor: String) async {
         guard let index = server.sites.firstIndex(where: { $0.sensors.contains(sensor) }) else { return }
         var bounds: [String: Bounds] = [:]
@@ -92,7 +92,7 @@ public final class SiteWatch: Sendable {
 }
 
 extension SiteWatch.State {
-    /// Takes a reading in, unless it is older than what is known.
+    /// Takes in a reading, unless it is older than the latest known one.
     fileprivate mutating func note(
         _ reading: SensorReading,
         of sensor: String,
@@ -119,7 +119,7 @@ extension SiteWatch.State {
 
     /// Notes that a measure has left its bounds, or is back.
     fileprivate mutating func notice(_ before: Measure, _ after: Measure, at site: Site) {
-        // A reading that is not good says nothing of bounds.
+        // A reading that is not good says nothing about bounds.
         guard let latest = after.latest, latest.quality == .good, before.isOutside != after.isOutside else { return }
         noticeCount += 1
         let text = "\(after.name) \(after.text) is \(after.isOutside ? "not" : "again") \(after.bounds)"

@@ -5,7 +5,7 @@ public import ConnectorHost
 internal import ConnectorHostTesting
 internal import Foundation
 
-/// The host of the watch: with the sensors of the file, or with a world that happens in their place.
+/// The host of the watch: with the sensors of the file, or with a simulated world in their place.
 public enum SiteWatchHost {
     /// The leaves that a file of answers stands in for, as `connectors.json` says in `simulate`.
     private static let worlds = [

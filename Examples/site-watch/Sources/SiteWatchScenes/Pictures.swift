@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The pictures of sites as scenes see them: at once, without waiting for a gate.
 final class Pictures: Sendable {
-    /// What is known of a picture.
+    /// What is known about a picture.
     enum Picture: Sendable, Hashable {
         case found(String)
         case missing
@@ -16,7 +16,7 @@ final class Pictures: Sendable {
 
     private let known = Mutex<[String: Picture]>([:])
 
-    /// What is known of a site's picture; nil before it was looked for.
+    /// What is known about a site's picture; nil before it was looked for.
     subscript(site: String) -> Picture? { known.withLock { $0[site] } }
 
     /// Looks for the picture of each site.

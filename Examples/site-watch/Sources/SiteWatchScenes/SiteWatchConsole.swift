@@ -34,7 +34,7 @@ public struct SiteWatchConsole: ConsoleModel {
         return registry
     }
 
-    /// Those of plugins, which have tabs of their own.
+    /// The scenes of plugins, which have tabs of their own.
     public var scenes: [SceneDescriptor] { host.scenes }
 
     /// Yields after each change of the host and of the watch.

@@ -31,7 +31,7 @@ import Testing
         for await _ in changes.prefix(watch.sites.flatMap(\.site.sensors).count) {}
         while watch.notices.isEmpty {
             clock.advance(by: .seconds(1))
-            // The watch takes in on its own task what the second has brought.
+            // The watch takes in on its own task what happened in that second.
             for _ in 0..<1000 where watch.notices.isEmpty { await Task.yield() }
         }
         await bench.refresh()
@@ -55,7 +55,7 @@ import Testing
         await host.close()
     }
 
-    @Test func `a route is the same as text, and a stranger is no place`() {
+    @Test func `a route survives a round trip through text, and an unknown one is not a place`() {
         #expect(Route(SiteRoute.site("cellar")).value(as: SiteRoute.self) == .site("cellar"))
         #expect(Route(SiteRoute.list).value(as: SiteRoute.self) == .list)
         #expect(SiteRoute(parts: ["a", "b"]) == nil)

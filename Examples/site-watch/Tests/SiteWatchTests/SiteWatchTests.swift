@@ -8,7 +8,7 @@ import SiteWatchModel
 import Synchronization
 import Testing
 
-/// The watch with false sites, and with the file's sites in a world that happens.
+/// The watch with false sites, and with the file's sites in a simulated world.
 @Suite(.timeLimit(.minutes(2))) struct SiteWatchTests {
     /// A server that tells what it is given.
     private struct FalseServer: SiteServer {
@@ -61,7 +61,7 @@ import Testing
         #expect(watch.sites[0].outside.isEmpty)
     }
 
-    @Test func `what is known already, and what is older, changes nothing`() async throws {
+    @Test func `a reading that is already known, or older, changes nothing`() async throws {
         let watch = SiteWatch(
             FalseServer(past: [try reading(20, at: 5)], news: [[try reading(99, at: 4)], [try reading(99, at: 5)]]),
             FalseStore()
@@ -70,7 +70,7 @@ import Testing
         #expect(watch.sites[0].measures[0].readings.count == 1 && watch.notices.isEmpty)
     }
 
-    @Test func `changed bounds are kept, and count at once`() async throws {
+    @Test func `changed bounds are kept, and take effect at once`() async throws {
         let store = FalseStore()
         let watch = SiteWatch(FalseServer(past: [try reading(20, at: 0)]), store)
         await watch.run()
@@ -98,7 +98,7 @@ import Testing
             func isThere() -> Bool { watch.notices.contains { "\($0.site): \($0.text)" == text } }
             while !isThere() {
                 clock.advance(by: .seconds(1))
-                // The watch takes in on its own task what the second has brought.
+                // The watch takes in on its own task what happened in that second.
                 for _ in 0..<1000 where !isThere() { await Task.yield() }
             }
         }

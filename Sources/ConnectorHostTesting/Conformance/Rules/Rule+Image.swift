@@ -69,8 +69,8 @@ extension PluginConformance.Rule {
         level: 1,
         .image,
         "Operations of standard capabilities have their signatures",
-        expects: "Each operation of a standard capability has the signature of docs/plugins.md.",
-        fix: "copy the signature from connector-host operations or docs/plugins.md",
+        expects: "Each operation of a standard capability has the signature of its reference.",
+        fix: "copy the signature from connector-host reference capabilities",
         needs: .file
     ) { run in try fault(.signatures, signatures, run) }
 

@@ -15,7 +15,7 @@ extension PluginConformance.Rule {
         .isolation,
         "The gate opens in a runner as in the host",
         expects: "With \"isolation\": \"process\", the gate opens with the same kinds of evidence.",
-        fix: "use nothing of the host's process: see docs/isolation.md",
+        fix: "use nothing of the host's process, such as its environment variables or open descriptors",
         needs: .gate,
         isOptional: true
     ) { run in
@@ -30,7 +30,7 @@ extension PluginConformance.Rule {
         .isolation,
         "Operations answer in a runner as in the host",
         expects: "The first operation that may be called ends in a runner as it does in the host.",
-        fix: "use nothing of the host's process: see docs/isolation.md",
+        fix: "use nothing of the host's process, such as its environment variables or open descriptors",
         needs: .gate,
         isOptional: true
     ) { run in

@@ -18,7 +18,7 @@ extension PluginConformance.Rule {
         .manifest,
         "The manifest can be read",
         expects: "The image has a manifest, or a sidecar beside it has one, without a fault.",
-        fix: "correct what connector-host inspect shows; docs/plugins.md has the format",
+        fix: "correct what connector-host inspect shows; connector-host reference manifest has the keys",
         needs: .file
     ) { run in
         guard let inspection = run.inspection else { throw RuleStop.inapplicable("the plugin is linked") }

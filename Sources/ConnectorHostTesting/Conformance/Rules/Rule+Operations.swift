@@ -117,7 +117,7 @@ extension PluginConformance.Rule {
         .operations,
         "Payloads fit the models of standard capabilities",
         expects: "Places, records, settings, readings and files have the form of their models.",
-        fix: "compare the result with the model in docs/plugins.md",
+        fix: "compare the result with the one that connector-host reference capabilities shows",
         needs: .gate
     ) { run in
         let gate = try await run.gate()
@@ -160,7 +160,7 @@ extension PluginConformance.Rule {
         .operations,
         "deliver answers for each event",
         expects: "deliver completes with one answer for each element: accepted, rejected or retry.",
-        fix: "answer with an array of the same length: see docs/plugins.md",
+        fix: "answer with an array of the same length, as connector-host reference capabilities shows",
         needs: .gate
     ) { run in
         let gate = try await run.gate()

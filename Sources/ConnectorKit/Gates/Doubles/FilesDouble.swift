@@ -53,8 +53,8 @@ public final class FilesDouble: Sendable {
                 if let tag = arguments["tag"]?.string, tag != file.entry.tag {
                     throw PluginError(.conflict, "\"\(text("path"))\" has changed since it had the tag")
                 }
-                let part = file.content.dropFirst(Int(clamping: arguments["offset"]?.integer ?? 0))
-                    .prefix(Int(clamping: arguments["count"]?.integer ?? 0))
+                func number(_ name: String) -> Int { max(0, Int(clamping: arguments[name]?.integer ?? 0)) }
+                let part = file.content.dropFirst(number("offset")).prefix(number("count"))
                 return ["base64": .string(Base64.encode(Array(part)))]
             case "createUpload": return try createUpload(arguments["file"] ?? .null)
             case "uploadPart":

@@ -8,8 +8,11 @@ internal import ConnectorHTTPServer
 ///
 /// The project's key is in the body; an unknown one is refused with 400, in a message that quotes it. The vendor takes all
 /// events of a request or none: the answer lists the indices of those that lack a field, have one of the wrong type, or have
-/// an id shorter than `min_id_length`, which is 5 unless the request's options say otherwise. Source: Amplitude's
-/// documentation of the API and its client libraries.
+/// an id shorter than `min_id_length`, which is 5 unless the request's options say otherwise. A fault with `code=throttled`
+/// answers 429 and names the first event.
+///
+/// The forms of `/identify` and `/groupidentify`, and those that older clients post to `/httpapi` and `/`, need only the key and JSON;
+/// the answer is a word. Source: Amplitude's documentation of the API and its client libraries.
 package struct AmplitudeVendor: Vendor {
     package static let name = "amplitude"
     package static let demoCredentials = ["apiKey": "0123456789abcdef0123456789abcdef"]
@@ -17,6 +20,12 @@ package struct AmplitudeVendor: Vendor {
 
     /// The most bytes and events of a request.
     private static let limits = ["2/httpapi": (bytes: 1 << 20, events: 2000), "batch": (bytes: 20 << 20, events: 2000)]
+    /// The paths that take forms, and the items that have the key and the JSON.
+    private static let forms = [
+        "": (key: "client", content: "e"), "httpapi": (key: "api_key", content: "event"),
+        "identify": (key: "api_key", content: "identification"),
+        "groupidentify": (key: "api_key", content: "identification"),
+    ]
     /// The types of an event's members.
     private static let types: [(name: String, fits: @Sendable (JSONValue) -> Bool)] = [
         ("time", { $0.integer != nil }), ("insert_id", { $0.string != nil }), ("event_type", { $0.string != nil }),
@@ -32,7 +41,9 @@ package struct AmplitudeVendor: Vendor {
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
-        guard let limits = Self.limits[request.components.joined(separator: "/")] else { return failure(status: 404) }
+        let path = request.components.joined(separator: "/")
+        if let form = Self.forms[path] { return respond(to: request, key: form.key, content: form.content) }
+        guard let limits = Self.limits[path] else { return failure(status: 404) }
         guard request.method == "POST" else { return failure(status: 405) }
         guard request.body.count <= limits.bytes else { return failure(status: 413) }
         guard let body = try? request.json(), body.object != nil else {
@@ -55,6 +66,18 @@ package struct AmplitudeVendor: Vendor {
             "payload_size_bytes": .integer(Int64(request.body.count)),
             "server_upload_time": .integer(request.receivedAt.milliseconds),
         ])
+    }
+
+    /// Answers a form with a word.
+    private func respond(to request: SimulatedRequest, key: String, content: String) -> HTTPResponse {
+        guard request.method == "POST" else { return failure(status: 405) }
+        let items = request.parameters
+        guard credentials.accepts("apiKey", items[key]) else {
+            return HTTPResponse(status: 400, text: items[key] == nil ? "missing_\(key)" : "invalid_api_key")
+        }
+        guard let text = items[content] else { return HTTPResponse(status: 400, text: "missing_\(content)") }
+        let isJSON = (try? JSONValue(parsing: text)).map { $0.array != nil || $0.object != nil } ?? false
+        return isJSON ? HTTPResponse(text: "success") : HTTPResponse(status: 400, text: "invalid_\(content)")
     }
 
     /// The indices of the faulty events, by the kind of fault and the member.
@@ -92,16 +115,21 @@ package struct AmplitudeVendor: Vendor {
     }
 
     package func failure(status: Int?, code: String?, message: String?) -> HTTPResponse {
-        let status = status ?? 400
+        let isThrottled = code == "throttled"
+        let status = status ?? (isThrottled ? 429 : 400)
         let text =
             switch status {
             case 413: "Payload too large"
             case 429: "Too many requests for some devices and users"
             default: HTTPReason.text(of: status)
             }
-        return HTTPResponse(
-            status: status,
-            json: ["code": .integer(Int64(status)), "error": .string(message ?? code ?? text)]
-        )
+        var answer: JSONObject = [
+            "code": .integer(Int64(status)), "error": .string(message ?? (isThrottled ? nil : code) ?? text),
+        ]
+        if isThrottled {
+            answer["eps_threshold"] = 30
+            answer["throttled_events"] = [0]
+        }
+        return HTTPResponse(status: status, json: .object(answer))
     }
 }

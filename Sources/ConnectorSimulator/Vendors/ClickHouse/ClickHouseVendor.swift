@@ -101,7 +101,7 @@ package final class ClickHouseVendor: Vendor {
 
     /// The database and the table, without backquotes.
     private static func path(_ name: String) -> [String] {
-        let parts = name.filter { $0 != "`" }.split(separator: ".", maxSplits: 1).map(String.init)
+        let parts = name.filter { $0 != "`" }.split(ascii: ".", maxSplits: 1).map(String.init)
         return parts.count == 1 ? ["default"] + parts : parts
     }
 

@@ -20,14 +20,14 @@ package final class DatasetteVendor: Vendor {
 
     private let credentials: AcceptedCredentials
     /// The rows by table.
-    private let tables = Mutex<[String: [JSONObject]]>([:])
+    private let tables = Mutex<[ExactText: [JSONObject]]>([:])
 
     package init(credentials: AcceptedCredentials) {
         self.credentials = credentials
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
-        let token = request.fields["Authorization"]?.split(separator: " ").last.map(String.init)
+        let token = request.fields["Authorization"]?.split(ascii: " ").last.map(String.init)
         let isKnown = credentials.accepts("token", token)
         if let token, !isKnown, token.hasPrefix("dstok_") {
             return failure(status: 401, message: "Invalid token signature")
@@ -48,18 +48,19 @@ package final class DatasetteVendor: Vendor {
         switch (request.method, path.count) {
         case ("GET", 1):
             let names = tables.withLock { $0.keys.sorted() }
-            let list = names.map { ["name": .string($0)] as JSONValue }
+            let list = names.map { ["name": .string($0.text)] as JSONValue }
             return HTTPResponse(json: ["ok": true, "database": .string(database), "tables": .array(list)])
-        case ("GET", 2): return query(path[1], request.query)
-        case ("GET", 3): return row(path[2], in: path[1])
+        case ("GET", 2): return query(ExactText(path[1]), request.query)
+        case ("GET", 3): return row(path[2], in: ExactText(path[1]))
         case ("POST", 4...5) where path[path.count - 2] == "-":
             guard isKnown else { return failure(status: 403, message: "Permission denied") }
             let body = (try? request.json()) ?? .null
+            let table = ExactText(path[1])
             return tables.withLock { tables in
                 switch (path.last, path.count) {
-                case ("insert", 4): insert(body, into: path[1], &tables)
-                case ("update", 5): change(path[2], in: path[1], &tables, update: body["update"]?.object ?? [:])
-                case ("delete", 5): change(path[2], in: path[1], &tables, update: nil)
+                case ("insert", 4): insert(body, into: table, &tables)
+                case ("update", 5): change(path[2], in: table, &tables, update: body["update"]?.object ?? [:])
+                case ("delete", 5): change(path[2], in: table, &tables, update: nil)
                 default: failure(status: 404)
                 }
             }
@@ -67,7 +68,11 @@ package final class DatasetteVendor: Vendor {
         }
     }
 
-    private func insert(_ body: JSONValue, into table: String, _ tables: inout [String: [JSONObject]]) -> HTTPResponse {
+    private func insert(
+        _ body: JSONValue,
+        into table: ExactText,
+        _ tables: inout [ExactText: [JSONObject]]
+    ) -> HTTPResponse {
         guard let given = body["row"].map({ [$0] }) ?? body["rows"]?.array else {
             return failure(status: 400, message: #"JSON must have one or other of "row" or "rows""#)
         }
@@ -77,7 +82,7 @@ package final class DatasetteVendor: Vendor {
             row["id"] = row["id"] ?? .string(Identifier.uuid())
             row = Self.stored(row)
             if all.contains(where: { $0["id"] == row["id"] }) {
-                return failure(status: 400, message: "UNIQUE constraint failed: \(table).id")
+                return failure(status: 400, message: "UNIQUE constraint failed: \(table.text).id")
             }
             all.append(row)
         }
@@ -89,12 +94,12 @@ package final class DatasetteVendor: Vendor {
     /// Updates a row; removes it if `update` is nil.
     private func change(
         _ id: String,
-        in table: String,
-        _ tables: inout [String: [JSONObject]],
+        in table: ExactText,
+        _ tables: inout [ExactText: [JSONObject]],
         update: JSONObject?
     ) -> HTTPResponse {
         guard var rows = tables[table] else { return failure(status: 404, message: "Table not found") }
-        guard let index = rows.firstIndex(where: { Self.text($0["id"]) == id }) else {
+        guard let index = rows.firstIndex(where: { ExactText.isSame(Self.text($0["id"]), id) }) else {
             return failure(status: 404, message: "Record not found: ['\(id)']")
         }
         defer { tables[table] = rows }
@@ -106,15 +111,15 @@ package final class DatasetteVendor: Vendor {
         return HTTPResponse(json: ["ok": true, "rows": [.object(rows[index])]])
     }
 
-    private func row(_ id: String, in table: String) -> HTTPResponse {
+    private func row(_ id: String, in table: ExactText) -> HTTPResponse {
         guard let rows = tables.withLock({ $0[table] }) else { return failure(status: 404, message: "Table not found") }
-        guard let row = rows.first(where: { Self.text($0["id"]) == id }) else {
+        guard let row = rows.first(where: { ExactText.isSame(Self.text($0["id"]), id) }) else {
             return failure(status: 404, message: "Row not found")
         }
         return HTTPResponse(json: ["ok": true, "rows": [.object(row)], "truncated": false])
     }
 
-    private func query(_ table: String, _ query: QueryItems) -> HTTPResponse {
+    private func query(_ table: ExactText, _ query: QueryItems) -> HTTPResponse {
         guard var rows = tables.withLock({ $0[table] }) else { return failure(status: 404, message: "Table not found") }
         let size: Int
         switch query["_size"] ?? "" {
@@ -139,7 +144,7 @@ package final class DatasetteVendor: Vendor {
             rows = rows.filter { Self.passes($0[column] ?? .null, word, item.value) }
         }
         if let column = query["_sort"] ?? query["_sort_desc"] {
-            rows.sort { Self.isLess($0[column] ?? .null, $1[column] ?? .null) }
+            rows.sort { Self.order($0[column] ?? .null, $1[column] ?? .null) < 0 }
             if query["_sort_desc"] != nil { rows.reverse() }
         }
         let page = rows.dropFirst(start).prefix(size)
@@ -155,7 +160,7 @@ package final class DatasetteVendor: Vendor {
 
     /// The column and the comparison in the name of a condition, divided at its last `__`.
     private static func condition(_ name: String) -> (column: String, word: String) {
-        let parts = name.split(separator: "_", omittingEmptySubsequences: false)
+        let parts = name.split(ascii: "_", omittingEmptySubsequences: false)
         guard let gap = parts.indices.dropFirst().dropLast().last(where: { parts[$0].isEmpty }) else {
             return (name, "exact")
         }
@@ -166,24 +171,26 @@ package final class DatasetteVendor: Vendor {
     private static func passes(_ value: JSONValue, _ word: String, _ text: String) -> Bool {
         if word == "isnull" || word == "notnull" { return (value == .null) == (word == "isnull") }
         guard value != .null else { return false }
-        let other = value.number == nil ? JSONValue.string(text) : Double(text).map { .number($0) } ?? .string(text)
-        let isEqual = value.number.map { $0 == other.number } ?? (Self.text(value) == text)
+        func order(to text: String) -> Int {
+            Self.order(value, (value.number == nil ? nil : JSONValue.number(in: text)) ?? .string(text))
+        }
         switch word {
-        case "not": return !isEqual
-        case "lt": return isLess(value, other)
-        case "lte": return isEqual || isLess(value, other)
-        case "gt": return !isEqual && !isLess(value, other)
-        case "gte": return !isLess(value, other)
-        case "in": return (try? JSONValue(parsing: text))?.array?.contains { Self.text($0) == Self.text(value) } == true
-        default: return isEqual
+        case "not": return order(to: text) != 0
+        case "lt": return order(to: text) < 0
+        case "lte": return order(to: text) <= 0
+        case "gt": return order(to: text) > 0
+        case "gte": return order(to: text) >= 0
+        case "in": return (try? JSONValue(parsing: text))?.array?.contains { order(to: Self.text($0)) == 0 } == true
+        default: return order(to: text) == 0
         }
     }
 
-    /// Whether one value precedes another in SQLite's order: null, numbers, texts.
-    private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
+    /// The order of two values in SQLite: null, numbers, then texts by code points.
+    private static func order(_ left: JSONValue, _ right: JSONValue) -> Int {
         func rank(_ value: JSONValue) -> Int { value == .null ? 0 : value.number == nil ? 2 : 1 }
-        if let left = left.number, let right = right.number { return left < right }
-        return rank(left) != rank(right) ? rank(left) < rank(right) : text(left) < text(right)
+        if let order = left.numericOrder(to: right) { return order }
+        let order = rank(left).order(to: rank(right))
+        return order != 0 ? order : ExactText(text(left)).order(to: ExactText(text(right)))
     }
 
     /// A row as SQLite keeps it: Booleans as numbers, objects and arrays as text.

@@ -12,6 +12,14 @@ struct EtcdFailure: Error {
     static func invalid(_ words: String) -> EtcdFailure { EtcdFailure(code: 3, words: words) }
 
     static let noKey = invalid("etcdserver: key is not provided")
+    /// A put gives a value, and wants to keep the one that is there.
+    static let valueProvided = invalid("etcdserver: value is provided")
+    /// A put gives a lease, and wants to keep the one that is there.
+    static let leaseProvided = invalid("etcdserver: lease is provided")
+    /// There is no key whose value or lease a put could keep; or a member is missing that says what an operation does.
+    static let keyNotFound = invalid("etcdserver: key not found")
+    /// There is no such lease.
+    static let noLease = EtcdFailure(code: 5, words: "etcdserver: requested lease not found")
     static let duplicateKey = invalid("etcdserver: duplicate key given in txn request")
     static let tooManyOperations = invalid("etcdserver: too many operations in txn request")
     static let badCredentials = invalid("etcdserver: authentication failed, invalid user ID or password")
@@ -23,6 +31,11 @@ struct EtcdFailure: Error {
     static let future = EtcdFailure(code: 11, words: "etcdserver: mvcc: required revision is a future revision")
     static let tooLarge = invalid("etcdserver: request is too large")
     static let noSpace = EtcdFailure(code: 8, words: "etcdserver: mvcc: database space exceeded")
+
+    /// The error for a feature of the real server that this simulator lacks.
+    static func unimplemented(_ name: String) -> EtcdFailure {
+        EtcdFailure(code: 12, words: "the simulator does not implement \(name)")
+    }
 
     /// The HTTP status of the code (grpc-gateway, `runtime.HTTPStatusFromCode`).
     var status: Int {

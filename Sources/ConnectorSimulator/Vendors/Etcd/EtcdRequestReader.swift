@@ -46,7 +46,24 @@ struct EtcdRequestReader {
 
     /// The name of an enumeration's value, which the request gives by name or number.
     func choice(_ name: String, _ names: [String]) throws(EtcdFailure) -> String {
-        guard let value = self[name] else { return names[0] }
+        try self[name].map { value throws(EtcdFailure) in try Self.choice(value, of: name, names) } ?? names[0]
+    }
+
+    /// The names of several values of an enumeration.
+    func choices(_ name: String, _ names: [String]) throws(EtcdFailure) -> [String] {
+        guard let value = self[name] else { return [] }
+        guard let elements = value.array else { throw .invalid("json: \(name) is not an array") }
+        var chosen: [String] = []
+        for element in elements { chosen.append(try Self.choice(element, of: name, names)) }
+        return chosen
+    }
+
+    /// The name of an enumeration's value.
+    private static func choice(
+        _ value: JSONValue,
+        of name: String,
+        _ names: [String]
+    ) throws(EtcdFailure) -> String {
         if let index = value.integer, let chosen = names.indices.contains(Int(clamping: index)) ? Int(index) : nil {
             return names[chosen]
         }
@@ -70,7 +87,7 @@ struct EtcdRequestReader {
     }
 
     private static func camelCase(_ name: String) -> String {
-        let parts = name.split(separator: "_")
+        let parts = name.split(ascii: "_")
         return parts.dropFirst().reduce(String(parts.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 }

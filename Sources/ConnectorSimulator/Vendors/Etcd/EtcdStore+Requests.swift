@@ -32,13 +32,18 @@ extension EtcdStore {
         default: break
         }
         if order == "DESCEND" { found.reverse() }
+        for (name, revision) in [("mod", \EtcdKeyValue.modified), ("create", \.created)] {
+            let first = try request.number("min_\(name)_revision")
+            let last = try request.number("max_\(name)_revision")
+            found.removeAll { $0[keyPath: revision] < first || last != 0 && $0[keyPath: revision] > last }
+        }
         let limit = try request.number("limit")
         var answer: JSONObject = ["header": header]
         let (countOnly, keysOnly) = (try request.flag("count_only"), try request.flag("keys_only"))
         if !countOnly, !found.isEmpty {
             let shown = limit > 0 ? Array(found.prefix(Int(clamping: limit))) : found
             answer["kvs"] = .array(shown.map { $0.json(hasValue: !keysOnly) })
-            if shown.count < count { answer["more"] = true }
+            if shown.count < found.count { answer["more"] = true }
         }
         if count > 0 { answer["count"] = .string("\(count)") }
         return answer
@@ -46,13 +51,27 @@ extension EtcdStore {
 
     /// Answers `put`.
     mutating func put(_ request: EtcdRequestReader) throws(EtcdFailure) -> JSONObject {
-        let (key, value) = (try request.bytes("key"), try request.bytes("value"))
+        let key = try request.bytes("key")
         guard !key.isEmpty else { throw .noKey }
+        let value = try value(of: key, request)
         guard key.count + value.count <= Self.valueLimit else { throw .tooLarge }
         let old = try put(key, value)
         var answer: JSONObject = ["header": header]
         if try request.flag("prev_kv"), let old { answer["prev_kv"] = old.json() }
         return answer
+    }
+
+    /// The value to put under a key: that of the request or, if the request says so, the one that is there.
+    private func value(of key: [UInt8], _ request: EtcdRequestReader) throws(EtcdFailure) -> [UInt8] {
+        let (value, lease) = (try request.bytes("value"), try request.number("lease"))
+        let keeps = (value: try request.flag("ignore_value"), lease: try request.flag("ignore_lease"))
+        if keeps.value, !value.isEmpty { throw .valueProvided }
+        if keeps.lease, lease != 0 { throw .leaseProvided }
+        // There are no leases.
+        if lease != 0 { throw .noLease }
+        guard keeps.value || keeps.lease else { return value }
+        guard let old = try pairs(in: EtcdRange(key: key, end: nil)).first else { throw .keyNotFound }
+        return keeps.value ? old.value : value
     }
 
     /// Answers `deleterange`.
@@ -101,7 +120,7 @@ extension EtcdStore {
 
     private mutating func perform(_ operation: EtcdRequestReader) throws(EtcdFailure) -> JSONValue {
         guard let name = operation.only(of: Self.operations), let body = operation[name] else {
-            throw .invalid("etcdserver: key not found")
+            throw operation["request_txn"] == nil ? .keyNotFound : .unimplemented("nested transactions")
         }
         let request = try EtcdRequestReader(body)
         switch name {

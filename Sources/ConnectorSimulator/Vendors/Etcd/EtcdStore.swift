@@ -21,7 +21,7 @@ struct EtcdStore: Sendable {
     /// The pairs of a range in the order of their keys, at a revision; 0 for the current one.
     func pairs(in range: EtcdRange, at revision: Int64 = 0) throws(EtcdFailure) -> [EtcdKeyValue] {
         guard revision <= self.revision else { throw .future }
-        guard revision == 0 || revision >= compacted else { throw .compacted }
+        guard revision <= 0 || revision >= compacted else { throw .compacted }
         var found = pairs
         if revision > 0 {
             for event in events.reversed() where event.pair.modified > revision {

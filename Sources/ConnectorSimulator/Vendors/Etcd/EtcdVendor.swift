@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The JSON gateway of etcd 3.5: keys with revisions, transactions, watches, and the tokens of users.
 ///
-/// There are no leases and no administration, whose requests answer 404, and no nested transactions, which answer 400. A fault
+/// There are no leases and no administration, whose requests answer 404, and no nested transactions, which answer 501. A fault
 /// whose code is etcd's message about a token, such as `code=etcdserver: revision of auth store is old`, gets the status that
 /// belongs to the message. Sources: etcd.io/docs/v3.5/dev-guide/api_grpc_gateway and `rpc.proto`.
 package final class EtcdVendor: Vendor {
@@ -53,7 +53,9 @@ package final class EtcdVendor: Vendor {
         }
         guard path.hasPrefix("v3/") else { throw EtcdFailure(code: 5, words: "Not Found") }
         guard request.method == "POST" else { throw EtcdFailure(code: 12, words: "Method Not Allowed") }
-        guard let value = try? request.json() else { throw .invalid("json: the request is not JSON") }
+        guard let value = request.body.isEmpty ? [:] : try? request.json() else {
+            throw .invalid("json: the request is not JSON")
+        }
         let body = try EtcdRequestReader(value)
         if path == "v3/auth/authenticate" { return ok(try authenticate(body)) }
         try authorize(request)
@@ -143,7 +145,8 @@ package final class EtcdVendor: Vendor {
         let request = try EtcdRequestReader(create)
         let range = try request.range()
         let (start, withPrevious) = (try request.number("start_revision"), try request.flag("prev_kv"))
-        let filters = request["filters"]?.array?.compactMap(\.string) ?? []
+        let filters = try request.choices("filters", ["NOPUT", "NODELETE"])
+        guard try request.number("watch_id") == 0 else { throw .unimplemented("watch_id") }
         let kinds = (puts: !filters.contains("NOPUT"), deletions: !filters.contains("NODELETE"))
         let wantsProgress = try request.flag("progress_notify")
         var exchange = SimulatedExchange(response: HTTPResponse(json: .object([:])))

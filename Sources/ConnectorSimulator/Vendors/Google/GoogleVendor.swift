@@ -65,7 +65,7 @@ package struct GoogleVendor: Vendor {
 
     /// Finds the places at a coordinate, whose numbers must have no exponent.
     private func reverse(_ text: String) -> HTTPResponse {
-        let parts = text.split(separator: ",").map { String($0) }
+        let parts = text.split(ascii: ",").map { String($0) }
         guard parts.count == 2, let latitude = Degrees.parseDecimal(parts[0], limit: 90),
             let longitude = Degrees.parseDecimal(parts[1], limit: 180)
         else {
@@ -77,8 +77,8 @@ package struct GoogleVendor: Vendor {
     /// Parses `country:DE|postal_code:10117`; `nil` if malformed.
     private static func components(_ text: String?) -> [(name: String, value: String)]? {
         var components: [(name: String, value: String)] = []
-        for part in text?.split(separator: "|") ?? [] {
-            let pair = part.split(separator: ":", maxSplits: 1)
+        for part in text?.split(ascii: "|") ?? [] {
+            let pair = part.split(ascii: ":", maxSplits: 1)
             guard pair.count == 2 else { return nil }
             components.append((pair[0].trimmingBlanks(), pair[1].trimmingBlanks()))
         }

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// The databases named by the accepted credentials exist from the start. Credentials are required only if some are
 /// configured with a user name, as on a real server with `auth-enabled`. Written points can be queried with the most
-/// common parts of InfluxQL. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
+/// common parts of InfluxQL; the others are refused. Source: the documentation of InfluxDB 1.8 and its `services/httpd`.
 package final class InfluxDBVendor: Vendor {
     package static let name = "influxdb"
     package static let demoCredentials = ["database": "demo"]
@@ -71,7 +71,7 @@ package final class InfluxDBVendor: Vendor {
         let form = parameters(of: request)
         var given = request.basicCredentials
         if given == nil, let header = request.fields["Authorization"], header.lowercased().hasPrefix("token ") {
-            let parts = header.dropFirst(6).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = header.dropFirst(6).split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2 { given = (String(parts[0]), String(parts[1])) }
         }
         if let username = form("u") { given = (username, form("p") ?? "") }
@@ -130,6 +130,10 @@ package final class InfluxDBVendor: Vendor {
             // Only one policy exists; InfluxDB answers 500 for any other.
             if let policy, !policy.isEmpty, policy != InfluxDatabase.retentionPolicy {
                 return failure(status: 500, message: "retention policy not found: \(policy)")
+            }
+            let consistency = request.query["consistency"] ?? ""
+            guard ["", "any", "one", "quorum", "all"].contains(consistency) else {
+                return failure(status: 400, message: "invalid consistency level")
             }
             let (points, failures) = LineProtocol.parse(request.text, precision: precision)
             var dropped: [String] = []

@@ -34,6 +34,8 @@ struct InfluxDatabase: Sendable {
     ///
     /// - Returns: The reason that the point was dropped, in the server's words; `nil` if it was stored.
     mutating func insert(_ point: InfluxPoint) -> String? {
+        var point = point
+        if let reason = Self.removeTime(from: &point) { return reason }
         var known = kinds[point.measurement] ?? [:]
         for (name, field) in point.fields.sorted(by: { $0.key < $1.key }) {
             if let kind = known[name], kind != field.kind {
@@ -55,6 +57,18 @@ struct InfluxDatabase: Sendable {
         measurements[point.measurement]?.points.append(point)
         count += 1
         return nil
+    }
+
+    /// Removes a field with the name `time`, which cannot be stored.
+    ///
+    /// - Returns: The reason to drop the point, which has no other field, or a tag with that name; nil otherwise.
+    private static func removeTime(from point: inout InfluxPoint) -> String? {
+        let (time, measurement) = (ExactText("time"), point.measurement.text)
+        if point.tags[time] != nil {
+            return "invalid tag key: input tag \"time\" on measurement \"\(measurement)\" is invalid"
+        }
+        guard point.fields.removeValue(forKey: time) != nil, point.fields.isEmpty else { return nil }
+        return "invalid field name: input field \"time\" on measurement \"\(measurement)\" is invalid"
     }
 
     /// Removes a measurement.

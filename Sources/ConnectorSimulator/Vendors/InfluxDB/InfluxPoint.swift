@@ -34,13 +34,24 @@ struct InfluxPoint: Sendable {
     init(measurement: ExactText, tags: [ExactText: ExactText], fields: [ExactText: Field], time: Int64?) {
         self.measurement = measurement
         self.tags = tags
-        series = ExactText(Self.pairs(of: tags).joined(separator: "\u{0}"))
+        let pairs = tags.sorted { $0.key < $1.key }.map { "\($0.key.text)=\($0.value.text)" }
+        series = ExactText(pairs.joined(separator: "\u{0}"))
         self.fields = fields
         self.time = time
     }
 
-    /// The tags as `key=value`, in the order of their keys.
-    static func pairs(of tags: [ExactText: ExactText]) -> [String] {
-        tags.sorted { $0.key < $1.key }.map { "\($0.key.text)=\($0.value.text)" }
+    /// The measurement and the tags as the line protocol writes them, with backslashes before separators.
+    var key: String {
+        func escaped(_ text: ExactText, _ separators: String) -> String {
+            var escaped = String.UnicodeScalarView()
+            for scalar in text.text.unicodeScalars {
+                if separators.unicodeScalars.contains(scalar) { escaped.append("\\") }
+                escaped.append(scalar)
+            }
+            return String(escaped)
+        }
+        return tags.sorted { $0.key < $1.key }.reduce(escaped(measurement, ", ")) { key, tag in
+            "\(key),\(escaped(tag.key, ",= "))=\(escaped(tag.value, ",= "))"
+        }
     }
 }

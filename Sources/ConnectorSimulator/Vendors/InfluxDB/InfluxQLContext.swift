@@ -13,12 +13,16 @@ struct InfluxQLContext {
     let isReadOnly: Bool
 
     /// Runs the statements in order; stops after the first failure.
-    func run(_ statements: [InfluxQLStatement], on databases: inout [ExactText: InfluxDatabase]) -> [JSONValue] {
+    func run(
+        _ statements: [InfluxQLParser.Parsed],
+        on databases: inout [ExactText: InfluxDatabase]
+    ) -> [JSONValue] {
         var results: [JSONValue] = []
-        for (index, statement) in statements.enumerated() {
+        for (index, parsed) in statements.enumerated() {
+            let (statement, name) = (parsed.statement, parsed.database ?? database)
             var result: JSONObject = ["statement_id": .integer(Int64(index))]
             do {
-                let series = try run(statement, on: &databases)
+                let series = try run(statement, of: name, on: &databases)
                 if !series.isEmpty { result["series"] = .array(series) }
             } catch {
                 result["error"] = .string(error.message)
@@ -36,6 +40,7 @@ struct InfluxQLContext {
     /// Runs one statement.
     private func run(
         _ statement: InfluxQLStatement,
+        of database: ExactText,
         on databases: inout [ExactText: InfluxDatabase]
     ) throws(Refusal) -> [JSONValue] {
         switch statement {
@@ -49,48 +54,48 @@ struct InfluxQLContext {
         case .dropMeasurement(let name):
             databases[database]?.drop(name)
             return []
-        case .ignored: return []
-        case .showRetentionPolicies(let name):
-            guard databases[name ?? database] != nil else { throw missing(name ?? database) }
+        case .showRetentionPolicies:
+            _ = try known(database, in: databases)
             let columns = ["name", "duration", "shardGroupDuration", "replicaN", "default"]
             return [table(nil, columns, [[.string(InfluxDatabase.retentionPolicy), "0s", "168h0m0s", 1, true]])]
         case .select(let selection):
-            return try InfluxQLSelect(selection: selection, epoch: epoch).series(from: try known(databases))
+            let known = try known(database, in: databases)
+            if let policy = selection.policy?.text, policy != InfluxDatabase.retentionPolicy {
+                throw Refusal(message: "retention policy not found: \(policy)")
+            }
+            return try InfluxQLSelect(selection: selection, epoch: epoch).series(from: known)
+        case .showMeasurements where !database.text.isEmpty && databases[database] == nil: return []
         case .showMeasurements, .showSeries, .showTagKeys, .showFieldKeys, .showTagValues:
-            return show(statement, in: try known(databases))
+            return show(statement, in: try known(database, in: databases))
         }
     }
 
-    /// The database of the request.
-    private func known(_ databases: [ExactText: InfluxDatabase]) throws(Refusal) -> InfluxDatabase {
-        guard !database.text.isEmpty else { throw Refusal(message: "database name required") }
-        guard let known = databases[database] else { throw missing(database) }
+    /// The database with a name.
+    private func known(
+        _ name: ExactText,
+        in databases: [ExactText: InfluxDatabase]
+    ) throws(Refusal) -> InfluxDatabase {
+        guard !name.text.isEmpty else { throw Refusal(message: "database name required") }
+        guard let known = databases[name] else { throw Refusal(message: "database not found: \(name.text)") }
         return known
-    }
-
-    /// The server's message for an unknown database.
-    private func missing(_ name: ExactText) -> Refusal {
-        Refusal(message: "database not found: \(name.text)")
     }
 
     /// Runs a `SHOW` statement.
     private func show(_ statement: InfluxQLStatement, in database: InfluxDatabase) -> [JSONValue] {
         let all = database.names
         switch statement {
-        case .showMeasurements:
-            return all.isEmpty ? [] : [table("measurements", ["name"], all.map { [.string($0.text)] })]
-        case .showSeries(let source):
+        case .showMeasurements(let page):
+            let names = page.rows(of: all)
+            return names.isEmpty ? [] : [table("measurements", ["name"], names.map { [.string($0.text)] })]
+        case .showSeries(let source, let page):
             let points = all.filter { source == nil || $0 == source }.flatMap { database.points(of: $0) }
-            let keys = Set(
-                points.map { point in
-                    ExactText(([point.measurement.text] + InfluxPoint.pairs(of: point.tags)).joined(separator: ","))
-                }
-            )
-            return keys.isEmpty ? [] : [table(nil, ["key"], keys.sorted().map { [.string($0.text)] })]
+            let keys = page.rows(of: Set(points.map { ExactText($0.key) }).sorted())
+            return keys.isEmpty ? [] : [table(nil, ["key"], keys.map { [.string($0.text)] })]
         case .showTagKeys(let source):
             return all.filter { source == nil || $0 == source }.compactMap { name in
                 let keys = database.tagKeys(of: name)
-                return keys.isEmpty ? nil : table(name.text, ["tagKey"], keys.map { [.string($0.text)] })
+                guard !keys.isEmpty else { return nil }
+                return table(name.text, ["tagKey"], keys.map { [.string($0.text)] })
             }
         case .showFieldKeys(let source):
             return all.filter { source == nil || $0 == source }.map { name in

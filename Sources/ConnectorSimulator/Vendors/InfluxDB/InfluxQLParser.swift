@@ -8,6 +8,14 @@ struct InfluxQLParser {
     /// The deepest nesting of parentheses.
     private static let depthLimit = 32
 
+    /// A statement, and the database that it names.
+    struct Parsed: Sendable {
+        /// The statement.
+        var statement: InfluxQLStatement
+        /// The database; nil for the request's.
+        var database: ExactText?
+    }
+
     /// The tokens of the query.
     private let tokens: [InfluxQLToken]
     /// Values for `$name`, from the request's `params`.
@@ -16,22 +24,28 @@ struct InfluxQLParser {
     private let now: Int64
     /// The index of the next token.
     private var position = 0
+    /// The database that the current statement names.
+    private var database: ExactText?
 
     /// Parses all statements of `query`, separated by semicolons.
     static func parse(
         _ query: String,
         parameters: JSONObject,
         now: Timestamp
-    ) throws(Refusal) -> [InfluxQLStatement] {
+    ) throws(Refusal) -> [Parsed] {
         guard let tokens = InfluxQLToken.tokens(of: query) else {
             throw Refusal(message: "found BADSTRING, expected ;")
         }
         var parser = InfluxQLParser(tokens: tokens, parameters: parameters, now: Int64(clamping: now.nanoseconds))
-        var statements: [InfluxQLStatement] = []
+        var statements: [Parsed] = []
         while parser.position < tokens.count {
             if parser.skip(symbol: ";") { continue }
-            statements.append(try parser.statement())
-            guard parser.position == tokens.count || parser.skip(symbol: ";") else { throw parser.unexpected("EOF") }
+            parser.database = nil
+            let statement = try parser.statement()
+            statements.append(Parsed(statement: statement, database: parser.database))
+            guard parser.position == tokens.count || parser.skip(symbol: ";") else {
+                throw parser.unexpected("; (the simulator implements a part of InfluxQL)")
+            }
         }
         return statements
     }
@@ -41,23 +55,17 @@ struct InfluxQLParser {
         if skip("SELECT") { return .select(try selection()) }
         if skip("SHOW") { return try show() }
         if skip("CREATE") {
-            guard skip("DATABASE") else { return ignoreRest() }
-            let name = try exactName()
-            _ = ignoreRest()
-            return .createDatabase(name)
+            guard skip("DATABASE") else { throw unimplemented("CREATE \(found)") }
+            return .createDatabase(try exactName())
         }
         if skip("DROP") {
             if skip("DATABASE") { return .dropDatabase(try exactName()) }
             if skip("MEASUREMENT") { return .dropMeasurement(try exactName()) }
-            if skip("SERIES"), skip("FROM") {
-                let name = try exactName()
-                _ = ignoreRest()
-                return .dropMeasurement(name)
-            }
-            return ignoreRest()
+            if skip("SERIES"), skip("FROM") { return .dropMeasurement(try exactName()) }
+            throw unimplemented("DROP \(found)")
         }
-        if skip("ALTER") || skip("GRANT") || skip("REVOKE") || skip("SET") || skip("KILL") || skip("DELETE") {
-            return ignoreRest()
+        for word in ["DELETE", "EXPLAIN", "GRANT", "REVOKE", "ALTER", "SET", "KILL"] where skip(word) {
+            throw unimplemented(word)
         }
         throw unexpected("SELECT, DELETE, SHOW, CREATE, DROP, EXPLAIN, GRANT, REVOKE, ALTER, SET, KILL")
     }
@@ -67,27 +75,32 @@ struct InfluxQLParser {
         let first = try name().uppercased()
         switch first {
         case "DATABASES": return .showDatabases
-        case "MEASUREMENTS": return finish(.showMeasurements)
-        case "SERIES": return finish(.showSeries(try source()))
+        case "MEASUREMENTS":
+            if skip("ON") { database = try exactName() }
+            return .showMeasurements(try page())
+        case "SERIES":
+            let source = try source()
+            return .showSeries(source, try page())
         case "RETENTION":
-            _ = skip("POLICIES")
-            return .showRetentionPolicies(skip("ON") ? try exactName() : nil)
+            guard skip("POLICIES") else { throw unexpected("POLICIES") }
+            if skip("ON") { database = try exactName() }
+            return .showRetentionPolicies
         case "TAG":
-            if skip("KEYS") { return finish(.showTagKeys(try source())) }
+            if skip("KEYS") { return .showTagKeys(try source()) }
             guard skip("VALUES") else { throw unexpected("KEYS, VALUES") }
             let source = try source()
             guard skip("WITH"), skip("KEY"), skip(symbol: "=") else { throw unexpected("WITH KEY =") }
-            return finish(.showTagValues(source, key: try exactName()))
+            return .showTagValues(source, key: try exactName())
         case "FIELD":
             guard skip("KEYS") else { throw unexpected("KEYS") }
-            return finish(.showFieldKeys(try source()))
-        default: return ignoreRest()
+            return .showFieldKeys(try source())
+        default: throw unimplemented("SHOW \(first)")
         }
     }
 
-    /// Reads `ON database` and `FROM measurement`; the database is ignored in favor of the request's.
+    /// Reads `ON database` and `FROM measurement`.
     private mutating func source() throws(Refusal) -> ExactText? {
-        if skip("ON") { _ = try name() }
+        if skip("ON") { database = try exactName() }
         return skip("FROM") ? try exactName() : nil
     }
 
@@ -96,7 +109,7 @@ struct InfluxQLParser {
         var selection = InfluxQLStatement.Selection()
         repeat { selection.columns.append(try column()) } while skip(symbol: ",")
         guard skip("FROM") else { throw unexpected("FROM") }
-        selection.measurement = try measurement()
+        try measurement(into: &selection)
         if skip("WHERE") {
             repeat { try condition(into: &selection) } while skip("AND")
         }
@@ -113,17 +126,19 @@ struct InfluxQLParser {
             selection.isDescending = skip("DESC")
             if !selection.isDescending { _ = skip("ASC") }
         }
-        while true {
-            if skip("LIMIT") {
-                selection.limit = try count()
-            } else if skip("OFFSET") {
-                selection.offset = try count()
-            } else if skip("SLIMIT") || skip("SOFFSET") {
-                _ = try count()
-            } else {
-                return selection
-            }
+        selection.page = try page()
+        return selection
+    }
+
+    /// Reads `LIMIT count` and `OFFSET count`; a limit of 0 is none.
+    private mutating func page() throws(Refusal) -> InfluxQLStatement.Page {
+        var page = InfluxQLStatement.Page()
+        if skip("LIMIT") {
+            let limit = try count()
+            page.limit = limit == 0 ? nil : limit
         }
+        if skip("OFFSET") { page.offset = try count() }
+        return page
     }
 
     /// Reads `*`, a name or `function(name)`, optionally with `AS name`.
@@ -140,14 +155,16 @@ struct InfluxQLParser {
         return .aggregate(function, argument, alias: skip("AS") ? try self.name() : nil)
     }
 
-    /// Reads `m`, `"policy"."m"` or `"db"."policy"."m"`, and returns the last part.
-    private mutating func measurement() throws(Refusal) -> ExactText {
-        var measurement = try exactName()
-        while skip(symbol: ".") {
-            _ = skip(symbol: ".")
-            measurement = try exactName()
+    /// Reads `m`, `"policy"."m"`, `"db"."policy"."m"` or `"db".."m"`.
+    private mutating func measurement(into selection: inout InfluxQLStatement.Selection) throws(Refusal) {
+        var names: [ExactText?] = [try exactName()]
+        while names.count < 3, skip(symbol: ".") {
+            if names.count == 1, skip(symbol: ".") { names.append(nil) }
+            names.append(try exactName())
         }
-        return measurement
+        selection.measurement = names.removeLast() ?? ExactText("")
+        selection.policy = names.popLast() ?? nil
+        if let name = names.last { database = name }
     }
 
     /// Reads one comparison; a comparison of `time` narrows the range.
@@ -290,25 +307,21 @@ extension InfluxQLParser {
         return duration
     }
 
-    /// Skips the rest of a statement that this server ignores.
-    private mutating func ignoreRest() -> InfluxQLStatement {
-        while let token = next, token != .symbol(";") { position += 1 }
-        return .ignored
-    }
-
-    /// Finishes a statement, and skips its remaining clauses.
-    private mutating func finish(_ statement: InfluxQLStatement) -> InfluxQLStatement {
-        _ = ignoreRest()
-        return statement
+    /// The text of the next token.
+    private var found: String {
+        switch next {
+        case .word(let text), .name(let text), .text(let text), .symbol(let text): text
+        case nil: "EOF"
+        }
     }
 
     /// The server's message for an unexpected token.
     private func unexpected(_ expected: String) -> Refusal {
-        let found =
-            switch next {
-            case .word(let text), .name(let text), .text(let text), .symbol(let text): text
-            case nil: "EOF"
-            }
-        return Refusal(message: "found \(found), expected \(expected)")
+        Refusal(message: "found \(found), expected \(expected)")
+    }
+
+    /// The message for a statement of the real server that this one lacks.
+    private func unimplemented(_ words: String) -> Refusal {
+        Refusal(message: "the simulator does not implement \(words)")
     }
 }

@@ -30,7 +30,7 @@ struct InfluxQLSelect {
         for (values, members) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             let (columns, rows) =
                 isAggregate
-                ? try aggregate(members, fields: kinds.keys.sorted())
+                ? try aggregate(members, kinds)
                 : rows(members, outputs: outputs(fields: kinds.keys.sorted(), tags: tagKeys, groups: groupKeys))
             guard !rows.isEmpty else { continue }
             var object: JSONObject = ["name": .string(selection.measurement.text)]
@@ -57,14 +57,14 @@ struct InfluxQLSelect {
 
     /// Compares as InfluxQL does: an absent tag equals the empty string, and only `!=` holds between values of different types.
     private static func compare(_ value: JSONValue?, _ comparison: String, _ other: JSONValue) -> Bool {
-        if let number = value?.number, let limit = other.number {
+        if let order = value?.numericOrder(to: other) {
             switch comparison {
-            case "=": return number == limit
-            case "<": return number < limit
-            case "<=": return number <= limit
-            case ">": return number > limit
-            case ">=": return number >= limit
-            default: return number != limit
+            case "=": return order == 0
+            case "<": return order < 0
+            case "<=": return order <= 0
+            case ">": return order > 0
+            case ">=": return order >= 0
+            default: return order != 0
             }
         }
         let value = value ?? .string("")
@@ -92,47 +92,106 @@ struct InfluxQLSelect {
     private func rows(_ points: [InfluxPoint], outputs: [Output]) -> (columns: [String], rows: [JSONValue]) {
         let selected = points.filter { point in outputs.contains { point.fields[$0.source] != nil } }
         let ordered = selection.isDescending ? selected.reversed() : selected
-        let page = ordered.dropFirst(selection.offset).prefix(selection.limit ?? .max)
-        let rows = page.map { point in
+        let rows = selection.page.rows(of: ordered).map { point in
             let values = outputs.map { output in
                 point.fields[output.source]?.value ?? point.tags[output.source].map { .string($0.text) } ?? .null
             }
             return JSONValue.array([write(point.time ?? 0)] + values)
         }
-        return (["time"] + outputs.map(\.name), rows)
+        return (Self.distinct(["time"] + outputs.map(\.name)), rows)
     }
 
-    /// One row with the result of each function.
+    /// A function of a field.
+    private struct Call {
+        /// The name of the function.
+        var name: String
+        /// The field.
+        var field: ExactText
+        /// The name of the column.
+        var column: String
+    }
+
+    /// One row with the result of each function. Its time is that of the point that the only function selects, or else the
+    /// beginning of the range.
     private func aggregate(
         _ points: [InfluxPoint],
-        fields: [ExactText]
+        _ kinds: [ExactText: InfluxPoint.FieldKind]
     ) throws(Refusal) -> (columns: [String], rows: [JSONValue]) {
-        var columns = ["time"]
-        var values: [JSONValue] = [write(selection.earliest == .min ? 0 : selection.earliest)]
+        var calls: [Call] = []
         for column in selection.columns {
             guard case .aggregate(let function, let argument, let alias) = column else {
                 throw Refusal(message: "mixing aggregate and non-aggregate queries is not supported")
             }
-            for field in argument == "*" ? fields : [ExactText(argument)] {
-                columns.append(alias ?? (argument == "*" ? "\(function)_\(field.text)" : function))
-                values.append(Self.apply(function, to: points.compactMap { $0.fields[field]?.value }))
+            let prefix = alias ?? function
+            guard argument != "*" else {
+                calls += kinds.filter { Self.takes(function, $0.value) }.keys.sorted().map {
+                    Call(name: function, field: $0, column: "\(prefix)_\($0.text)")
+                }
+                continue
             }
+            let field = ExactText(argument)
+            if let kind = kinds[field], !Self.takes(function, kind) {
+                let type = "*query.\(kind.rawValue)InterruptIterator"
+                throw Refusal(message: "unsupported \(function) iterator type: \(type)")
+            }
+            calls.append(Call(name: function, field: field, column: prefix))
         }
-        let hasValue = values.dropFirst().contains { $0 != .null && $0 != .integer(0) }
-        return (columns, hasValue ? [.array(values)] : [])
+        let results = calls.map { call in
+            Self.apply(call.name, to: points.compactMap { $0.fields[call.field] == nil ? nil : $0 }, call.field)
+        }
+        guard results.contains(where: { $0.value != .null }) else { return ([], []) }
+        let begin = selection.earliest == .min ? 0 : selection.earliest
+        let time = (results.count == 1 ? results[0].time : nil) ?? begin
+        let row = JSONValue.array([write(time)] + results.map(\.value))
+        return (Self.distinct(["time"] + calls.map(\.column)), selection.page.rows(of: [row]))
     }
 
-    /// The result of one function; `null` if there is no value.
-    private static func apply(_ function: String, to values: [JSONValue]) -> JSONValue {
-        let numbers = values.compactMap(\.number)
+    /// Whether a function takes values of a type.
+    private static func takes(_ function: String, _ kind: InfluxPoint.FieldKind) -> Bool {
         switch function {
-        case "count": return .integer(Int64(values.count))
-        case "first": return values.first ?? .null
-        case "last": return values.last ?? .null
-        case "min": return numbers.min().map { .number($0) } ?? .null
-        case "max": return numbers.max().map { .number($0) } ?? .null
-        case "sum": return numbers.isEmpty ? .null : .number(numbers.reduce(0, +))
-        default: return numbers.isEmpty ? .null : .number(numbers.reduce(0, +) / Double(numbers.count))
+        case "count", "first", "last": true
+        case "min", "max": kind != .string
+        default: kind == .integer || kind == .float
+        }
+    }
+
+    /// The result of one function, and the time of the point it selects; `null` if no point has the field.
+    private static func apply(
+        _ function: String,
+        to points: [InfluxPoint],
+        _ field: ExactText
+    ) -> (value: JSONValue, time: Int64?) {
+        guard let first = points.first, let last = points.last else { return (.null, nil) }
+        func value(_ point: InfluxPoint) -> JSONValue { point.fields[field]?.value ?? .null }
+        func selected(_ point: InfluxPoint) -> (JSONValue, Int64?) { (value(point), point.time) }
+        func isLess(_ one: InfluxPoint, _ other: InfluxPoint) -> Bool {
+            switch (value(one), value(other)) {
+            case (.integer(let left), .integer(let right)): left < right
+            case (.bool(let left), .bool(let right)): !left && right
+            case (let left, let right): (left.number ?? 0) < (right.number ?? 0)
+            }
+        }
+        let sum = points.reduce(0) { $0 + (value($1).number ?? 0) }
+        switch function {
+        case "count": return (.integer(Int64(points.count)), nil)
+        case "first": return selected(first)
+        case "last": return selected(last)
+        case "min": return selected(points.min(by: isLess) ?? first)
+        case "max": return selected(points.reduce(first) { isLess($0, $1) ? $1 : $0 })
+        case "mean": return (.number(sum / Double(points.count)), nil)
+        default:
+            guard first.fields[field]?.kind == .integer else { return (.number(sum), nil) }
+            return (.integer(points.reduce(0) { $0 &+ (value($1).integer ?? 0) }), nil)
+        }
+    }
+
+    /// Column names, with a number after one that occurs again.
+    private static func distinct(_ names: [String]) -> [String] {
+        var counts: [ExactText: Int] = [:]
+        return names.map { name in
+            let count = counts[ExactText(name), default: 0]
+            counts[ExactText(name)] = count + 1
+            return count == 0 ? name : "\(name)_\(count)"
         }
     }
 

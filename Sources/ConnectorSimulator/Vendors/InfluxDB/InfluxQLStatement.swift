@@ -25,6 +25,8 @@ enum InfluxQLStatement: Sendable {
     /// A query of points.
     struct Selection: Sendable {
         var columns: [Column] = []
+        /// The measurement's retention policy; nil for the default.
+        var policy: ExactText?
         var measurement = ExactText("")
         var conditions: [Condition] = []
         /// The earliest time, inclusive.
@@ -33,29 +35,50 @@ enum InfluxQLStatement: Sendable {
         var latest = Int64.max
         /// The tags to group by; `nil` for all of them.
         var groups: [ExactText]? = []
+        /// Whether the latest point comes first.
         var isDescending = false
-        var limit: Int?
-        var offset = 0
+        /// The rows to return.
+        var page = Page()
     }
 
+    /// The rows of an answer to return.
+    struct Page: Sendable {
+        /// The most rows; nil for all.
+        var limit: Int?
+        /// The number of rows to skip.
+        var offset = 0
+
+        /// The rows of the page.
+        func rows<Row>(of all: some Sequence<Row>) -> [Row] { Array(all.dropFirst(offset).prefix(limit ?? .max)) }
+    }
+
+    /// Returns points, or results of functions on them.
     case select(Selection)
+    /// Lists the databases.
     case showDatabases
-    case showMeasurements
-    case showSeries(ExactText?)
+    /// Lists the measurements.
+    case showMeasurements(Page)
+    /// Lists the series of a measurement, or all of them.
+    case showSeries(ExactText?, Page)
+    /// Lists the tag keys of a measurement, or of each.
     case showTagKeys(ExactText?)
+    /// Lists the fields of a measurement, or of each.
     case showFieldKeys(ExactText?)
+    /// Lists the values of a tag, in a measurement or in each.
     case showTagValues(ExactText?, key: ExactText)
-    case showRetentionPolicies(ExactText?)
+    /// Lists the retention policies of the database.
+    case showRetentionPolicies
+    /// Makes a database, unless there is one.
     case createDatabase(ExactText)
+    /// Removes a database, if there is one.
     case dropDatabase(ExactText)
+    /// Removes a measurement, if there is one.
     case dropMeasurement(ExactText)
-    /// Accepted without effect, such as statements about users.
-    case ignored
 
     /// Whether the statement changes data, which InfluxDB requires to be sent by `POST`.
     var isWrite: Bool {
         switch self {
-        case .createDatabase, .dropDatabase, .dropMeasurement, .ignored: true
+        case .createDatabase, .dropDatabase, .dropMeasurement: true
         default: false
         }
     }

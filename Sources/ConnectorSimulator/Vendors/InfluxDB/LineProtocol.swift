@@ -45,7 +45,7 @@ struct LineProtocol {
                 isEscaped = true
             } else if character == "\"" {
                 isQuoted.toggle()
-            } else if character == "\n" || character == "\r", !isQuoted {
+            } else if character == "\n", !isQuoted {
                 lines.append(text[start..<index])
                 start = text.unicodeScalars.index(after: index)
             }
@@ -87,7 +87,9 @@ struct LineProtocol {
         var fields: [ExactText: InfluxPoint.Field] = [:]
         repeat {
             let key = token(until: ["=", ",", " "], isFieldKey: true)
-            guard !key.isEmpty else { throw Refusal(message: "missing field key") }
+            guard !key.isEmpty else {
+                throw Refusal(message: rest.first == "=" ? "missing field key" : "invalid field format")
+            }
             // The server searches for the end of the key twice; to the second search, a final backslash escapes the equals sign.
             guard rest.first != "=" || key.utf8.last != UInt8(ascii: "\\") else {
                 throw Refusal(message: "invalid value: field-key=\(key)\(String(rest.prefix { $0 != " " }))")
@@ -107,46 +109,74 @@ struct LineProtocol {
         let end = rest.firstIndex { $0 == "," || $0 == " " } ?? rest.endIndex
         let text = Substring(rest[..<end])
         rest = rest[end...]
+        guard let first = text.utf8.first else { throw Refusal(message: "missing field value") }
+        if first.isDigit || "-.nN".utf8.contains(first) { return try Self.number(text) }
         switch text {
         case "t", "T", "true", "True", "TRUE": return InfluxPoint.Field(kind: .boolean, value: true)
         case "f", "F", "false", "False", "FALSE": return InfluxPoint.Field(kind: .boolean, value: false)
-        case "": throw Refusal(message: "missing field value")
-        default: break
+        default: throw Refusal(message: "invalid boolean")
         }
-        if text.last == "i" {
-            guard let number = Int64(text.dropLast()) else {
-                throw Refusal(message: "unable to parse integer \(text.dropLast()): strconv.ParseInt: invalid syntax")
+    }
+
+    /// Reads a number: an integer if it ends with `i`.
+    private static func number(_ text: Substring) throws(Refusal) -> InfluxPoint.Field {
+        let isInteger = text.utf8.last == UInt8(ascii: "i")
+        let digits = isInteger ? text.dropLast() : text
+        let unsigned = digits.utf8.first == UInt8(ascii: "-") ? digits.dropFirst() : digits
+        let parts = unsigned.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) {
+            $0 | 0x20 == UInt8(ascii: "e")
+        }
+        let places = parts[0].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let exponents = parts.dropFirst().map { $0.drop { "+-".utf8.contains($0) } }
+        guard (places + exponents).allSatisfy({ $0.allSatisfy(\.isDigit) }), places.contains(where: { !$0.isEmpty }),
+            isInteger ? places.count + exponents.count == 1 : places.count <= 2
+        else { throw Refusal(message: "invalid number") }
+        if isInteger {
+            guard let number = Int64(digits) else {
+                throw Refusal(message: "unable to parse integer \(digits): \(outOfRange(digits))")
             }
             return InfluxPoint.Field(kind: .integer, value: .integer(number))
         }
-        let isNumber = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
-        guard isNumber, let number = Double(text), number.isFinite else { throw Refusal(message: "invalid number") }
+        guard let number = Double(digits), number.isFinite else { throw Refusal(message: "invalid float") }
         return InfluxPoint.Field(kind: .float, value: .number(number))
     }
 
-    /// Reads a string field; `\"` and `\\` are the only escapes.
+    /// The words of the server's library for a number that does not fit 64 bits.
+    private static func outOfRange(_ digits: Substring) -> String {
+        "strconv.ParseInt: parsing \"\(digits)\": value out of range"
+    }
+
+    /// Reads a string field up to a comma or a blank outside of quotes; `\"` and `\\` are the only escapes. Like the server,
+    /// takes the last character for the closing quote, whatever it is.
     private mutating func quoted() throws(Refusal) -> String {
-        rest = rest.dropFirst()
         var text = String.UnicodeScalarView()
-        while let character = rest.popFirst() {
-            if character == "\"" { return String(text) }
+        var isQuoted = false
+        while let character = rest.first, isQuoted || (character != "," && character != " ") {
+            rest = rest.dropFirst()
             if character == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 text.append(next)
                 rest = rest.dropFirst()
-            } else {
-                text.append(character)
+                continue
             }
+            if character == "\"" { isQuoted.toggle() }
+            text.append(character)
         }
-        throw Refusal(message: "unbalanced quotes")
+        guard !isQuoted else { throw Refusal(message: "unbalanced quotes") }
+        return String(text.dropFirst().dropLast())
     }
 
     /// Reads the timestamp, if there is one, and scales it to nanoseconds.
     private mutating func time() throws(Refusal) -> Int64? {
-        let text = Substring(rest).trimmingBlanks()
+        let text = Substring(rest.prefix { $0 != " " })
         if text.isEmpty { return nil }
-        guard let number = Int64(text) else { throw Refusal(message: "bad timestamp") }
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text
+        guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else { throw Refusal(message: "bad timestamp") }
+        guard rest.dropFirst(text.unicodeScalars.count).allSatisfy({ $0 == " " }) else {
+            throw Refusal(message: "point is invalid")
+        }
+        guard let number = Int64(text) else { throw Refusal(message: Self.outOfRange(text)) }
         let (time, overflows) = number.multipliedReportingOverflow(by: unit)
-        guard !overflows else {
+        guard !overflows, (Int64.min + 2...Int64.max - 1).contains(time) else {
             throw Refusal(message: "time outside range -9223372036854775806 - 9223372036854775806")
         }
         return time

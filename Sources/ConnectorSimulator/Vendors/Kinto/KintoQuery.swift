@@ -41,23 +41,23 @@ struct KintoQuery {
         for item in query.items {
             switch item.name {
             case "_sort":
-                sorts += item.value.split(separator: ",").map { field in
+                sorts += item.value.split(ascii: ",").map { field in
                     Sort(
-                        field: field.drop { $0 == "-" || $0 == "+" }.trimmingBlanks(),
-                        isDescending: field.hasPrefix("-")
+                        field: String(field.unicodeScalars.drop { $0 == "-" || $0 == "+" }).trimmingBlanks(),
+                        isDescending: field.starts(ascii: "-")
                     )
                 }
             case "_limit":
                 guard let limit = Int(item.value), limit >= 0 else { throw Self.notANumber(item) }
                 self.limit = limit == 0 ? nil : limit
-            case "_fields": fields = item.value.split(separator: ",").map { String($0) }
+            case "_fields": fields = item.value.split(ascii: ",").map { String($0) }
             case "_token": last = try Self.token(item.value)
             case "_since", "_to", "_before":
                 guard let value = Self.number(item.value) else { throw Self.notANumber(item) }
                 let comparison = item.name == "_since" ? "gt_" : "lt_"
                 filters.append(Filter(field: "last_modified", comparison: comparison, value: .integer(value)))
                 includesDeleted = true
-            case let name where name.hasPrefix("_"): continue
+            case let name where name.starts(ascii: "_"): continue
             default: try add(item)
             }
         }
@@ -73,7 +73,7 @@ struct KintoQuery {
         var value = Self.native(item.value)
         switch comparison {
         case "in_", "exclude_":
-            value = .array(item.value.split(separator: ",", omittingEmptySubsequences: false).map { Self.native($0) })
+            value = .array(item.value.split(ascii: ",", omittingEmptySubsequences: false).map { Self.native($0) })
         case "like_": value = .string(item.value)
         case "contains_", "contains_any_":
             if value.array == nil { value = [value] }
@@ -120,7 +120,7 @@ struct KintoQuery {
     /// The object reduced to the requested fields.
     private func project(_ object: JSONObject) -> JSONObject {
         guard let fields else { return object }
-        let names = fields.map { $0.prefix { $0 != "." } } + ["id", "last_modified", "deleted"]
+        let names = fields.map { $0.prefix(before: ".") } + ["id", "last_modified", "deleted"]
         return JSONObject(object.members.filter { names.contains(Substring($0.name)) }.map { ($0.name, $0.value) })
     }
 
@@ -150,29 +150,28 @@ struct KintoQuery {
 
     /// Whether two values are equal; `1` equals `1.0`.
     private static func isSame(_ one: JSONValue?, _ other: JSONValue) -> Bool {
-        if let left = one?.number, let right = other.number { return left == right }
+        if let order = one?.numericOrder(to: other) { return order == 0 }
         return one == other
     }
 
     /// Matches a pattern in which `*` is a wildcard; a pattern without `*` may occur anywhere.
     private static func like(_ text: String, _ pattern: String) -> Bool {
-        let pattern = pattern.lowercased()
-        guard pattern.contains("*") else { return text.contains(pattern) }
-        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-        guard let head = parts.first, let tail = parts.last, text.hasPrefix(head) else { return false }
-        var rest = text.dropFirst(head.count)
+        var parts = pattern.lowercased().split(ascii: "*", omittingEmptySubsequences: false).map(\.utf8)
+        if parts.count == 1 { parts = [""[...].utf8] + parts + [""[...].utf8] }
+        guard let head = parts.first, let tail = parts.last, text.utf8.starts(with: head) else { return false }
+        var rest = text.utf8.dropFirst(head.count)
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
             guard let range = rest.firstRange(of: part) else { return false }
             rest = rest[range.upperBound...]
         }
-        return rest.hasSuffix(tail)
+        return rest.count >= tail.count && rest.suffix(tail.count).elementsEqual(tail)
     }
 
     /// A field's value; a dot leads into an object.
     private static func value(of field: String, in object: JSONObject) -> JSONValue? {
         if let value = object[field] { return value }
         var value: JSONValue? = .object(object)
-        for name in field.split(separator: ".") { value = value?[String(name)] }
+        for name in field.split(ascii: ".") { value = value?[String(name)] }
         return value
     }
 

@@ -8,7 +8,8 @@ internal import ConnectorHTTPServer
 ///
 /// A request is invalid if it is for an unknown site, lacks `rec=1`, or has an event category without an action; without a token,
 /// also if it has an IP address or is a day old. The valid requests of a batch are tracked; which ones are invalid is reported to
-/// superusers only, and the token here is a superuser's. Without parameters, the answer is a page. A fault with `code=1205`,
+/// superusers only, and the token here is a superuser's; where the batch has none, each request may have its own. `send_image=0` asks
+/// for an answer without a body. Without parameters, the answer is a page. A fault with `code=1205`,
 /// MySQL's code for a lock that was not free in time, answers a batch as the tracker then does: success, with nothing tracked.
 /// Source: Matomo's documentation of the API, and its tracker.
 package struct MatomoVendor: Vendor {
@@ -27,17 +28,16 @@ package struct MatomoVendor: Vendor {
     }
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
-        let isForm = request.mediaType == "application/x-www-form-urlencoded"
         // PHP takes parameters from the query and from the body.
-        let texts = [String(request.request.query), isForm ? request.text : ""].filter { !$0.isEmpty }
-        let items = QueryItems(parsing: texts.joined(separator: "&"))
+        let items = request.parameters
         switch request.path {
         case "/", "/index.php": return report(items)
         case "/matomo.php", "/piwik.php": break
         default: return failure(status: 404)
         }
         if let body = try? request.json(), let requests = body["requests"]?.array {
-            return batch(requests, token: body["token_auth"]?.string, now: request.receivedAt)
+            let answer = batch(requests, token: body["token_auth"]?.string, now: request.receivedAt)
+            return ["0", 0].contains(body["send_image"]) ? HTTPResponse(status: 204) : answer
         }
         guard !items.items.isEmpty else {
             let page = "This resource is part of Matomo. This file is the endpoint for the Matomo tracking API.\n"
@@ -50,7 +50,8 @@ package struct MatomoVendor: Vendor {
 
     private func batch(_ requests: [JSONValue], token: String?, now: Timestamp) -> HTTPResponse {
         let invalid = requests.indices.filter { index in
-            !isValid(Self.items(of: requests[index]), token: token, now: now)
+            let items = Self.items(of: requests[index])
+            return !isValid(items, token: token ?? items["token_auth"], now: now)
         }
         var answer: JSONObject = [
             "status": "success", "tracked": .integer(Int64(requests.count - invalid.count)),

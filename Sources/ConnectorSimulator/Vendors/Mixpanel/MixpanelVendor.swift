@@ -6,15 +6,17 @@ internal import ConnectorHTTPServer
 
 /// Mixpanel's ingestion API: `POST /import` with an array of events, `/track`, and `/engage` and `/groups` with profiles.
 ///
-/// All four also take the form data that older clients send.
+/// All four also take the parameter `data` that most clients send, in a form or in the query of a `GET`: JSON, or the Base64 of it. An
+/// import also takes JSON by lines (`application/x-ndjson`).
 ///
-/// An import needs the project's token as the user name of Basic authentication. With `strict=1`, it answers 400 with the
-/// indices of the events that it refuses, and takes the others. The other endpoints take any token, as the real ones do,
-/// and answer 1 or 0 or, with `verbose=1`, an object. Source: Mixpanel's documentation of the API and its clients.
+/// An import needs the project's token, as the user name of Basic authentication or as `api_key`, or a service account that the
+/// credentials name. With `strict=1`, it answers 400 with the indices of the events that it refuses, and takes the others. The other
+/// endpoints, and an import of `data`, take any token, as the real ones do, and answer 1 or 0 or, with `verbose=1`, an object. Source:
+/// Mixpanel's documentation of the API and its clients.
 package struct MixpanelVendor: Vendor {
     package static let name = "mixpanel"
     package static let demoCredentials = ["token": "0123456789abcdef0123456789abcdef"]
-    package static let secretKeys = ["token"]
+    package static let secretKeys = ["token", "secret"]
 
     /// The most bytes of a request and of an event, and the most records in a request.
     private static let limits = (bytes: 2_097_152, event: 1_000_000, count: 2000)
@@ -30,30 +32,50 @@ package struct MixpanelVendor: Vendor {
         guard let name = request.components.first, request.components.count == 1,
             ["import", "track", "engage", "groups"].contains(name)
         else { return failure(status: 404) }
-        guard request.method == "POST" else { return failure(status: 405) }
-        if name == "import", !credentials.accepts("token", request.basicCredentials?.username) {
+        let parameters = request.parameters
+        let data = parameters["data"]
+        guard request.method == "POST" || data != nil else { return failure(status: 405) }
+        if name == "import", !mayImport(request, apiKey: parameters["api_key"]) {
             return failure(status: 401, message: "Invalid credentials")
         }
         guard request.body.count <= Self.limits.bytes else {
             return failure(status: 413, message: "request exceeds max limit of \(Self.limits.bytes) bytes")
         }
-        let isForm = request.mediaType == "application/x-www-form-urlencoded"
-        let form = isForm ? QueryItems(parsing: request.text) : request.query
-        guard let body = try? JSONValue(parsing: isForm ? form["data"] ?? "" : request.text) else {
+        guard let things = Self.things(in: request, data: data) else {
             return failure(status: 400, message: "request body is not valid JSON")
         }
-        let things = body.array ?? [body]
         guard things.count <= Self.limits.count else {
             return failure(status: 400, message: "request exceeds max limit of \(Self.limits.count) records")
         }
-        guard name == "import", !isForm else {
+        guard name == "import", data == nil else {
             let problem = things.lazy.compactMap { Self.problem(of: $0, in: name) }.first
-            guard form["verbose"] == "1" else { return HTTPResponse(text: problem == nil ? "1" : "0") }
+            guard parameters["verbose"] == "1" else { return HTTPResponse(text: problem == nil ? "1" : "0") }
             return HTTPResponse(json: [
                 "status": problem == nil ? 1 : 0, "error": problem.map { .string($0) } ?? .null,
             ])
         }
         return imported(things, isStrict: request.query["strict"] == "1")
+    }
+
+    /// Whether a request may import: it has the project's token, or the name and the secret of a service account.
+    private func mayImport(_ request: SimulatedRequest, apiKey: String?) -> Bool {
+        if credentials.accepts("token", apiKey) { return true }
+        guard let (username, secret) = request.basicCredentials else { return false }
+        return credentials.accepts("token", username)
+            || credentials.accepts(["username": username, "secret": secret])
+    }
+
+    /// The records of a request; nil if they cannot be read.
+    private static func things(in request: SimulatedRequest, data: String?) -> [JSONValue]? {
+        if data == nil, request.mediaType == "application/x-ndjson" {
+            let lines = request.body.split(separator: UInt8(ascii: "\n"))
+            return try? lines.map { try JSONValue(parsing: Array($0)) }
+        }
+        var body = try? JSONValue(parsing: data ?? request.text)
+        if body == nil, let bytes = data.flatMap({ Base64.bytes(ofFormValue: $0) }) {
+            body = try? JSONValue(parsing: bytes)
+        }
+        return body.map { $0.array ?? [$0] }
     }
 
     private func imported(_ events: [JSONValue], isStrict: Bool) -> HTTPResponse {

@@ -65,14 +65,14 @@ package struct NominatimVendor: Vendor {
         } else {
             places = parts.isEmpty ? Gazetteer.search(text) : Gazetteer.search(structured: parts)
         }
-        let codes = query["countrycodes"]?.split(separator: ",").map { $0.trimmingBlanks().lowercased() } ?? []
+        let codes = query["countrycodes"]?.split(ascii: ",").map { $0.trimmingBlanks().lowercased() } ?? []
         if !codes.isEmpty { places.removeAll { !codes.contains($0["country_code"] ?? "") } }
         if let box = Self.box(query["viewbox"]), Self.isTrue(query["bounded"]) {
             places.removeAll {
                 !(box.south...box.north).contains($0.latitude) || !(box.west...box.east).contains($0.longitude)
             }
         }
-        let excluded = query["exclude_place_ids"]?.split(separator: ",").compactMap { Int64($0.trimmingBlanks()) } ?? []
+        let excluded = query["exclude_place_ids"]?.split(ascii: ",").compactMap { Int64($0.trimmingBlanks()) } ?? []
         places.removeAll { excluded.contains($0.placeID) }
         let document = format.document(Array(places.prefix(limit)), details: Self.isTrue(query["addressdetails"]))
         return answer(document, query, format)
@@ -95,7 +95,7 @@ package struct NominatimVendor: Vendor {
     private func lookup(_ request: SimulatedRequest) throws(Refusal) -> HTTPResponse {
         let format = try format(of: request.query, default: .xml)
         guard let text = request.query["osm_ids"] else { throw Refusal(message: "Parameter 'osm_ids' missing.") }
-        let ids = text.split(separator: ",").prefix(50).map { $0.trimmingBlanks() }
+        let ids = text.split(ascii: ",").prefix(50).map { $0.trimmingBlanks() }
         let places = ids.compactMap { id in
             id.first.flatMap { type in Int64(id.dropFirst()).flatMap { Gazetteer.lookup(type: type, id: $0) } }
         }
@@ -161,7 +161,7 @@ package struct NominatimVendor: Vendor {
 
     /// Parses two opposite corners, `x1,y1,x2,y2`, in any order.
     private static func box(_ text: String?) -> (south: Double, north: Double, west: Double, east: Double)? {
-        let numbers = text?.split(separator: ",").compactMap { Degrees.parse(String($0), limit: 180) } ?? []
+        let numbers = text?.split(ascii: ",").compactMap { Degrees.parse(String($0), limit: 180) } ?? []
         guard numbers.count == 4 else { return nil }
         let (west, east) = (min(numbers[0], numbers[2]), max(numbers[0], numbers[2]))
         let (south, north) = (min(numbers[1], numbers[3]), max(numbers[1], numbers[3]))

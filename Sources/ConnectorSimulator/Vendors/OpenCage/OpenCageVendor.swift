@@ -30,7 +30,7 @@ package struct OpenCageVendor: Vendor {
         }
         let limit = query["limit"].flatMap { Int($0) } ?? 10
         guard (1...100).contains(limit) else { return answer(400, "limit must be from 1 to 100") }
-        let countries = query["countrycode"].map { $0.lowercased().split(separator: ",").map(String.init) } ?? []
+        let countries = query["countrycode"].map { $0.lowercased().split(ascii: ",").map(String.init) } ?? []
         let found: [GazetteerPlace]
         if let point = Self.point(text) {
             found = Array(

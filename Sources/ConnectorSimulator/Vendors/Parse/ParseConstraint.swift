@@ -123,8 +123,8 @@ struct ParseConstraint {
     /// Equality as Parse defines it: an absent field equals null, and an array equals each of its elements.
     private static func equals(_ value: JSONValue?, _ other: JSONValue) -> Bool {
         guard let value else { return other == .null }
-        if let left = value.number, let right = other.number { return left == right }
-        if let instant = instant(value), let other = instant == "" ? nil : self.instant(other) {
+        if let order = value.numericOrder(to: other) { return order == 0 }
+        if let instant = instant(value), !instant.text.isEmpty, let other = self.instant(other) {
             return instant == other
         }
         if case .array(let elements) = value, other.array == nil { return elements.contains { equals($0, other) } }
@@ -134,15 +134,15 @@ struct ParseConstraint {
     /// Compares two numbers, strings or dates; `nil` for anything else.
     static func compare(_ value: JSONValue?, _ other: JSONValue?) -> Int? {
         guard let value, let other else { return nil }
-        if let left = value.number, let right = other.number { return left < right ? -1 : left > right ? 1 : 0 }
-        if let left = instant(value), let right = instant(other) { return left < right ? -1 : left > right ? 1 : 0 }
+        if let order = value.numericOrder(to: other) { return order }
+        if let left = instant(value), let right = instant(other) { return left.order(to: right) }
         return nil
     }
 
     /// A string, or the string of a date, which sorts like the date.
-    private static func instant(_ value: JSONValue) -> String? {
-        if let text = value.string { return text }
-        return value["__type"] == "Date" ? value["iso"]?.string : nil
+    private static func instant(_ value: JSONValue) -> ExactText? {
+        let text = value["__type"] == "Date" ? value["iso"] : value
+        return text?.string.map { ExactText($0) }
     }
 
     /// A field's value; a dot leads into an object.
@@ -150,7 +150,7 @@ struct ParseConstraint {
         if let value = object[field] { return value }
         guard field.contains(".") else { return nil }
         var value: JSONValue? = .object(object)
-        for name in field.split(separator: ".") { value = value?[String(name)] }
+        for name in field.split(ascii: ".") { value = value?[String(name)] }
         return value
     }
 }

@@ -22,17 +22,17 @@ struct ParseProjection {
     /// Parses names separated by commas, or in an array.
     static func names(_ value: JSONValue?) -> [String] {
         if let array = value?.array { return array.compactMap(\.string) }
-        return value?.string?.split(separator: ",").map { $0.trimmingBlanks() } ?? []
+        return value?.string?.split(ascii: ",").map { $0.trimmingBlanks() } ?? []
     }
 
     /// The object as returned to the client.
     func apply(to object: JSONObject, in store: ParseStore) -> JSONObject {
         var object = object
         for path in included.prefix(32) {
-            object = Self.follow(path.split(separator: ".").prefix(8), in: object, store: store)
+            object = Self.follow(path.split(ascii: ".").prefix(8), in: object, store: store)
         }
         let always = ["objectId", "createdAt", "updatedAt", "ACL"]
-        let roots = keys.map { String($0.prefix { $0 != "." }) }
+        let roots = keys.map { String($0.prefix(before: ".")) }
         return JSONObject(
             object.members
                 .filter {

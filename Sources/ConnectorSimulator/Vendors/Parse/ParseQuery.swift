@@ -54,8 +54,8 @@ struct ParseQuery {
     /// Whether one object precedes another; ties are broken by creation time.
     private func precedes(_ one: JSONObject, _ other: JSONObject) -> Bool {
         for field in order {
-            let isDescending = field.hasPrefix("-")
-            let name = isDescending ? String(field.dropFirst()) : field
+            let isDescending = field.starts(ascii: "-")
+            let name = isDescending ? String(decoding: field.utf8.dropFirst(), as: UTF8.self) : field
             let values = (ParseConstraint.value(of: name, in: one), ParseConstraint.value(of: name, in: other))
             let result =
                 ParseConstraint.compare(values.0, values.1)

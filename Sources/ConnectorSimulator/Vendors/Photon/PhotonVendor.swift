@@ -50,7 +50,7 @@ package struct PhotonVendor: Vendor {
             places.removeAll { !Self.matches($0, tag: tag) }
         }
         if let box = query["bbox"] {
-            let numbers = box.split(separator: ",").compactMap { Degrees.parse(String($0), limit: 180) }
+            let numbers = box.split(ascii: ",").compactMap { Degrees.parse(String($0), limit: 180) }
             guard numbers.count == 4, numbers[0] <= numbers[2], numbers[1] <= numbers[3] else {
                 let message =
                     "invalid number of supplied coordinates for parameter 'bbox', expected format is: minLon,minLat,maxLon,maxLat"
@@ -86,8 +86,9 @@ package struct PhotonVendor: Vendor {
 
     /// Whether a place matches a tag filter: `key`, `key:value` or `:value`, optionally negated by `!`.
     private static func matches(_ place: GazetteerPlace, tag: String) -> Bool {
-        let isNegated = tag.hasPrefix("!")
-        let parts = tag.drop { $0 == "!" }.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let isNegated = tag.starts(ascii: "!")
+        let filter = Substring(tag.utf8.drop { $0 == UInt8(ascii: "!") })
+        let parts = filter.split(ascii: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let isKey = parts[0].isEmpty || parts[0] == place.tag.key
         let isValue = parts.count < 2 || parts[1] == place.tag.value
         return (isKey && isValue) != isNegated

@@ -8,8 +8,9 @@ internal import ConnectorPlatform
 /// PostHog's capture API: `POST /batch/`, `/capture/` and their aliases, and the feature flags.
 ///
 /// The project's key is in the body or, as `token`, in the query. An unknown or missing key is refused with 401 and `{detail}`,
-/// as by a self-hosted PostHog. An event without a name or a person is accepted and dropped, as by PostHog. Source: PostHog's
-/// capture service and its client libraries.
+/// as by a self-hosted PostHog. A batch with an event without a name or a person is refused whole, with a text, as by PostHog's
+/// capture service; servers before it drop such events. Not served: `/i/v1/analytics/events`, which clients use only if told to.
+/// Source: PostHog's capture service and its client libraries.
 package struct PostHogVendor: Vendor {
     package static let name = "posthog"
     package static let demoCredentials = ["apiKey": "phc_demo"]
@@ -31,10 +32,12 @@ package struct PostHogVendor: Vendor {
         let path = request.components
         switch path.first {
         case "_health", "_readyz", "_livez": return HTTPResponse(text: "ok")
+        case "flags" where path == ["flags", "definitions"]: return definitions(request)
+        case "api" where path == ["api", "feature_flag", "local_evaluation"]: return definitions(request)
         case "flags", "decide": return flags(request)
-        case "array" where path.count == 3 && path[2].hasPrefix("config"): return configuration(of: path[1])
+        case "array" where path.count == 3 && path[2] == "config": return configuration(of: path[1])
         case let name? where Self.captures.contains(name) && path.count == 1: return capture(request)
-        case "i" where path.count == 3 && path[1] == "v0" && path[2] == "e": return capture(request)
+        case "i" where path == ["i", "v0", "e"] || path == ["i", "v0", "ai", "batch"]: return capture(request)
         default: return failure(status: 404, code: "not_found", message: "Endpoint not found.")
         }
     }
@@ -62,9 +65,34 @@ package struct PostHogVendor: Vendor {
             body["api_key"] ?? body["token"] ?? Self.key(of: events.first) ?? request.query["token"].map { .string($0) }
         if let refusal = refusal(of: key?.string) { return refusal }
         guard !events.isEmpty else {
-            return failure(status: 400, code: "invalid_payload", message: "request holds no event")
+            return HTTPResponse(status: 400, text: "request holds no event")
+        }
+        let isEngage = request.components == ["engage"]
+        if let problem = events.lazy.compactMap({ Self.problem(of: $0, isNamed: isEngage) }).first {
+            return HTTPResponse(status: 400, text: problem)
         }
         return HTTPResponse(json: ["status": "Ok"])
+    }
+
+    /// What the capture service refuses an event for; nil if it takes the event.
+    ///
+    /// - Parameter isNamed: Whether the endpoint itself names the event.
+    private static func problem(of event: JSONValue, isNamed: Bool) -> String? {
+        if !isNamed, event["event"]?.string?.isEmpty != false { return "event submitted with an empty event name" }
+        let person = [event["distinct_id"], event["$distinct_id"], event["properties"]?["distinct_id"]]
+            .compactMap(\.self).first { $0 != .null }
+        return person == nil || person == "" ? "event submitted without a distinct_id" : nil
+    }
+
+    /// The definitions of the feature flags, of which there are none; servers with a personal key evaluate flags themselves.
+    private func definitions(_ request: SimulatedRequest) -> HTTPResponse {
+        guard request.fields["Authorization"]?.lowercased().hasPrefix("bearer ") == true else {
+            let message = "Authentication credentials were not provided."
+            return failure(status: 401, code: "not_authenticated", message: message)
+        }
+        // Without a token, the personal key says which project.
+        if let token = request.query["token"], let refusal = refusal(of: token) { return refusal }
+        return HTTPResponse(json: ["flags": [], "group_type_mapping": [:], "cohorts": [:]])
     }
 
     /// The feature flags of one person, of which there are none.
@@ -117,7 +145,7 @@ package struct PostHogVendor: Vendor {
         if let data = isForm
             ? QueryItems(parsing: request.text)["data"] : request.body.isEmpty ? request.query["data"] : nil
         {
-            bytes = Base64.decode(data) ?? Array(data.utf8)
+            bytes = Base64.bytes(ofFormValue: data) ?? Array(data.utf8)
         }
         guard bytes.starts(with: [0x1F, 0x8B]) else { return bytes }
         return try ContentCoding.gzip.decode(bytes, limit: Self.limit)

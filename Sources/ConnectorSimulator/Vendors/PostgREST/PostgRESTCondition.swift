@@ -5,24 +5,27 @@ internal import ConnectorBase
 
 /// A condition on a row in PostgREST's syntax: `and("a".eq."1",or(b.gt.2,b.is.null))`, or `a=eq.1` in a query.
 indirect enum PostgRESTCondition {
+    /// All conditions are true.
     case all([PostgRESTCondition])
+    /// Any condition is true.
     case any([PostgRESTCondition])
+    /// The condition is false.
     case not(PostgRESTCondition)
     /// A comparison of a column with a text or, for `in`, with several.
-    case comparison(column: String, word: String, texts: [String])
-
-    /// The names of the comparisons.
-    private static let words: Set = ["eq", "neq", "lt", "lte", "gt", "gte", "in", "is", "like", "ilike"]
+    case comparison(column: PostgRESTColumn, word: String, texts: [String])
 
     /// Reads an item of a query; nil if it is not a condition.
     init?(name: String, value: String) {
-        var parser = Parser(text: Array(value.unicodeScalars))
+        var parser = PostgRESTParser(value)
         switch name {
         case "and", "or":
-            guard let list = parser.list() else { return nil }
+            guard let list = parser.conditions() else { return nil }
             self = name == "and" ? .all(list) : .any(list)
         default:
-            guard let comparison = parser.comparison(of: name, isNested: false) else { return nil }
+            var names = PostgRESTParser(name)
+            guard let column = names.column(until: "."), names.isAtEnd,
+                let comparison = parser.comparison(of: column, isNested: false)
+            else { return nil }
             self = comparison
         }
         guard parser.isAtEnd else { return nil }
@@ -43,8 +46,8 @@ indirect enum PostgRESTCondition {
             return truths.contains(true) ? true : truths.contains(nil) ? nil : false
         case .not(let condition): return condition.truth(of: row).map { !$0 }
         case .comparison(let column, let word, let texts):
-            let (value, text) = (row[column] ?? .null, texts.first ?? "")
-            if word == "is" { return value.serialized() == text.lowercased() }
+            let (value, text) = (column.value(in: row), texts.first ?? "")
+            if word == "is" { return text == "not_null" ? value != .null : value.serialized() == text }
             guard value != .null else { return nil }
             let order = Self.order(value, text)
             return switch word {
@@ -55,8 +58,8 @@ indirect enum PostgRESTCondition {
             case "gt": order > 0
             case "gte": order >= 0
             case "in": texts.contains { Self.order(value, $0) == 0 }
-            case "ilike": Self.isLike(Self.text(value).lowercased(), text.lowercased())
-            default: Self.isLike(Self.text(value), text)
+            case "ilike": Self.isLike(PostgRESTColumn.text(value).lowercased(), text.lowercased())
+            default: Self.isLike(PostgRESTColumn.text(value), text)
             }
         }
     }
@@ -95,86 +98,59 @@ indirect enum PostgRESTCondition {
         return elements[place...].allSatisfy { $0 == .any }
     }
 
-    /// The order of a value and a text: -1 if the value comes first, 0 if they are equal, 1 otherwise; numbers compare as numbers.
-    static func order(_ value: JSONValue, _ text: String) -> Int {
-        if let number = value.number, let other = Double(text) { return number < other ? -1 : number > other ? 1 : 0 }
-        let own = Self.text(value)
-        return own < text ? -1 : own > text ? 1 : 0
+    /// The order of a value and a text, which is a number if the value is one.
+    private static func order(_ value: JSONValue, _ text: String) -> Int {
+        PostgRESTColumn.order(value, (value.number == nil ? nil : JSONValue.number(in: text)) ?? .string(text))
+    }
+}
+
+extension PostgRESTParser {
+    /// The names of the comparisons.
+    private static let words: Set = ["eq", "neq", "lt", "lte", "gt", "gte", "in", "is", "like", "ilike"]
+    /// What a column can be, besides null.
+    private static let states = [
+        "null": "null", "not_null": "not_null", "true": "true", "false": "false", "unknown": "null",
+    ]
+
+    /// Reads a list of conditions in parentheses; nil if it is malformed.
+    mutating func conditions() -> [PostgRESTCondition]? {
+        guard reads("(") else { return nil }
+        var conditions: [PostgRESTCondition] = []
+        repeat {
+            guard let condition = condition() else { return nil }
+            conditions.append(condition)
+        } while reads(",")
+        return reads(")") ? conditions : nil
     }
 
-    static func text(_ value: JSONValue) -> String { value.string ?? value.serialized() }
-
-    /// Reads conditions from left to right.
-    private struct Parser {
-        let text: [Unicode.Scalar]
-        var index = 0
-
-        init(text: [Unicode.Scalar]) { self.text = text }
-
-        var isAtEnd: Bool { index == text.count }
-
-        /// Reads a mark if it is next; returns whether it was.
-        mutating func reads(_ mark: Unicode.Scalar) -> Bool {
-            guard index < text.count, text[index] == mark else { return false }
-            index += 1
-            return true
+    /// Reads one condition of a list; nil if it is malformed.
+    private mutating func condition() -> PostgRESTCondition? {
+        if isNext("and(") || isNext("or(") {
+            let isAll = reads("and") || !reads("or")
+            return conditions().map { isAll ? .all($0) : .any($0) }
         }
+        if reads("not.") { return condition().map { .not($0) } }
+        guard let column = column(until: ".(,)"), reads(".") else { return nil }
+        return comparison(of: column, isNested: true)
+    }
 
-        /// Reads a list of conditions in parentheses; nil if it is malformed.
-        mutating func list() -> [PostgRESTCondition]? {
-            guard reads("(") else { return nil }
-            var conditions: [PostgRESTCondition] = []
-            repeat {
-                guard let condition = condition() else { return nil }
-                conditions.append(condition)
-            } while reads(",")
-            return reads(")") ? conditions : nil
-        }
-
-        private mutating func condition() -> PostgRESTCondition? {
-            let isQuoted = index < text.count && text[index] == "\""
-            let name = word(until: ".(,)")
-            if !isQuoted, name == "and" || name == "or" {
-                guard let list = list() else { return nil }
-                return name == "and" ? .all(list) : .any(list)
+    /// Reads what follows a column; nil if it is not a comparison.
+    mutating func comparison(of column: PostgRESTColumn, isNested: Bool) -> PostgRESTCondition? {
+        let name = word(until: ".")
+        guard reads(".") else { return nil }
+        if name == "not" { return comparison(of: column, isNested: isNested).map { .not($0) } }
+        guard Self.words.contains(name) else { return nil }
+        guard name == "in" else {
+            var text = value(until: isNested ? ",)" : "")
+            if name == "is" {
+                guard let state = Self.states[text.lowercased()] else { return nil }
+                text = state
             }
-            if !isQuoted, name == "not", reads(".") { return condition().map { .not($0) } }
-            return reads(".") ? comparison(of: name, isNested: true) : nil
+            return .comparison(column: column, word: name, texts: [text])
         }
-
-        /// Reads what follows the name of a column; nil if it is not a comparison.
-        mutating func comparison(of column: String, isNested: Bool) -> PostgRESTCondition? {
-            let name = word(until: ".")
-            guard reads(".") else { return nil }
-            if name == "not" { return comparison(of: column, isNested: isNested).map { .not($0) } }
-            guard words.contains(name) else { return nil }
-            guard name == "in" else {
-                let text = word(until: isNested ? ",)" : "")
-                return .comparison(column: column, word: name, texts: [text])
-            }
-            guard reads("(") else { return nil }
-            var texts: [String] = []
-            repeat { texts.append(word(until: ",)")) } while reads(",")
-            return reads(")") ? .comparison(column: column, word: name, texts: texts) : nil
-        }
-
-        /// Reads a word up to one of `marks`, or a word in quotation marks, in which `\` escapes the next character.
-        private mutating func word(until marks: String) -> String {
-            var word = String.UnicodeScalarView()
-            let isQuoted = !marks.isEmpty && reads("\"")
-            while index < text.count {
-                let character = text[index]
-                if isQuoted ? character == "\"" : marks.unicodeScalars.contains(character) { break }
-                index += 1
-                if isQuoted, character == "\\", index < text.count {
-                    word.append(text[index])
-                    index += 1
-                } else {
-                    word.append(character)
-                }
-            }
-            if isQuoted { index = min(index + 1, text.count) }
-            return String(word)
-        }
+        guard reads("(") else { return nil }
+        var texts: [String] = []
+        repeat { texts.append(value(until: ",)")) } while reads(",")
+        return reads(")") ? .comparison(column: column, word: name, texts: texts) : nil
     }
 }

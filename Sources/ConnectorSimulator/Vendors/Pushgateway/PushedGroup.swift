@@ -17,7 +17,7 @@ struct PushedGroup: Sendable {
         var object: JSONObject = ["labels": Self.json(labels), "last_push_successful": true]
         for (name, metric) in metrics {
             let samples = metric.samples.map { sample -> JSONValue in
-                ["labels": Self.json(labels.merging(sample.labels) { $1 }), "value": .string(sample.value)]
+                ["labels": Self.json(sample.labels), "value": .string(sample.value)]
             }
             object[name] = [
                 "time_stamp": .string("\(pushedAt)"), "type": .string(metric.type.uppercased()),
@@ -27,18 +27,35 @@ struct PushedGroup: Sendable {
         return .object(object)
     }
 
-    /// The group in the text format, with the group's labels.
-    var text: String {
-        metrics.sorted { $0.key < $1.key }.map { name, metric in
+    /// Groups in the text format, which has all samples of a metric together.
+    static func text(of groups: some Sequence<PushedGroup>) -> String {
+        var families: [String: (type: String, lines: [String])] = [:]
+        for (name, metric) in groups.flatMap(\.metrics) {
             let lines = metric.samples.map { sample in
-                let labels = labels.merging(sample.labels) { $1 }.sorted { $0.key < $1.key }
-                return
-                    "\(name){\(labels.map { "\($0.key)=\(JSONValue.string($0.value).serialized())" }.joined(separator: ","))} \(sample.value)\n"
+                let labels = sample.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(escaped($0.value))\"" }
+                return "\(name){\(labels.joined(separator: ","))} \(sample.value)\n"
             }
-            return "# TYPE \(name) \(metric.type)\n\(lines.joined())"
+            families[name, default: (metric.type, [])].lines += lines
+        }
+        return families.sorted { $0.key < $1.key }.map { name, family in
+            "# TYPE \(name) \(family.type)\n\(family.lines.sorted().joined())"
         }.joined()
     }
 
+    /// The value of a label as the text format has it.
+    private static func escaped(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": escaped.append(contentsOf: "\\n".unicodeScalars)
+            case "\\", "\"": escaped.append(contentsOf: ["\\", scalar])
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    /// Labels in the order of their names.
     private static func json(_ labels: [String: String]) -> JSONValue {
         .object(JSONObject(labels.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
     }

@@ -2,124 +2,85 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConnectorBase
+internal import ConnectorHTTPServer
 
-/// A metric as pushed in Prometheus's text format: `name{label="value"} 1`.
+/// A metric as pushed, with the samples of one group.
 struct PushedMetric: Sendable {
     /// One line's labels and value.
     struct Sample: Sendable {
+        /// The labels, with those of the group.
         var labels: [String: String]
-        /// The value as written.
+        /// The value as the gateway writes it.
         var value: String
     }
 
-    /// `counter`, `gauge` and so on; `untyped` if no `# TYPE` comment names it.
-    var type: String
-    var samples: [Sample]
+    /// The types of metrics, in the order of their numbers in protocol buffers.
+    static let types = ["counter", "gauge", "summary", "untyped", "histogram"]
 
-    /// Parses a push.
+    /// One of ``types``; `untyped` if the push does not name it.
+    var type: String
+    /// The samples, no two of which have the same labels.
+    var samples: [Sample] = []
+
+    /// Adds a sample to those of a group.
     ///
-    /// - Parameter group: The labels of the group, which override those of the lines.
-    /// - Throws: A ``Refusal`` in the gateway's words; a fault in a line has the line's number.
-    static func parse(_ text: String, group: [String: String]) throws(Refusal) -> [String: PushedMetric] {
-        var metrics: [String: PushedMetric] = [:]
-        var types: [Substring: Substring] = [:]
-        guard text.isEmpty || text.utf8.last == UInt8(ascii: "\n") else {
-            throw Refusal(message: "text format parsing error: unexpected end of input stream")
+    /// - Parameter group: The labels of the group, which override those of the sample. Like the gateway, adds an empty `instance`.
+    mutating func add(_ labels: [String: String], _ value: Double, group: [String: String]) {
+        let all = ["instance": ""].merging(labels) { $1 }.merging(group) { $1 }
+        samples.append(Sample(labels: all, value: Self.text(of: value)))
+    }
+
+    /// Reads what was pushed.
+    ///
+    /// - Parameter group: The labels of the group.
+    /// - Throws: A ``Refusal`` in the gateway's words.
+    static func pushed(by request: SimulatedRequest, to group: [String: String]) throws(Refusal) -> [String:
+        PushedMetric]
+    {
+        let metrics: [String: PushedMetric]
+        let type = request.fields["Content-Type"] ?? ""
+        if type.mediaType == "application/vnd.google.protobuf", type.contains(ascii: "encoding=delimited") {
+            metrics = try PushedMessages.metrics(in: request.body, group: group)
+        } else {
+            metrics = try PushedText.metrics(in: request.text, group: group)
         }
-        for (index, line) in text.split(ascii: "\n", omittingEmptySubsequences: false).enumerated() {
-            if line.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { continue }
-            if line.starts(ascii: "#") {
-                let words = line.split(separator: " ", maxSplits: 3)
-                if words.count == 4, words[1] == "TYPE" { types[words[2]] = words[3] }
-                continue
+        for (name, metric) in metrics {
+            guard Set(metric.samples.map { $0.labels.mapValues(ExactText.init) }).count == metric.samples.count else {
+                throw inconsistent(
+                    "collected metric \"\(name)\" was collected before with the same name and label values"
+                )
             }
-            var parser = Parser(rest: line.unicodeScalars, line: index + 1)
-            var (name, sample) = try parser.sample()
-            sample.labels.merge(group) { $1 }
-            metrics[name, default: PushedMetric(type: types[name[...]].map(String.init) ?? "untyped", samples: [])]
-                .samples.append(sample)
-        }
-        for (name, metric) in metrics where metric.hasSampleTwice {
-            throw Refusal(
-                message: "pushed metrics are invalid or inconsistent with existing metrics: \(name) was collected "
-                    + "before with the same name and label values"
-            )
         }
         return metrics
     }
 
-    /// Whether any two samples have the same labels.
-    private var hasSampleTwice: Bool {
-        Set(samples.map { $0.labels.mapValues(ExactText.init) }).count != samples.count
+    /// The refusal of metrics that do not fit together.
+    static func inconsistent(_ message: String) -> Refusal {
+        Refusal(message: "pushed metrics are invalid or inconsistent with existing metrics: \(message)")
     }
 
-    /// Reads one line.
-    private struct Parser {
-        var rest: Substring.UnicodeScalarView
-        let line: Int
-
-        mutating func sample() throws(Refusal) -> (name: String, sample: Sample) {
-            let name = word()
-            guard !name.isEmpty else { throw refusal("invalid metric name") }
-            var labels: [String: String] = [:]
-            if skip("{") {
-                while !skip("}") {
-                    let label = word()
-                    guard !label.isEmpty, skip("=") else { throw refusal("expected '=' after label name") }
-                    guard skip("\"") else {
-                        throw refusal(
-                            "expected '\"' at start of label value, found '\(rest.first.map(String.init) ?? "")'"
-                        )
-                    }
-                    labels[label] = try value()
-                    guard skip(",") || rest.first == "}" else { throw refusal("unexpected end of label value") }
-                }
-            }
-            let words = rest.split(separator: " ").map { String($0) }
-            guard let value = words.first, Double(value) != nil else {
-                throw refusal("expected float as value, got \"\(words.first ?? "")\"")
-            }
-            guard words.count == 1 else {
-                throw Refusal(
-                    message: "pushed metrics are invalid or inconsistent with existing metrics: "
-                        + "pushed metrics must not have timestamps"
-                )
-            }
-            return (name, Sample(labels: labels, value: value))
+    /// A number as Go writes it: `1e+06` from a million on.
+    static func text(of number: Double) -> String {
+        guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Inf" : "+Inf" }
+        guard number != 0 else { return "0" }
+        let parts = "\(number.magnitude)".split(ascii: "e")
+        let places = parts[0].split(ascii: ".")
+        let zeros = places.joined().prefix { $0 == "0" }.count
+        let exponent = places[0].count - 1 - zeros + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+        var digits = places.joined().dropFirst(zeros)
+        while digits.last == "0" { digits.removeLast() }
+        let sign = number < 0 ? "-" : ""
+        func decimal(_ count: Int) -> String {
+            let tail = digits.dropFirst(count)
+            let head = digits.prefix(count) + String(repeating: "0", count: max(0, count - digits.count))
+            return sign + head + (tail.isEmpty ? "" : ".\(tail)")
         }
-
-        private mutating func word() -> String {
-            let word = rest.prefix { $0 == ":" || $0.isASCII && UInt8(ascii: $0).isWordCharacter }
-            rest = rest.dropFirst(word.count)
-            return String(word)
-        }
-
-        /// Reads a label's value up to its closing quote.
-        private mutating func value() throws(Refusal) -> String {
-            var value = String.UnicodeScalarView()
-            while let character = rest.popFirst() {
-                if character == "\"" { return String(value) }
-                guard character == "\\" else {
-                    value.append(character)
-                    continue
-                }
-                switch rest.popFirst() {
-                case "n": value.append("\n")
-                case let escaped? where escaped == "\\" || escaped == "\"": value.append(escaped)
-                default: throw refusal("invalid escape sequence")
-                }
-            }
-            throw refusal("label value has no end")
-        }
-
-        private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-            guard rest.first == character else { return false }
-            rest = rest.dropFirst()
-            return true
-        }
-
-        private func refusal(_ message: String) -> Refusal {
-            Refusal(message: "text format parsing error in line \(line): \(message)")
+        switch exponent {
+        case -4..<0: return "\(sign)0.\(String(repeating: "0", count: -exponent - 1))\(digits)"
+        case 0..<6: return decimal(exponent + 1)
+        default:
+            let size = abs(exponent)
+            return "\(decimal(1))e\(exponent < 0 ? "-" : "+")\(size < 10 ? "0" : "")\(size)"
         }
     }
 }

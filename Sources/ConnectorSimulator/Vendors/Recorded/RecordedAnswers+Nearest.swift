@@ -44,7 +44,7 @@ extension RecordedAnswers {
 
 /// The number of components that two paths share neither at the start nor at the end; at least 1.
 private func pathDistance(_ first: String, _ second: String) -> Int {
-    let (first, second) = (first.split(separator: "/"), second.split(separator: "/"))
+    let (first, second) = (first.split(ascii: "/"), second.split(ascii: "/"))
     let shortest = min(first.count, second.count)
     let front = zip(first, second).prefix { $0 == $1 }.count
     let back = zip(first.reversed(), second.reversed()).prefix(shortest - front).prefix { $0 == $1 }.count

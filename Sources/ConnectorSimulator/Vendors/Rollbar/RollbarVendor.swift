@@ -6,10 +6,10 @@ internal import ConnectorHTTPServer
 
 /// Rollbar's API for items: `POST /api/1/item/`, and `GET /api/1/status/ping`.
 ///
-/// The token comes in `X-Rollbar-Access-Token` or, from older notifiers, in the body. It is checked before the item: a missing token
-/// answers 401, an unknown one 403. An item without an environment, or without a body of exactly one known kind, answers 422; a
-/// request over 512 KiB, 413. Every answer but the ping's says what is left of the rate limit. Source: Rollbar's documentation of
-/// the API and its notifiers.
+/// The item is the body or, from older notifiers, `payload` in a form. The token comes in `X-Rollbar-Access-Token` or beside the item.
+/// It is checked before the item: a missing token answers 401, an unknown one 403. An item without an environment, or without a body of
+/// exactly one known kind, answers 422; a request over 512 KiB, 413. Every answer but the ping's says what is left of the rate limit.
+/// Source: Rollbar's documentation of the API and its notifiers.
 package struct RollbarVendor: Vendor {
     package static let name = "rollbar"
     package static let demoCredentials = ["accessToken": "0123456789abcdef0123456789abcdef"]
@@ -36,7 +36,8 @@ package struct RollbarVendor: Vendor {
         guard path.dropFirst(2) == ["item"] || path.dropFirst(2) == ["items"] else { return failure(status: 404) }
         guard request.method == "POST" else { return failure(status: 405) }
         guard request.body.count <= Self.limit else { return failure(status: 413) }
-        let body = try? request.json()
+        let payload = request.parameters["payload"].map { Array($0.utf8) }
+        let body = try? JSONValue(parsing: payload ?? request.body)
         guard let token = request.fields["X-Rollbar-Access-Token"] ?? body?["access_token"]?.string, !token.isEmpty
         else { return failure(status: 401, message: "access token required") }
         guard credentials.accepts("accessToken", token) else {

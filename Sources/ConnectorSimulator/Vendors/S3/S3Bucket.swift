@@ -13,7 +13,7 @@ struct S3Bucket {
         var tag: String
         /// When the object was stored.
         var modified: Timestamp
-        /// `Content-Type` and the fields `x-amz-meta-…`.
+        /// `Content-Type` and the like, and the fields `x-amz-meta-…`.
         var fields: HTTPFields
     }
 
@@ -23,20 +23,35 @@ struct S3Bucket {
         var key: ExactText
         /// The header fields to keep with the object.
         var fields: HTTPFields
-        /// The parts by number, each with its tag.
-        var parts: [Int: (content: [UInt8], tag: String)] = [:]
+        /// The parts by number.
+        var parts: [Int: Part] = [:]
     }
 
+    /// A part of an upload.
+    struct Part {
+        /// The content.
+        var content: [UInt8]
+        /// When the part was stored.
+        var modified: Timestamp
+        /// The MD5 digest of the content, which is the part's entity tag.
+        let digest: [UInt8]
+
+        /// Creates a part.
+        init(content: [UInt8], modified: Timestamp) {
+            (self.content, self.modified, digest) = (content, modified, MD5.digest(of: content))
+        }
+
+        /// The entity tag, with quotes.
+        var tag: String { S3Bucket.tag(digest) }
+    }
+
+    /// When the bucket was made.
+    var created = Timestamp.now
     /// The objects by key.
     var objects: [ExactText: Object] = [:]
     /// The multipart uploads by id.
     var uploads: [String: Upload] = [:]
-    private var count: UInt64 = 0
 
-    /// A tag that no other object or part of the bucket has. Real tags are MD5 digests, but clients must not rely on that.
-    mutating func makeTag() -> String {
-        count += 1
-        let digits = String(count, radix: 16)
-        return "\"\(String(repeating: "0", count: max(0, 32 - digits.count)))\(digits)\""
-    }
+    /// The entity tag for an MD5 digest, with quotes.
+    static func tag(_ digest: [UInt8]) -> String { "\"\(Identifier.hexadecimal(digest))\"" }
 }

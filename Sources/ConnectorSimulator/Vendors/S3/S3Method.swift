@@ -4,7 +4,7 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
-/// Answers one request about a bucket or an object.
+/// Answers one request about the buckets, one bucket or an object. What it does not implement, it refuses.
 struct S3Method {
     /// The request.
     let request: SimulatedRequest
@@ -12,220 +12,161 @@ struct S3Method {
     let key: ExactText
     /// The buckets; the request may change them.
     var buckets: [String: S3Bucket]
-    private let name: String
-    private let query: QueryItems
+    /// The name of the bucket; empty if the request is about all of them.
+    let name: String
+    /// The names and values after the `?`.
+    let query: QueryItems
+    /// The region of the buckets.
+    let region: String
 
-    init(_ request: SimulatedRequest, bucket: String, key: String, in buckets: [String: S3Bucket]) {
+    /// Prepares the answer to a request with a valid signature.
+    init(
+        _ request: SimulatedRequest,
+        bucket: String,
+        key: String,
+        in buckets: [String: S3Bucket],
+        region: String = "us-east-1"
+    ) {
         (self.request, name, self.key, self.buckets) = (request, bucket, ExactText(key), buckets)
-        query = request.query
+        (query, self.region) = (request.query, region)
     }
 
-    private var bucket: S3Bucket {
+    /// The bucket of the request.
+    var bucket: S3Bucket {
         get { buckets[name] ?? S3Bucket() }
         set { buckets[name] = newValue }
     }
 
     /// Answers the request.
     mutating func respond() throws(S3Failure) -> HTTPResponse {
-        guard buckets[name] != nil else { throw .noSuchBucket }
-        if key.text.isEmpty {
+        try checkFields()
+        let parameters = parameters
+        if name.isEmpty {
+            if let other = parameters.first { throw .notImplemented(other) }
             guard request.method == "GET" else { throw .methodNotAllowed }
-            return request.isHead ? HTTPResponse(status: 200) : try list()
+            return listBuckets()
         }
-        switch (request.method, query["uploadId"]) {
-        case ("GET", nil): return try get()
-        case ("PUT", nil): return try request.fields["x-amz-copy-source"] == nil ? put() : copy()
-        case ("PUT", let id?): return try putPart(of: id)
-        case ("DELETE", nil):
-            bucket.objects[key] = nil
+        if key.text.isEmpty, request.method == "PUT", parameters.isEmpty { return try createBucket() }
+        guard buckets[name] != nil else { throw .noSuchBucket }
+        return try key.text.isEmpty ? respondAboutBucket(parameters) : respondAboutObject(parameters)
+    }
+
+    /// Answers a request about a bucket that exists.
+    private mutating func respondAboutBucket(_ parameters: [String]) throws(S3Failure) -> HTTPResponse {
+        switch (request.method, parameters) {
+        case ("GET", ["location"]):
+            return Self.document("LocationConstraint", region == "us-east-1" ? "" : XMLElement.escaped(region))
+        case ("GET", ["versioning"]): return Self.document("VersioningConfiguration", "")
+        case ("GET", _) where Self.listParameters.isSuperset(of: parameters):
+            return request.isHead ? HTTPResponse(status: 200, headers: ["x-amz-bucket-region": region]) : try list()
+        case ("POST", ["delete"]): return try removeObjects()
+        case ("DELETE", []):
+            guard bucket.objects.isEmpty else {
+                throw S3Failure(409, "BucketNotEmpty", "The bucket you tried to delete is not empty")
+            }
+            buckets[name] = nil
             return HTTPResponse(status: 204)
-        case ("DELETE", let id?):
-            guard bucket.uploads.removeValue(forKey: id) != nil else { throw .noSuchUpload }
-            return HTTPResponse(status: 204)
-        case ("POST", nil) where query["uploads"] != nil: return createUpload()
-        case ("POST", let id?): return try completeUpload(id)
-        default: throw .methodNotAllowed
+        default: throw refusal(parameters, Self.listParameters)
         }
     }
 
-    // MARK: Objects
-
-    private func get() throws(S3Failure) -> HTTPResponse {
-        guard let object = bucket.objects[key] else { throw .noSuchKey }
-        if let tag = request.fields["If-Match"], tag != object.tag { throw .preconditionFailed }
-        var response = HTTPResponse(status: 200, headers: object.fields, body: object.content)
-        response.headers["ETag"] = object.tag
-        response.headers["Last-Modified"] = object.modified.httpDate
-        response.headers["Accept-Ranges"] = "bytes"
-        guard !request.isHead else { return response }
-        response = response.part(request.fields["Range"])
-        if response.status == 416 { throw S3Failure(416, "InvalidRange", "The requested range is not satisfiable") }
-        return response
-    }
-
-    /// The header fields of the request that its object keeps.
-    private var kept: HTTPFields {
-        var kept = HTTPFields(
-            request.fields.filter { $0.name.lowercased().hasPrefix("x-amz-meta-") || $0.isNamed("Content-Type") }
-        )
-        if kept["Content-Type"] == nil { kept["Content-Type"] = "binary/octet-stream" }
-        return kept
-    }
-
-    private func checkConditions() throws(S3Failure) {
-        let found = bucket.objects[key]
-        if request.fields["If-None-Match"] == "*", found != nil { throw .preconditionFailed }
-        guard let tag = request.fields["If-Match"] else { return }
-        guard let found else { throw .noSuchKey }
-        if found.tag != tag { throw .preconditionFailed }
-    }
-
-    private mutating func put() throws(S3Failure) -> HTTPResponse {
-        try checkConditions()
-        let tag = save(request.body, kept)
-        return HTTPResponse(status: 200, headers: ["ETag": tag])
-    }
-
-    private mutating func save(_ content: [UInt8], _ fields: HTTPFields) -> String {
-        let tag = bucket.makeTag()
-        let object = S3Bucket.Object(content: content, tag: tag, modified: request.receivedAt, fields: fields)
-        bucket.objects[key] = object
-        return tag
-    }
-
-    private mutating func copy() throws(S3Failure) -> HTTPResponse {
-        let slash = UInt8(ascii: "/")
-        let source = PercentCoding.decode(request.fields["x-amz-copy-source"] ?? "").utf8.drop { $0 == slash }
-            .split(separator: slash, maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
-        guard source.count == 2, let object = buckets[source[0]]?.objects[ExactText(source[1])] else {
-            throw .noSuchKey
+    /// Answers a request about an object of a bucket that exists.
+    private mutating func respondAboutObject(_ parameters: [String]) throws(S3Failure) -> HTTPResponse {
+        guard key.text.utf8.count <= 1024 else { throw S3Failure(400, "KeyTooLongError", "Your key is too long") }
+        switch (request.method, parameters) {
+        case ("GET", []): return try object()
+        case ("PUT", []): return try request.fields["x-amz-copy-source"] == nil ? put() : copy()
+        case ("DELETE", []): return try remove()
+        case ("POST", ["uploads"]): return createUpload()
+        case ("PUT", ["partNumber", "uploadId"]): return try putPart()
+        case ("DELETE", ["uploadId"]): return try abortUpload()
+        case ("POST", ["uploadId"]): return try completeUpload()
+        case ("GET", _) where parameters.contains("uploadId") && Self.partParameters.isSuperset(of: parameters):
+            return try listParts()
+        default: throw refusal(parameters, Self.partParameters)
         }
-        guard source[0] != name || ExactText(source[1]) != key else {
-            throw S3Failure(
-                400,
-                "InvalidRequest",
-                "This copy request is illegal because it is trying to copy an object to itself."
-            )
-        }
-        let tag = save(object.content, object.fields)
-        return Self.document("CopyObjectResult", "<ETag>\(XMLElement.escaped(tag))</ETag>")
     }
 
-    /// The parameters of lists. Others name subresources of the bucket, such as `versions` and `location`.
+    /// The refusal of a request that is none of those above: its parameters name something that is not implemented.
+    private func refusal(_ parameters: [String], _ known: Set<String>) -> S3Failure {
+        let other = parameters.first { !known.contains($0) } ?? parameters.first
+        return other.map { .notImplemented($0) } ?? .methodNotAllowed
+    }
+
+    // MARK: Parameters and fields
+
+    /// The parameters of lists.
     private static let listParameters: Set = [
         "list-type", "prefix", "delimiter", "max-keys", "encoding-type", "fetch-owner", "start-after",
         "continuation-token", "marker",
     ]
+    /// The parameters of uploads and their parts.
+    private static let partParameters: Set = [
+        "uploadId", "partNumber", "uploads", "max-parts", "part-number-marker", "encoding-type",
+    ]
+    /// The fields of an answer that a request for an object may set, by the names of the parameters.
+    static let answerFields = [
+        "response-content-type": "Content-Type", "response-content-language": "Content-Language",
+        "response-expires": "Expires", "response-cache-control": "Cache-Control",
+        "response-content-disposition": "Content-Disposition", "response-content-encoding": "Content-Encoding",
+    ]
 
-    /// Answers a page of keys: `ListObjectsV2` or, without `list-type`, its predecessor.
-    private func list() throws(S3Failure) -> HTTPResponse {
-        for item in query.items where !Self.listParameters.contains(item.name) { throw .notImplemented(item.name) }
-        guard query["delimiter"] ?? "" == "" else { throw .notImplemented("delimiter") }
-        let type = query["list-type"]
-        guard type == nil || type == "2" else { throw .notImplemented("list-type") }
-        let prefix = query["prefix"] ?? ""
-        guard let limit = Int(query["max-keys"] ?? "1000"), limit >= 0 else {
-            throw S3Failure(400, "InvalidArgument", "max-keys is not a number")
-        }
-        let after = ExactText(type == nil ? query["marker"] ?? "" : try continuation ?? query["start-after"] ?? "")
-        let found = bucket.objects.filter { $0.key.text.utf8.starts(with: prefix.utf8) && after < $0.key }
-            .sorted { $0.key < $1.key }
-        let page = found.prefix(min(limit, 1000))
-        let contents = page.map { key, object in
-            "<Contents>\(Self.element("Key", text: key.text))<LastModified>\(object.modified)</LastModified>"
-                + "\(Self.element("ETag", text: object.tag))<Size>\(object.content.count)</Size></Contents>"
-        }
-        let next = page.count < found.count ? page.last?.key.text : nil
-        var head = Self.element("Name", text: name) + Self.element("Prefix", text: prefix)
-        head += "<MaxKeys>\(limit)</MaxKeys><IsTruncated>\(next != nil)</IsTruncated>"
-        if type == nil {
-            head += Self.element("Marker", text: after.text)
-            if let next { head += Self.element("NextMarker", text: next) }
-        } else {
-            head += "<KeyCount>\(page.count)</KeyCount>"
-            for (name, parameter) in [("StartAfter", "start-after"), ("ContinuationToken", "continuation-token")] {
-                if let value = query[parameter] { head += Self.element(name, text: value) }
-            }
-            if let next { head += Self.element("NextContinuationToken", text: Base64.encode(Array(next.utf8))) }
-        }
-        return Self.document("ListBucketResult", head + contents.joined())
+    /// The names of the parameters, sorted, without those that change nothing or only fields of the answer.
+    private var parameters: [String] {
+        query.items.filter { item in
+            item.name != "x-id" && !item.name.starts(ascii: "X-Amz-")
+                && (item.name != "versionId" || item.value != "null")
+                && (key.text.isEmpty || request.method != "GET" || Self.answerFields[item.name] == nil)
+        }.map(\.name).sorted()
     }
 
-    /// The last key of the previous page; nil for the first page. Throws for an invalid token.
-    private var continuation: String? {
-        get throws(S3Failure) {
-            guard let token = query["continuation-token"] else { return nil }
-            guard let bytes = Base64.decode(token), let key = String(validating: bytes, as: UTF8.self), !key.isEmpty
-            else {
-                throw S3Failure(400, "InvalidArgument", "The continuation token provided is incorrect")
+    /// The fields `x-amz-…` of requests that are implemented, or that ask for what is so anyway.
+    private static let knownFields: Set = [
+        "x-amz-date", "x-amz-content-sha256", "x-amz-security-token", "x-amz-decoded-content-length", "x-amz-trailer",
+        "x-amz-user-agent", "x-amz-request-payer", "x-amz-copy-source", "x-amz-metadata-directive",
+        "x-amz-tagging-directive", "x-amz-copy-source-range", "x-amz-copy-source-if-match",
+        "x-amz-copy-source-if-none-match", "x-amz-copy-source-if-modified-since",
+        "x-amz-copy-source-if-unmodified-since", "x-amz-mp-object-size",
+    ]
+
+    /// Throws if the request asks for something in a field that is not implemented, such as encryption.
+    private func checkFields() throws(S3Failure) {
+        for field in request.fields {
+            let name = field.name.lowercased()
+            guard name.starts(ascii: "x-amz-"), !Self.knownFields.contains(name) else { continue }
+            switch name {
+            case "x-amz-storage-class" where field.value == "STANDARD": break
+            case "x-amz-acl":
+                guard ["private", "bucket-owner-full-control"].contains(field.value) else {
+                    throw S3Failure(400, "AccessControlListNotSupported", "The bucket does not allow ACLs")
+                }
+            case let name
+            where ["x-amz-meta-", "x-amz-checksum-", "x-amz-sdk-"].contains(where: { name.starts(ascii: $0) }): break
+            default: throw .notImplemented(name)
             }
-            return key
         }
     }
 
-    private static func element(_ name: String, text: String) -> String {
+    // MARK: Answers
+
+    /// An element with a text.
+    static func element(_ name: String, text: String) -> String {
         "<\(name)>\(XMLElement.escaped(text))</\(name)>"
     }
 
-    // MARK: Uploads
-
-    private mutating func createUpload() -> HTTPResponse {
-        let id = Identifier.uuid()
-        bucket.uploads[id] = S3Bucket.Upload(key: key, fields: kept)
-        return Self.document(
-            "InitiateMultipartUploadResult",
-            "<Bucket>\(name)</Bucket><Key>\(XMLElement.escaped(key.text))</Key><UploadId>\(id)</UploadId>"
-        )
-    }
-
-    private mutating func putPart(of id: String) throws(S3Failure) -> HTTPResponse {
-        guard bucket.uploads[id]?.key == key else { throw .noSuchUpload }
-        guard let number = query["partNumber"].flatMap({ Int($0) }), (1...10_000).contains(number) else {
-            throw S3Failure(400, "InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive")
-        }
-        let (tag, content) = (bucket.makeTag(), request.body)
-        bucket.uploads[id]?.parts[number] = (content, tag)
-        return HTTPResponse(status: 200, headers: ["ETag": tag])
-    }
-
-    private mutating func completeUpload(_ id: String) throws(S3Failure) -> HTTPResponse {
-        guard let upload = bucket.uploads[id], upload.key == key else { throw .noSuchUpload }
-        guard let document = try? XMLElement(parsing: request.body), document.name == "CompleteMultipartUpload",
-            !document.all("Part").isEmpty
-        else { throw .malformed }
-        var (content, last): ([UInt8], Int) = ([], 0)
-        let parts = document.all("Part")
-        for (index, part) in parts.enumerated() {
-            guard let number = part["PartNumber"].flatMap({ Int($0.text) }), let found = upload.parts[number],
-                found.tag == part["ETag"]?.text
-            else {
-                throw S3Failure(400, "InvalidPart", "One or more of the specified parts could not be found.")
-            }
-            guard number > last else {
-                throw S3Failure(400, "InvalidPartOrder", "The list of parts was not in ascending order.")
-            }
-            guard index == parts.count - 1 || found.content.count >= 5 << 20 else {
-                throw S3Failure(
-                    400,
-                    "EntityTooSmall",
-                    "Your proposed upload is smaller than the minimum allowed object size."
-                )
-            }
-            last = number
-            content += found.content
-        }
-        try checkConditions()
-        bucket.uploads[id] = nil
-        let tag = save(content, upload.fields)
-        return Self.document("CompleteMultipartUploadResult", "<ETag>\(XMLElement.escaped(tag))</ETag>")
-    }
-
-    private static func document(_ name: String, _ content: String) -> HTTPResponse {
+    /// The answer with a document.
+    static func document(_ name: String, _ content: String) -> HTTPResponse {
         HTTPResponse(
             status: 200,
             text:
                 #"<?xml version="1.0" encoding="UTF-8"?><\#(name) xmlns="http://s3.amazonaws.com/doc/2006-03-01/">\#(content)</\#(name)>"#,
             type: "application/xml"
         )
+    }
+
+    /// The root element of the request's body.
+    func body(_ name: String) throws(S3Failure) -> XMLElement {
+        guard let document = try? XMLElement(parsing: request.body), document.name == name else { throw .malformed }
+        return document
     }
 }

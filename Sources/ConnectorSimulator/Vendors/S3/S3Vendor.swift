@@ -5,17 +5,20 @@ package import ConnectorBase
 internal import ConnectorHTTPServer
 internal import Synchronization
 
-/// Amazon S3: objects, multipart uploads, paged lists, copies, conditions, and signatures of version 4.
+/// Amazon S3: buckets, objects, multipart uploads, lists with pages and delimiters, copies, conditions, and signatures of version 4
+/// in headers, presigned URLs and chunks.
 ///
 /// The buckets named by the accepted credentials exist from the start. If a request's credentials say that the host names the
 /// bucket, its path does not. If any credentials are for the region `auto`, which is Cloudflare R2's, a request without a
-/// signature is refused as R2 refuses it. Requests of any age are accepted. Source: the API reference of Amazon S3.
+/// signature is refused as R2 refuses it. A request with a signed header may be of any age. There are no versions, tags, access
+/// lists and encryption: requests for them are refused, and change nothing. Source: the API reference of Amazon S3.
 package final class S3Vendor: Vendor {
     package static let name = "s3"
     package static let demoCredentials = [
         "bucket": "demo", "accessKey": "demo-access-key", "secretKey": "demo-secret-key",
     ]
     package static let secretKeys = ["accessKey", "secretKey", "sessionToken"]
+    package static let storesEncodedBodies = true
 
     private let credentials: AcceptedCredentials
     private let buckets: Mutex<[String: S3Bucket]>
@@ -33,11 +36,11 @@ package final class S3Vendor: Vendor {
 
     package func respond(to request: SimulatedRequest) -> HTTPResponse {
         do throws(S3Failure) {
-            let set = try authenticate(request)
+            let (set, request) = try authenticate(request)
             let (bucket, key) = Self.place(request.path, ofBucket: set["virtualHost"] == "true" ? set["bucket"] : nil)
-            guard !bucket.isEmpty else { throw .methodNotAllowed }
             return try buckets.withLock { buckets throws(S3Failure) in
-                var method = S3Method(request, bucket: bucket, key: key, in: buckets)
+                let region = set["region"] ?? "us-east-1"
+                var method = S3Method(request, bucket: bucket, key: key, in: buckets, region: region)
                 defer { buckets = method.buckets }
                 return try method.respond()
             }
@@ -56,9 +59,15 @@ package final class S3Vendor: Vendor {
         return (PercentCoding.decode(Substring(name)), PercentCoding.decode(Substring(path.dropFirst(name.count + 1))))
     }
 
-    /// The accepted credentials that a request was signed with; throws if there are none.
-    private func authenticate(_ request: SimulatedRequest) throws(S3Failure) -> [String: String] {
-        if request.fields["Authorization"] == nil, credentials.accepts("region", "auto") { throw .noAuthorization }
+    /// The accepted credentials that a request was signed with, and the request with its content as the body; throws if there are none.
+    private func authenticate(
+        _ request: SimulatedRequest
+    ) throws(S3Failure) -> (set: [String: String], request: SimulatedRequest) {
+        if request.fields["Authorization"] == nil, request.query["X-Amz-Signature"] == nil,
+            credentials.accepts("region", "auto")
+        {
+            throw .noAuthorization
+        }
         let authorization = try S3Authorization(request)
         let sets = credentials.sets.filter { $0["accessKey"] == authorization.accessKey }
         guard !sets.isEmpty else {
@@ -71,8 +80,8 @@ package final class S3Vendor: Vendor {
         var refusal = S3Failure.accessDenied
         for set in sets {
             do throws(S3Failure) {
-                try authorization.check(secretKey: set["secretKey"] ?? "", sessionToken: set["sessionToken"])
-                return set
+                let token = set["sessionToken"]
+                return (set, try authorization.checked(secretKey: set["secretKey"] ?? "", sessionToken: token))
             } catch {
                 refusal = error
             }

@@ -3,12 +3,14 @@
 
 package import ConnectorBase
 internal import ConnectorHTTPServer
+internal import ConnectorPlatform
 
 /// Sentry's ingestion API as Relay serves it: `POST /api/PROJECT/envelope/` and the older `/store/`.
 ///
 /// The public key of the DSN is in `X-Sentry-Auth`, in the query, or in the DSN of the envelope's header. A malformed
 /// key is refused with 400, an unknown one with 403. Like Relay, it accepts an envelope without items before it looks
-/// up the key, so such an envelope proves nothing about the key. Source: Sentry's developer documentation and Relay.
+/// up the key, so such an envelope proves nothing about the key. Not served are Relay's other addresses, which take minidumps, security
+/// reports, Unreal and network error reports, and OpenTelemetry. Source: Sentry's developer documentation and Relay.
 package struct SentryVendor: Vendor {
     package static let name = "sentry"
     package static let demoCredentials = [
@@ -102,13 +104,24 @@ package struct SentryVendor: Vendor {
         guard let key = try publicKey(of: request) else { throw .unauthenticated("missing authorization information") }
         try checkShape(of: key, project: project)
         guard !request.body.isEmpty else { throw .badRequest("empty request body") }
-        guard request.body.count <= Self.limits.event else {
+        let body = Self.json(ofStored: request.body)
+        guard body.count <= Self.limits.event else {
             throw .tooLarge("envelope exceeded size limits for type 'event'")
         }
-        guard let event = try? request.json(), case .object = event else { throw .badRequest("invalid JSON data") }
+        guard let event = try? JSONValue(parsing: body), case .object = event else {
+            throw .badRequest("invalid JSON data")
+        }
         try checkAccount(key, project)
         let id = try Self.identifier(event["event_id"]?.string) ?? Identifier.uuid().filter { $0 != "-" }
         return HTTPResponse(json: ["id": .string(id)])
+    }
+
+    /// The JSON of a stored event, which old clients encode as Base64, most of them after zlib; `body` if it is neither.
+    private static func json(ofStored body: [UInt8]) -> [UInt8] {
+        let brace = UInt8(ascii: "{")
+        guard body.first != brace, let bytes = Base64.decode(String(decoding: body, as: UTF8.self)) else { return body }
+        if bytes.first == brace { return bytes }
+        return (try? ContentCoding.deflate.decode(bytes, limit: limits.decoded)) ?? body
     }
 
     /// Finds the public key in the headers or the query; only one of them may have it.
@@ -116,8 +129,8 @@ package struct SentryVendor: Vendor {
         var keys: [String] = []
         for name in ["X-Sentry-Auth", "Authorization"] {
             guard let header = request.fields[name], header.lowercased().hasPrefix("sentry ") else { continue }
-            let fields = header.dropFirst(7).split(separator: ",").map { field in
-                field.split(separator: "=", maxSplits: 1).map { $0.trimmingBlanks() }
+            let fields = header.dropFirst(7).split(ascii: ",").map { field in
+                field.split(ascii: "=", maxSplits: 1).map { $0.trimmingBlanks() }
             }
             if let version = fields.first(where: { $0.first == "sentry_version" })?.last, (Int(version) ?? 8) > 7 {
                 throw .badRequest("unsupported protocol version (\(version))")
@@ -165,7 +178,7 @@ package struct SentryVendor: Vendor {
     /// Extracts key and project from `scheme://KEY[:SECRET]@HOST/PATH/PROJECT`.
     private static func account(ofDSN dsn: String) -> (publicKey: String, project: String)? {
         guard let scheme = dsn.firstRange(of: "://"), let at = dsn.lastIndex(of: "@"), scheme.upperBound <= at,
-            let project = dsn[at...].split(separator: "/").last, project.first != "@"
+            let project = dsn[at...].split(ascii: "/").last, project.first != "@"
         else { return nil }
         let key = dsn[scheme.upperBound..<at].prefix { $0 != ":" }
         return key.isEmpty ? nil : (String(key), String(project))

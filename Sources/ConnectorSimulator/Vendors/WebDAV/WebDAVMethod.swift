@@ -37,7 +37,7 @@ struct WebDAVMethod {
         case "PUT": return try put()
         case "DELETE":
             guard !path.isEmpty else { throw WebDAVFailure(403, "the root stays") }
-            _ = try resource()
+            try checkConditions(try resource())
             store.remove(path)
             return HTTPResponse(status: 204)
         case "MKCOL":
@@ -64,7 +64,7 @@ struct WebDAVMethod {
     private func checkConditions(_ resource: WebDAVStore.Resource?) throws(WebDAVFailure) {
         func names(_ field: String) -> Bool {
             field == "*"
-                ? resource != nil : field.split(separator: ",").contains { $0.trimmingBlanks() == resource?.tag }
+                ? resource != nil : field.split(ascii: ",").contains { $0.trimmingBlanks() == resource?.tag }
         }
         if let field = request.fields["If-Match"], !names(field) { throw WebDAVFailure(412) }
         if let field = request.fields["If-None-Match"], names(field) { throw WebDAVFailure(412) }
@@ -98,7 +98,7 @@ struct WebDAVMethod {
     }
 
     private mutating func transfer() throws(WebDAVFailure) -> HTTPResponse {
-        _ = try resource()
+        try checkConditions(try resource())
         guard let destination = request.fields["Destination"].flatMap({ URLParts($0) }),
             destination.rest.hasPrefix(request.prefix + "/")
         else { throw WebDAVFailure(502, "the destination is not a URL of this server") }
@@ -109,14 +109,18 @@ struct WebDAVMethod {
         let found = store[target]
         if request.fields["Overwrite"] == "F", found != nil { throw WebDAVFailure(412, "the destination exists") }
         try checkDestination(found)
-        if request.method == "COPY" { store.copy(path, to: target) } else { store.move(path, to: target) }
+        if request.method == "COPY" {
+            store.copy(path, to: target, withMembers: request.fields["Depth"] != "0")
+        } else {
+            store.move(path, to: target)
+        }
         return HTTPResponse(status: found == nil ? 201 : 204)
     }
 
     /// Throws if the `If` field, `<URL> (["tag"])`, does not name the destination's tag (RFC 4918, section 10.4).
     private func checkDestination(_ found: WebDAVStore.Resource?) throws(WebDAVFailure) {
         guard let field = request.fields["If"] else { return }
-        let tags = field.split(separator: "[").dropFirst().map { $0.prefix { $0 != "]" } }
+        let tags = field.split(ascii: "[").dropFirst().map { $0.prefix { $0 != "]" } }
         guard let found, tags.contains(where: { $0 == found.tag }) else { throw WebDAVFailure(412) }
     }
 
@@ -126,10 +130,11 @@ struct WebDAVMethod {
         let resource = try resource()
         let depth = request.fields["Depth"] ?? "infinity"
         guard depth == "0" || depth == "1" else { throw WebDAVFailure(403, "the depth must be 0 or 1") }
-        let names = try request.body.isEmpty ? nil : document("propfind")["prop"]?.children
+        let wanted = try request.body.isEmpty ? nil : document("propfind")
+        let (names, withValues) = (wanted?["prop"]?.children, wanted?["propname"] == nil)
         let members = depth == "1" && resource.isCollection ? store.members(of: path) : []
         let responses = ([path] + members).compactMap { path in
-            store[path].map { WebDAVProperties($0, at: path, request).response(names) }
+            store[path].map { WebDAVProperties($0, at: path, request).response(names, withValues: withValues) }
         }
         return Self.multistatus(responses.joined())
     }
@@ -137,13 +142,17 @@ struct WebDAVMethod {
     private mutating func setProperties() throws(WebDAVFailure) -> HTTPResponse {
         let resource = try resource()
         let document = try document("propertyupdate")
-        func properties(_ name: String) -> [XMLElement] {
-            document.all(name).flatMap { $0["prop"]?.children ?? [] }
+        let changes = document.children.filter { ["set", "remove"].contains($0.name) }.flatMap { change in
+            (change["prop"]?.children ?? []).map {
+                WebDAVStore.Change(property: $0, isRemoval: change.name == "remove")
+            }
         }
-        let (set, remove) = (properties("set"), properties("remove"))
-        guard (set + remove).allSatisfy({ $0.namespace != "DAV:" }) else { throw WebDAVFailure(409) }
-        store.change(path, set: set, remove: remove)
-        return Self.multistatus(WebDAVProperties(resource, at: path, request).response(set + remove, areSet: true))
+        guard changes.allSatisfy({ $0.property.namespace != "DAV:" }) else { throw WebDAVFailure(409) }
+        for change in changes { store.make(change, at: path) }
+        let names = changes.map(\.property).reduce(into: [XMLElement]()) { names, property in
+            if !names.contains(where: property.hasName(of:)) { names.append(property) }
+        }
+        return Self.multistatus(WebDAVProperties(resource, at: path, request).response(names, withValues: false))
     }
 
     private func document(_ name: String) throws(WebDAVFailure) -> XMLElement {

@@ -4,6 +4,11 @@
 internal import ConnectorBase
 internal import ConnectorHTTPServer
 
+extension XMLElement {
+    /// Whether another element has the same name in the same namespace.
+    func hasName(of other: XMLElement) -> Bool { name == other.name && namespace == other.namespace }
+}
+
 /// The properties of a file or a collection, as answers show them.
 struct WebDAVProperties {
     private let href: String
@@ -32,15 +37,14 @@ struct WebDAVProperties {
     ///
     /// - Parameters:
     ///   - names: The properties to include; nil for all.
-    ///   - areSet: Whether these properties have just been changed; their values are then left out.
-    func response(_ names: [XMLElement]?, areSet: Bool = false) -> String {
+    ///   - withValues: Whether to include their values. Without them, properties that do not exist count as found.
+    func response(_ names: [XMLElement]?, withValues: Bool = true) -> String {
         var (found, missing) = ("", "")
         for name in names ?? properties {
             let bare = XMLElement(namespace: name.namespace, name: name.name)
-            if areSet {
+            if !withValues {
                 found += Self.text(bare)
-            } else if let property = properties.first(where: { $0.name == name.name && $0.namespace == name.namespace })
-            {
+            } else if let property = properties.first(where: name.hasName(of:)) {
                 found += Self.text(property)
             } else {
                 missing += Self.text(bare)

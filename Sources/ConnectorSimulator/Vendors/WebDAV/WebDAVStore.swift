@@ -64,14 +64,18 @@ struct WebDAVStore {
         return resource
     }
 
-    /// Sets and removes properties that belong to clients.
-    mutating func change(_ path: [ExactText], set: [XMLElement], remove: [XMLElement]) {
-        for property in set + remove {
-            resources[path]?.properties.removeAll {
-                $0.name == property.name && $0.namespace == property.namespace
-            }
-        }
-        resources[path]?.properties += set
+    /// The change of a property that belongs to clients.
+    struct Change {
+        /// The property, with its value if it is set.
+        var property: XMLElement
+        /// Whether the property is removed.
+        var isRemoval: Bool
+    }
+
+    /// Sets or removes a property.
+    mutating func make(_ change: Change, at path: [ExactText]) {
+        resources[path]?.properties.removeAll(where: change.property.hasName(of:))
+        if !change.isRemoval { resources[path]?.properties.append(change.property) }
     }
 
     /// Removes what is at a path, and everything below.
@@ -79,9 +83,9 @@ struct WebDAVStore {
         resources = resources.filter { !$0.key.starts(with: path) }
     }
 
-    /// Copies what is at a path, and everything below, over what is at another. Copied files get new tags.
-    mutating func copy(_ source: [ExactText], to destination: [ExactText]) {
-        let copied = resources.filter { $0.key.starts(with: source) }
+    /// Copies what is at a path, and everything below if members are included, over what is at another. Copied files get new tags.
+    mutating func copy(_ source: [ExactText], to destination: [ExactText], withMembers: Bool) {
+        let copied = resources.filter { withMembers ? $0.key.starts(with: source) : $0.key == source }
         remove(destination)
         for (path, resource) in copied {
             var resource = resource

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `two recordings of the same are equal byte for byte, in whatever order the requests came`() async throws
+    @Test func `two recordings of the same requests are equal byte for byte, in whatever order they came`() async throws
     {
         let server = vendor()
         defer { server.stop() }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a file that exists is kept, and the log says so once`() async throws {
+    @Test func `a file that already exists is kept, and the log says so once`() async throws {
         let server = vendor()
         defer { server.stop() }
         let session = RecordingBench()
@@ -81,7 +81,7 @@ import Testing
         #expect(fix?.contains("the file exists and is kept") == true)
     }
 
-    @Test func `a full recording ends with what fits, and so does one of more than ten minutes`() async throws {
+    @Test func `a recording ends when it is full or after ten minutes, and keeps what it has`() async throws {
         let full = RecordingBench()
         let limit = 64 << 10
         let recording = GateRecording(
@@ -115,7 +115,7 @@ import Testing
         #expect(plugin.log.entries.contains { "\($0.message)".contains("the recording has ended") })
     }
 
-    @Test func `bodies that are not text, answers to HEAD, and responses in parts come back`() async throws {
+    @Test func `bodies that are not text, answers to HEAD, and responses in parts are replayed`() async throws {
         let server = LoopbackServer { request in
             switch request.line.split(separator: " ").dropFirst().first {
             case "/raw": .response(200, [("Content-Type", "image/png")], [0x89, 0x50, 0, 0xFF, 0x0D])

@@ -15,7 +15,7 @@ import Testing
     private static let bytes: [UInt8] = [0x89, 0x50, 0, 0xFF, 0x0D, 0xC3]
     private static let long = Array(String(repeating: #"{"a":"0123456789"}"#, count: 4000).utf8)
 
-    @Test func `bodies that are not text, or long, choose their answers`() async throws {
+    @Test func `bodies that are long or not text select their answers`() async throws {
         let server = LoopbackServer { request in .response(200, [], Array("\(request.body.count)".utf8)) }
         defer { server.stop() }
         let session = RecordingBench()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a body in parts chooses its answer, as one that is sent whole`() async throws {
+    @Test func `a body in parts selects its answer, as one that is sent whole does`() async throws {
         let server = LoopbackServer { .response(201, [], $0.body) }
         defer { server.stop() }
         func send(_ plugin: PluginSide, _ url: String, _ texts: [String]) async throws -> RequestEnd? {
@@ -128,7 +128,7 @@ import Testing
             return await plugin.request(
                 "POST",
                 url + "/a",
-                fields: [("Content-Type", "multipart/form-data; charset=utf-8; Boundary=\"\(boundary)\"")],
+                fields: [("Content-Type", "multipart/form-data; charset=utf-8; Boundary=\"\(boundary)\";\u{301}=a")],
                 body: Array("--\(boundary)\r\n\(part)\r\n--\(boundary)--\r\n".utf8)
             )
         }
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a body that the host puts the key into replays with another`() async throws {
+    @Test func `a body that the host puts the key into replays with another key`() async throws {
         let server = LoopbackServer { _ in .response(200, [], Array("ok".utf8)) }
         defer { server.stop() }
         let session = RecordingBench()
@@ -180,7 +180,7 @@ import Testing
                 recording.add(.success(response), to: request, below: "", Redactor(), Logger(label: "test"))
             }
         }
-        // Short: anew for each answer.
+        // While it is short, the file is written again for each answer.
         add(10)
         #expect(session.answers.count == 10)
         while number < 100, session.answers.count == number { add(1) }

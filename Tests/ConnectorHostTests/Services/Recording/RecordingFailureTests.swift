@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a failure and the answer after it stay in their order`() async throws {
+    @Test func `a failure and the answer after it keep their order`() async throws {
         let count = CallCounter()
         let server = LoopbackServer { _ in
             count.add()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a failure that names the key does not have it in the recording`() async throws {
+    @Test func `a failure that names the key is recorded without it`() async throws {
         let server = LoopbackServer { _ in .reset }
         server.stop()
         let session = RecordingBench()
@@ -105,7 +105,7 @@ import Testing
         #expect(!session.text.contains("127.0.0.1") && session.text.contains("redacted"))
     }
 
-    @Test func `what the host itself refuses or cancels is not part of a recording`() async throws {
+    @Test func `a request that the host itself refuses or cancels is not recorded`() async throws {
         let count = CallCounter()
         let server = LoopbackServer { _ in
             count.add()

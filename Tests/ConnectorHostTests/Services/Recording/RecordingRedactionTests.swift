@@ -52,7 +52,7 @@ import Testing
         let text = form.text
         let server = LoopbackServer { request in
             let path = request.line.split(separator: " ")[1]
-            // What would not be a field, or not JSON, is only in the text.
+            // A form that cannot be in a field or in JSON is only in the text.
             let isPlain = text.utf8.allSatisfy { $0 >= 0x20 }
             let fields = isPlain ? [("X-Key", text), ("Location", "/next?key=\(text)")] : []
             let json = form == .plain ? JSONValue.string(text).serialized() : "\"\(text)\""
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a request has no key, and replays with another`() async throws {
+    @Test func `a recorded request does not contain the key, and replays with another one`() async throws {
         let server = LoopbackServer { request in .response(200, [], Array(request.line.prefix(3).utf8)) }
         defer { server.stop() }
         let session = RecordingBench()
@@ -111,7 +111,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 7]) func `a key that comes in split chunks is nowhere`(size: Int) async throws {
+    @Test(arguments: [1, 2, 7]) func `a key that comes split into chunks is nowhere in the recording`(size: Int)
+        async throws
+    {
         let bytes = Array(
             "{\"a\":\"\(JSONValue.string(Self.key).serialized().dropFirst().dropLast())\",\"ok\":true}".utf8
         )
@@ -136,7 +138,7 @@ import Testing
         #expect(session.answers.map { $0["json"]?["ok"] } == [true, true])
     }
 
-    @Test func `a key in bytes that are not text is withheld with its response, and the log says so`() async throws {
+    @Test func `a response with a key in bytes that are not text is withheld, and the log says so`() async throws {
         let server = LoopbackServer { _ in .response(200, [], [0xFF, 0xFE] + Array(Self.key.utf8) + [0]) }
         defer { server.stop() }
         let session = RecordingBench()
@@ -146,7 +148,7 @@ import Testing
         #expect(plugin.log.entries.contains { "\($0.message)".contains("a secret cannot be removed") })
     }
 
-    @Test func `a key in a compressed response is nowhere`() async throws {
+    @Test func `a key in a compressed response is nowhere in the recording`() async throws {
         let server = LoopbackServer { _ in
             let body = (try? Gzip.compress(Array("the key is \(Self.key), ok".utf8))) ?? []
             return .response(200, [("Content-Encoding", "gzip")], body)
@@ -162,7 +164,9 @@ import Testing
         #expect(session.answers.map { $0["text"] } == ["the key is redacted, ok", "the key is redacted, ok"])
     }
 
-    @Test func `a token that the vendor hands out is nowhere, and its placeholder replays`() async throws {
+    @Test func `a token that the vendor hands out is nowhere in the recording, and its placeholder replays`()
+        async throws
+    {
         let token = "tok-5f1d7a90b2c4"
         let server = LoopbackServer { request in
             request.line.contains("/login")

@@ -32,7 +32,7 @@ import Testing
         ("POST", "/v1/notes", #"{"n":[1,2]}"#, "body title is missing; it was \"Milk\""),
         ("POST", "/v1/text", "two words", "the body is \"two words\", not \"one word\""),
     ])
-    func `a request that nothing answers fails, and names the nearest`(
+    func `a request without a recorded answer fails, and the error names the nearest one`(
         method: String,
         path: String,
         body: String,
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a secret of the request is in no message`() async throws {
+    @Test func `a secret in the request is in no message`() async throws {
         let session = await Self.record([("GET", "/v1/notes?page=2", "")])
         try await session.replay { plugin, url in
             let end = await plugin.request("GET", url + "/v1/notes?page={{secret:key}}")
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `the network is never reached: another host is refused`() async throws {
+    @Test func `a replay never reaches the network, and another host is refused`() async throws {
         let server = LoopbackServer { _ in .response(200, [], Array("ok".utf8)) }
         defer { server.stop() }
         let session = await Self.record([("GET", "/a", "")])

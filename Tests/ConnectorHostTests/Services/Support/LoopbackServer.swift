@@ -20,7 +20,7 @@ import Synchronization
 final class LoopbackServer: Sendable {
     /// What it does with a request.
     enum Answer: Sendable {
-        /// A response, with its length.
+        /// A response, with its length unless the fields have one.
         case response(Int, [(String, String)] = [], [UInt8] = [])
         /// These bytes, then the connection is closed.
         case raw(String)
@@ -90,6 +90,17 @@ final class LoopbackServer: Sendable {
         }
     }
 
+    /// A server that answers, whatever has come of the request, with the heads that a test sends, and keeps the connection open.
+    static func hasty(_ heads: ScriptLine) -> LoopbackServer {
+        let hasAnswered = Atomic(false)
+        return LoopbackServer(readsRequests: false) { _ in
+            if hasAnswered.exchange(true, ordering: .relaxed) { return .stall }
+            return .written { write in
+                while let head = heads.next() { write(Array("HTTP/1.1 \(head)\r\n\r\n".utf8)) }
+            }
+        }
+    }
+
     /// Ends every connection.
     func stop() {
         state.withLock { state in
@@ -144,7 +155,8 @@ final class LoopbackServer: Sendable {
             state.withLock { $0.requests.append(request) }
             switch answer(request) {
             case .response(let status, let fields, let body):
-                var head = "HTTP/1.1 \(status) Reason\r\nContent-Length: \(body.count)\r\n"
+                var head = "HTTP/1.1 \(status) Reason\r\n"
+                if !fields.contains(where: { $0.0 == "Content-Length" }) { head += "Content-Length: \(body.count)\r\n" }
                 for (name, value) in fields { head += "\(name): \(value)\r\n" }
                 send(connection, Array((head + "\r\n").utf8) + body)
             case .raw(let text):

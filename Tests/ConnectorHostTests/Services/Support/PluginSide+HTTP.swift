@@ -62,7 +62,7 @@ struct RequestEnd: Error, Sendable {
 }
 
 extension HTTPOptions {
-    /// The usual ones, but for the limits of time: tests that run beside many others may take long, and fail for no such reason.
+    /// The usual ones, but for the limits of time: tests that run beside many others may take long, and must not fail for that.
     static var patient: HTTPOptions {
         var options = HTTPOptions()
         options.requestTimeout = .seconds(3600)

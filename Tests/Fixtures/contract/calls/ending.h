@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * calls/ending.h: operations that end what another call left pending, tell how far it is, or ask how many there are.
+ * calls/ending.h: operations that end what another call left pending, report its progress, or count calls and gates.
  */
 #ifndef CONTRACT_CALLS_ENDING_H
 #define CONTRACT_CALLS_ENDING_H
@@ -56,7 +56,7 @@ CONNECTOR_EXPORT int32_t calls_invent(void *instance, uint64_t operation, int32_
     return CONNECTOR_OK;
 }
 
-/** Tells how far a call is. */
+/** Reports the progress of a call. */
 CONNECTOR_EXPORT int32_t calls_progress(void *instance, const char *name, uint64_t name_length, const char *text,
                                         uint64_t length, int32_t *result, connector_error *error) {
     pending_call call;
@@ -98,7 +98,7 @@ CONNECTOR_EXPORT int32_t calls_lives(void *instance, const char *text, uint64_t 
     return CONNECTOR_OK;
 }
 
-/** What the proofs of a gate end with from now on, and its openings if it opens "switched"; negative leaves proofs pending. */
+/** The status that proofs of a gate end with from now on, and its openings if it opens "switched"; negative leaves proofs pending. */
 CONNECTOR_EXPORT int32_t calls_probes(void *instance, const char *text, uint64_t length, int32_t status,
                                       connector_error *error) {
     char name[NAME_SIZE];

@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * calls/gate.h: one gate of the plugin: its state, its settings, and what is remembered of it after it is gone.
+ * calls/gate.h: one gate of the plugin: its state, its settings, and what is remembered about it after it is gone.
  */
 #ifndef CONTRACT_CALLS_GATE_H
 #define CONTRACT_CALLS_GATE_H
@@ -20,7 +20,7 @@ typedef struct gate {
     uint64_t cancels;
     uint64_t running;
     uint64_t most;
-    /** The threads inside of `counts`. */
+    /** The threads inside `counts`. */
     uint64_t counting;
 } gate;
 
@@ -72,7 +72,7 @@ typedef struct memory {
 
 static memory *memories;
 
-/** What is remembered of the gates of a name; the lock must be held. */
+/** What is remembered about the gates of a name; the lock must be held. */
 static memory *recall(const char *name) {
     memory *found;
     for (found = memories; found != NULL && strcmp(found->name, name) != 0;) found = found->next;

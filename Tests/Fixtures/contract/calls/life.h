@@ -1,7 +1,7 @@
 /* This file is part of the connector-host project.
  * SPDX-License-Identifier: Apache-2.0
  *
- * calls/life.h: how a gate of the plugin is created, opens, proves, closes and goes, as its configuration says.
+ * calls/life.h: how a gate of the plugin is created, opens, proves, closes and is destroyed, as its configuration says.
  */
 #ifndef CONTRACT_CALLS_LIFE_H
 #define CONTRACT_CALLS_LIFE_H

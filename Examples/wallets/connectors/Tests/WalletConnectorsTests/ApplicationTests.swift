@@ -31,7 +31,7 @@ import WalletConnectors
     }
 
     @Test(arguments: ["wallet", "till"])
-    func `each application has a ledger of its own, which stays`(application: String) async throws {
+    func `each application has a ledger of its own, which persists`(application: String) async throws {
         try #require(unsafe mkdir(scratch, 0o700) == 0)
         let first = try host(application)
         let report = await first.open()
@@ -75,7 +75,7 @@ import WalletConnectors
         try await serving
     }
 
-    @Test func `amounts are read as they are written`() {
+    @Test func `only amounts with two decimals or none are read`() {
         #expect(LedgerClient.cents("4.20") == 420 && LedgerClient.cents("4") == 400)
         for text in ["", ".", "4.2", "-4.20", "4.205", "coffee", "9999999999"] {
             #expect(LedgerClient.cents(text) == nil, "\(text)")

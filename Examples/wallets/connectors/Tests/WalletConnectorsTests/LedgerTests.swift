@@ -37,7 +37,7 @@ import Testing
         #expect(empty?.status == .invalid)
     }
 
-    @Test func `analytics hears of each amount, where there is a gate for it`() async throws {
+    @Test func `each amount is tracked, if there is a gate of analytics`() async throws {
         let events = AnalyticsDouble()
         let gates = GateDoubles(["settings": Self.settings, "analytics": events.double])
         let ledger = try Ledger(

@@ -55,6 +55,17 @@ impl Services {
         self.host.sleep(Duration::from_secs(seconds)).await?;
         self.host.gate("inner").call("counts", &Json::Null).await.map(|_| ())
     }
+
+    async fn work(&self, name: String) -> Result<(), Error> {
+        let (host, inner) = (self.host, self.host.gate("inner"));
+        host.spawn(async move {
+            let begun = inner.call("begin", &Json::object([("name", name.into())])).await;
+            let counted = inner.call("counts", &Json::Null).await;
+            let outcome = begun.and(counted).map_or_else(|error| error.message.into(), |_| true.into());
+            let _ = host.emit("worked", &outcome);
+        })?;
+        host.sleep(Duration::from_secs(1_000_000)).await
+    }
 }
 
 connector::plugin! {
@@ -68,5 +79,6 @@ connector::plugin! {
         async fn services_pass(operation: String, arguments: Json) -> Json = Services::pass;
         fn services_bound(name: String) -> Json = Services::bound;
         async fn services_wait(seconds: u64) = Services::wait;
+        async fn services_work(name: String) = Services::work;
     }
 }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    import Glibc
+    internal import Glibc
     // Whole-module builds compile all files together, and take `timespec` from whichever of the two modules comes
     // first.
-    import SwiftOverlayShims
+    internal import SwiftOverlayShims
+#elseif canImport(Musl)
+    internal import Musl
 #else
-    import Darwin
+    internal import Darwin
 #endif
 
 /// The system's clocks, in nanoseconds, the unit of the ABI.
@@ -43,13 +45,5 @@ package enum SystemTime {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
         return UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
-    }
-}
-
-extension UInt64 {
-    /// Adds nanoseconds to a moment, stopping at `UInt64.max`.
-    package func saturatingAdding(_ nanoseconds: UInt64) -> UInt64 {
-        let (sum, isOverflow) = addingReportingOverflow(nanoseconds)
-        return isOverflow ? .max : sum
     }
 }

@@ -1,0 +1,109 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+package import AsyncHTTPClient
+package import ConnectorBase
+package import NIOCore
+package import NIOHTTP1
+internal import Synchronization
+
+/// Collects a response whole, or only its head if nobody needs its body.
+package final class ResponseCollector: Sendable {
+    /// A redirect whose body is not needed, as the error that ends the request.
+    struct UnneededBody: Error {
+        /// The response without its body.
+        var redirect: HTTPResponse
+    }
+
+    /// What has arrived.
+    private struct State: Sendable {
+        var head = HTTPResponse(status: 0)
+        var body = ByteBuffer()
+    }
+
+    private let method: String
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// Creates the collector of one response.
+    ///
+    /// - Parameters:
+    ///   - method: The method of the request.
+    ///   - limit: The most bytes of the response's body.
+    package init(method: String, limit: Int) {
+        self.method = method
+        self.limit = limit
+    }
+
+    /// Ends the request with an error.
+    private func failed(_ error: any Error, _ task: HTTPClient.Task<HTTPResponse>) -> EventLoopFuture<Void> {
+        task.eventLoop.makeFailedFuture(error)
+    }
+}
+
+extension ResponseCollector: HTTPClientResponseDelegate {
+    package func didReceiveHead(
+        task: HTTPClient.Task<HTTPResponse>,
+        _ head: HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+        let reply = HTTPResponse(head)
+        state.withLock { $0.head = reply }
+        guard reply.hasBody(method) else { return task.eventLoop.makeSucceededVoidFuture() }
+        if reply.isRedirectWithUnneededBody { return failed(UnneededBody(redirect: reply), task) }
+        guard reply.contentLength ?? 0 <= UInt64(limit) else {
+            return failed(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit), task)
+        }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    package func didReceiveBodyPart(
+        task: HTTPClient.Task<HTTPResponse>,
+        _ buffer: ByteBuffer
+    ) -> EventLoopFuture<Void> {
+        let fits = state.withLock { state in
+            guard buffer.readableBytes <= limit - state.body.readableBytes else { return false }
+            if state.body.readableBytes == 0 {
+                state.body = buffer
+            } else {
+                state.body.writeImmutableBuffer(buffer)
+            }
+            return true
+        }
+        guard fits else { return failed(ResponseAccumulator.ResponseTooBigError(maxBodySize: limit), task) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    package func didFinishRequest(task: HTTPClient.Task<HTTPResponse>) -> HTTPResponse {
+        state.withLock { state in
+            var reply = state.head
+            reply.body = Array(state.body.readableBytesView)
+            return reply
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Converts the head of a response.
+    init(_ head: HTTPResponseHead) {
+        self.init(
+            status: Int(head.status.code),
+            headers: HTTPFields(head.headers.map { HTTPField(name: $0.name, value: $0.value) })
+        )
+    }
+
+    /// The target of a redirect; nil for any other response.
+    package var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers["Location"] : nil }
+
+    /// The length of the body that the response states; nil if it states none.
+    var contentLength: UInt64? { headers["Content-Length"].flatMap { UInt64($0) } }
+
+    /// Whether a body may follow, as its length says. None follows in response to HEAD, nor with 204 and 304, whatever length they state
+    /// (RFC 9112, section 6.3).
+    ///
+    /// - Parameter method: The method of the request.
+    func hasBody(_ method: String) -> Bool { method != "HEAD" && ![204, 304].contains(status) }
+
+    /// Whether it redirects, with a body that is long or may never end. Such a body is not read: the connection is closed instead,
+    /// while a short body leaves it for the next request.
+    var isRedirectWithUnneededBody: Bool { redirect != nil && contentLength ?? .max > 64 << 10 }
+}

@@ -1,0 +1,43 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorBase
+import Testing
+
+/// What errors say, as text and as JSON.
+@Suite struct ConnectorErrorTests {
+    @Test func `one line names the place, the connector, the code and the remedy`() {
+        let position = FilePosition(file: "f", line: 2, column: 3)
+        let error = ConnectorError(
+            .unknownKey,
+            "unknown key",
+            fix: "drop it",
+            connector: "a/b",
+            position: position,
+            cause: "raw"
+        )
+        #expect(error.description == "f:2:3: a/b: unknown key [unknown-key]; drop it")
+        #expect(error.treeDescription.contains("cause: raw"))
+        #expect(error.treeDescription.contains("ConnectorBaseTests"))
+        #expect(ConnectorError(.failed, "no").description == "no [failed]")
+        #expect(ConnectorError.Code(rawValue: "not-elf") == .notELF)
+    }
+
+    @Test func `the tree has a line for each failed outcome, with its cause`() {
+        var error = ConnectorError(.partial, "a took it, b and c did not")
+        error.outcomes = [
+            CallOutcome("a"),
+            CallOutcome("b", error: ConnectorError(.invalid, "no title", cause: "HTTP 400")),
+            CallOutcome("c", error: ConnectorError(.notOpen, "the gate is closed", connector: "c/d")),
+        ]
+        let lines = error.treeDescription.split(separator: "\n")
+        #expect(
+            lines.dropLast() == [
+                "a took it, b and c did not [partial]",
+                "├─ b: no title [invalid]",
+                "│  └─ cause: HTTP 400",
+                "├─ c/d: the gate is closed [not-open]",
+            ]
+        )
+    }
+}

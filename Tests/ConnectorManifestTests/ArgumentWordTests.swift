@@ -1,0 +1,79 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConnectorManifest
+
+/// Words for members that a model knows, and arguments as words.
+@Suite struct ArgumentWordTests {
+    private func reader(_ capability: String, _ operation: String) throws -> ArgumentReader {
+        let id = try #require(CapabilityID(capability))
+        let definition = try #require(CapabilityDefinition.standard(id)?.operations.first { $0.name == operation })
+        let signature = try Signature(parsing: definition.signature)
+        return ArgumentReader(
+            Operation(name: operation, symbol: "s", signature: signature, documentation: ""),
+            of: id
+        )
+    }
+
+    @Test func `a word for a member that its model declares as text is taken as it is`() throws {
+        let reader = try reader("analytics/1", "track")
+        let arguments = try reader.arguments([
+            "event=12", "userId=007", "properties={\"total\": 9.5}", "messageId=null",
+        ])
+        #expect(
+            arguments == ["event": ["event": "12", "userId": "007", "properties": ["total": 9.5], "messageId": "null"]]
+        )
+        // Quotation marks, as they always had to be written, still work.
+        #expect(
+            try reader.arguments(["event=\"Order\"", "userId=\"u1\""]) == ["event": ["event": "Order", "userId": "u1"]]
+        )
+        #expect(
+            try self.reader("geocoder/1", "geocode").arguments(["query=8001", "limit=3"])["request"] == [
+                "query": "8001", "limit": 3,
+            ]
+        )
+    }
+
+    /// Arguments, and how a person would write them.
+    static let words: [(capability: String, operation: String, arguments: JSONObject, words: [String])] = [
+        ("geocoder/1", "geocode", ["request": ["query": "Bern", "limit": 1]], ["query=Bern", "limit=1"]),
+        ("geocoder/1", "geocode", ["request": ["query": "1"]], ["query=1"]),
+        ("geocoder/1", "geocode", ["request": ["query": "\"x\""]], [#"query="\"x\"""#]),
+        ("geocoder/1", "geocode", ["request": [:]], ["request={}"]),
+        ("analytics/1", "track", ["event": ["event": "Seen", "userId": "u1"]], ["event=Seen", "userId=u1"]),
+        ("analytics/1", "track", ["event": ["event": ["a": 1]]], [#"event={"event":{"a":1}}"#]),
+        ("analytics/1", "track", ["event": ["a b": 1]], [#"event={"a b":1}"#]),
+        ("analytics/1", "track", ["event": ["=": "=", "x": .null]], [#"event={"=":"=","x":null}"#]),
+        (
+            "database/1", "create", ["collection": "{notes}", "record": ["collection": "x"]],
+            ["collection={notes}", #"record={"collection":"x"}"#]
+        ),
+        ("database/1", "get", ["collection": "a=b", "id": "-1"], ["collection=a=b", "id=-1"]),
+        ("database/1", "query", ["collection": "n", "query": ["limit": 2]], ["collection=n", "limit=2"]),
+        ("settings/1", "set", ["key": "volume", "value": 5], ["key=volume", "value=5"]),
+        ("settings/1", "set", ["key": "volume", "value": "5"], ["key=volume", #"value="5""#]),
+        ("settings/1", "change", ["changes": ["theme": "dark", "a": 1]], ["theme=dark", "a=1"]),
+    ]
+
+    @Test func `a parameter that takes any value takes a word that is not JSON as text`() throws {
+        let reader = try reader("settings/1", "set")
+        #expect(try reader.arguments(["key=theme", "value=dark"]) == ["key": "theme", "value": "dark"])
+        #expect(try reader.arguments(["theme", "{\"a\": 1}"]) == ["key": "theme", "value": ["a": 1]])
+    }
+
+    @Test(arguments: words.indices) func `arguments become words that are read back as the same arguments`(_ index: Int)
+        throws
+    {
+        let (capability, operation, arguments, words) = Self.words[index]
+        let reader = try reader(capability, operation)
+        #expect(reader.words(for: arguments) == words)
+        #expect(try reader.arguments(words) == arguments)
+    }
+
+    @Test func `arguments that no words can express have none`() throws {
+        let reader = try reader("geocoder/1", "geocode")
+        #expect(reader.words(for: ["nothing": 1]) == nil)
+    }
+}

@@ -1,0 +1,40 @@
+// This file is part of the connector-host project.
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectorManifest
+import Testing
+
+/// The operations of capabilities.
+@Suite struct CapabilityTests {
+    @Test(arguments: CapabilityDefinition.all)
+    func `the standard capabilities' own signatures are normalized and documented`(definition: CapabilityDefinition)
+        throws
+    {
+        let id = try #require(CapabilityID(definition.id))
+        #expect(CapabilityDefinition.standard(id) == definition)
+        #expect(Set(definition.operations.map(\.name)).count == definition.operations.count)
+        for operation in definition.operations {
+            #expect(try Signature(parsing: operation.signature).description == operation.signature)
+            #expect(operation.documentation.hasSuffix("."))
+        }
+    }
+
+    @Test(arguments: ["geocoder/1", "my.own-thing_2/4294967295", "0/1"])
+    func `a capability has a name and a version`(text: String) {
+        #expect(CapabilityID(text)?.description == text)
+    }
+
+    @Test(arguments: [
+        "", "/", "a", "a/", "/1", "a/0", "a/01", "a/+1", "a/-1", "a/1.0", "a/1/2", "A/1", "-a/1", "ä/1", "a b/1",
+        "a/4294967296",
+        "a/ 1", "a/١",
+    ])
+    func `anything else is not a capability`(text: String) {
+        #expect(CapabilityID(text) == nil)
+    }
+
+    @Test func `a name has at most 64 bytes`() {
+        #expect(isIdentifier(String(repeating: "a", count: 64)))
+        #expect(!isIdentifier(String(repeating: "a", count: 65)) && !isIdentifier("") && !isIdentifier(".a"))
+    }
+}
