@@ -437,7 +437,7 @@ import Testing
         let text = (1...200).map { OutboxWorkspace.line("m\($0)") }.joined()
         try bench.workspace.write(text, to: "events.jsonl")
         let script = """
-            mkdir -p state && mount -t tmpfs -o size=2m,mode=700 none state &&
+            mkdir -p state && mount -t tmpfs -o size=8m,mode=700 none state &&
             "$0" send segment track - < events.jsonl > /dev/null && exec "$0" run --json --grace 1m
             """
         let words = ["-m", "sh", "-c", script, Program.path]
