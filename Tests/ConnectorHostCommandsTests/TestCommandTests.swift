@@ -117,17 +117,25 @@ import Testing
         #expect(document["passed"] == true && document["errors"]?[0]?["code"] == "storage")
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal ends the processes of the checks, and removes their directories`(_ signal: Int32) async throws {
-        let workspace = try Workspace()
+    /// Starts a check of a plugin that blocks, with temporary directories in `tmp`, and waits until its process runs.
+    ///
+    /// - Returns: The program with those directories, its process, and a command of the shell that succeeds while the check's runs.
+    private func blockedCheck(in workspace: Workspace) throws -> (program: Program, child: Child, isChecked: String) {
         let (name, image) = ("libblocks-in-constructor.so", FixturePlugins.misbehaving("blocks-in-constructor"))
-        shell("cd '\(workspace.path)' && mkdir tmp && cp '\(image)' \(name)")
+        shell("cd '\(workspace.path)' && mkdir -p tmp && cp '\(image)' \(name)")
         var program = workspace.program
         program.environment["TMPDIR"] = workspace.path + "/tmp"
         let child = try program.start(["test", "./\(name)", "--only", "loads"])
         // The brackets keep the pattern from matching the commands that contain it.
         let isChecked = "grep -aqs '\(workspace.path)/[l]ibblocks' /proc/[0-9]*/cmdline"
         while shell(isChecked) != 0 { shell("sleep 0.05") }
+        return (program, child, isChecked)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal ends the processes of the checks, and removes their directories`(_ signal: Int32) async throws {
+        let workspace = try Workspace()
+        let (_, child, isChecked) = try blockedCheck(in: workspace)
         child.signal(signal)
         let result = try await child.finish()
         #expect(result.status == 128 + signal && result.output.isEmpty, "\(result)")
@@ -137,13 +145,8 @@ import Testing
 
     @Test func `what a killed command left behind is removed by the next one, and nothing else`() async throws {
         let workspace = try Workspace()
-        let (name, image) = ("libblocks-in-constructor.so", FixturePlugins.misbehaving("blocks-in-constructor"))
-        shell("cd '\(workspace.path)' && mkdir -p -m 700 tmp/connector-test-output && cp '\(image)' \(name)")
-        var program = workspace.program
-        program.environment["TMPDIR"] = workspace.path + "/tmp"
-        let child = try program.start(["test", "./\(name)", "--only", "loads"])
-        let isChecked = "grep -aqs '\(workspace.path)/[l]ibblocks' /proc/[0-9]*/cmdline"
-        while shell(isChecked) != 0 { shell("sleep 0.05") }
+        shell("mkdir -p -m 700 '\(workspace.path)/tmp/connector-test-output'")
+        let (program, child, _) = try blockedCheck(in: workspace)
         child.signal(SIGKILL)
         // The process of the check keeps the streams open.
         while shell("kill -0 \(child.identifier) && ! grep -q 'State:.Z' /proc/\(child.identifier)/status") == 0 {}
